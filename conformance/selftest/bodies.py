@@ -1,0 +1,158 @@
+"""What the body of a test of the suite may not be: faults found in its source, by syntax alone."""
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+FOREIGN: Final = frozenset(
+    {"google", "grpc", "siwire", "sireference", "time", "asyncio", "threading", "socket"}
+)
+"""Packages a body has no use for: the wire, the other reading of the text, clocks and threads."""
+
+OTHER_ROOMS: Final = ("siconform.rm.dialects", "siconform.rm.connection", "siconform.rm.history")
+"""Parts of the kit that know messages; a body speaks verbs."""
+
+NEGATIVES: Final = re.compile(r"is_not_told|stays_quiet|sees_no_\w+|never_\w+")
+POSITIVES: Final = re.compile(r"is_told\w*|has_(?!pending_)\w+|is_served\w*|is_registered\w*|joins")
+_REVISION_WORD: Final = re.compile(r"revision|capabilit|dialect", re.IGNORECASE)
+_REVISION: Final = re.compile(r"\b20\d\d-\d\d\b|\br20\d\d_\d\d\b")
+_ANYTHING: Final = frozenset({"Exception", "BaseException"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something in a module that is not as it has to be."""
+
+    place: str  # file:line
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.says}"
+
+
+def faults_in_file(path: Path, known: Collection[str]) -> list[Fault]:
+    """The faults of a module of tests; ``known`` are the requirements there are."""
+    return faults_in(path.read_text("utf-8"), path.name, known)
+
+
+def faults_in(source: str, name: str, known: Collection[str]) -> list[Fault]:
+    """The same for source; ``name`` stands for the file."""
+    module = ast.parse(source)
+    found = [
+        *_in_imports(module),
+        *_in_names_and_texts(module),
+        *_in_statements(module),
+    ]
+    for test in cases_in(module):
+        found += _in_citations(test, known)
+        found += _in_negatives(test)
+    return [Fault(f"{name}:{line}", says) for line, says in sorted(found)]
+
+
+def cases_in(module: ast.Module) -> list[ast.FunctionDef]:
+    """The test functions of a module."""
+    return [
+        node
+        for node in module.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+
+
+Found = Iterator[tuple[int, str]]
+
+
+def _in_imports(module: ast.Module) -> Found:
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            if name.partition(".")[0] in FOREIGN or name.startswith(OTHER_ROOMS):
+                yield node.lineno, f"imports {name}"
+
+
+def _in_names_and_texts(module: ast.Module) -> Found:
+    """Names, attributes and texts; docstrings may say what they like."""
+    documents = {id(text) for text in _docstrings(module)}
+    for node in ast.walk(module):
+        name = _name_of(node)
+        if _REVISION_WORD.search(name):
+            yield _line(node), f"asks for the revision: {name}"
+        if "sleep" in name:
+            yield _line(node), f"sleeps: {name}"
+        if isinstance(node, ast.Attribute) and name.startswith("_"):
+            yield node.lineno, f"reaches for the private {name}"
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and id(node) not in documents and _REVISION.search(text):
+            yield _line(node), f"names a revision: {text!r}"
+
+
+def _in_statements(module: ast.Module) -> Found:
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assert):
+            yield node.lineno, "asserts plainly: an expectation of the RM says what happened"
+        elif isinstance(node, ast.ExceptHandler) and _catches_anything(node):
+            yield node.lineno, "catches whatever is raised"
+
+
+def _in_citations(test: ast.FunctionDef, known: Collection[str]) -> Found:
+    cited = [
+        argument
+        for mark in test.decorator_list
+        if isinstance(mark, ast.Call) and _name_of(mark.func) == "requirement"
+        for argument in mark.args
+    ]
+    if not cited:
+        yield test.lineno, f"{test.name} cites no requirement"
+    for argument in cited:
+        identifier = argument.value if isinstance(argument, ast.Constant) else None
+        if identifier not in known:
+            yield argument.lineno, f"{test.name} cites {ast.unparse(argument)}, no requirement"
+
+
+def _in_negatives(test: ast.FunctionDef) -> Found:
+    """Each negative has its control: a block of that name, or something positive before it."""
+    calls = sorted(
+        (node.lineno, _name_of(node.func)) for node in ast.walk(test) if isinstance(node, ast.Call)
+    )
+    if any(name == "control" for _, name in calls):
+        return
+    first_positive = min((n for n, name in calls if POSITIVES.fullmatch(name)), default=None)
+    for line, name in calls:
+        if NEGATIVES.fullmatch(name) and (first_positive is None or first_positive > line):
+            yield line, f"{test.name} has no control for {name}"
+
+
+def _catches_anything(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or _name_of(kind) in _ANYTHING for kind in kinds)
+
+
+def _name_of(node: ast.AST) -> str:
+    match node:
+        case (
+            ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) | ast.arg(arg=name)
+        ):
+            return name
+        case ast.keyword(arg=str(name)):
+            return name
+        case _:
+            return ""
+
+
+def _docstrings(module: ast.Module) -> Iterator[ast.Constant]:
+    for node in ast.walk(module):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                yield first.value
+
+
+def _line(node: ast.AST) -> int:
+    return int(getattr(node, "lineno", 0))

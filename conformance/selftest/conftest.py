@@ -1,0 +1,123 @@
+"""Small suites and small targets to try the kit on."""
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from siconform import results
+
+pytest_plugins = ["pytester"]
+
+ANNOUNCING = "-c \"import time; print('listening on 127.0.0.1:1', flush=True); time.sleep(120)\""
+"""Arguments of a Python that only says it listens."""
+
+
+@dataclass
+class Outcome:
+    """How a run ended, and the results it wrote."""
+
+    code: int
+    out: str
+    err: str
+    folder: Path
+    results: dict[str, Any] = field(default_factory=dict)
+
+    def requirement(self, identifier: str) -> dict[str, Any]:
+        found: dict[str, Any] = next(
+            r for r in self.results["requirements"] if r["id"] == identifier
+        )
+        return found
+
+    def verdict(self, identifier: str) -> str:
+        verdict: str = self.requirement(identifier)["verdict"]
+        return verdict
+
+    def reason(self, identifier: str) -> str:
+        reason: str = self.requirement(identifier)["reason"]
+        return reason
+
+
+@pytest.fixture
+def conformance(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Outcome]:
+    """Runs a suite given as source under the plugin, against a target that only says it listens."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+
+    def run(source: str, *options: str, target: bool = True, fresh: bool = False) -> Outcome:
+        pytester.makepyfile(test_fake=PREAMBLE + source)
+        arguments = ["-p", "siconform.plugin", "-p", "xdist", "-p", "timeout", "--results", "out"]
+        arguments += ["-p", "no:cacheprovider"]
+        if target:
+            arguments += ["--target-command", f"{sys.executable} {ANNOUNCING}"]
+        start = pytester.runpytest_subprocess if fresh else pytester.runpytest_inprocess
+        done = start(*arguments, *options)
+        return read(int(done.ret), done.stdout.str(), done.stderr.str(), pytester.path / "out")
+
+    return run
+
+
+PREAMBLE = """
+import os, signal, time
+import pytest
+from siconform.marks import requirement
+from siconform.outcomes import *
+
+@pytest.fixture(scope="session", autouse=True)
+def _worker(worker_id): pass
+"""
+
+
+def read(code: int, out: str, err: str, folder: Path) -> Outcome:
+    file = folder / "results.json"
+    document = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    if document:
+        jsonschema.validate(document, results.schema())
+        assert document["exit_code"] == code
+    return Outcome(code, out, err, folder, document)
+
+
+@pytest.fixture
+def mute() -> Iterator[str]:
+    """A port that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        kept: list[socket.socket] = []
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    kept.append(server.accept()[0])
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+        for connection in kept:
+            connection.close()
+
+
+@pytest.fixture
+def nobody() -> str:
+    """An address nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def exists(pid: int) -> bool:
+    """Whether the process is there and no zombie."""
+    try:
+        os.kill(pid, signal.SIG_DFL)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")

@@ -1,0 +1,110 @@
+"""Targets that run already: what an address is, and what is said when nobody is there."""
+
+import time
+from collections.abc import Iterator
+from concurrent import futures
+from contextlib import contextmanager
+
+import grpc
+import pytest
+from siconform.targets import TargetUnavailable
+from siconform.targets.attached import AttachedTarget, check_address, is_address
+from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("127.0.0.1:9080", True),
+        ("localhost:1", True),
+        ("[::1]:9080", True),
+        ("unix:/tmp/x.sock", True),
+        ("scheduler.example.org:65535", True),
+        ("127.0.0.1:0", False),
+        ("127.0.0.1:65536", False),
+        ("127.0.0.1", False),
+        (":9080", False),
+        ("yunikorn-core@1.5.1", False),
+        ("unix:", False),
+        ("a b:80", False),
+    ],
+)
+def test_what_an_address_is(text: str, *, expected: bool) -> None:
+    assert is_address(text) is expected
+
+
+def test_nobody_listens(nobody: str) -> None:
+    with pytest.raises(TargetUnavailable) as caught:
+        check_address(nobody, DEFAULT_REVISION)
+    assert caught.value.says == (
+        f"nothing listens on {nobody}. Start the scheduler first, or let the kit start it: "
+        '--target-command "... {address}".'
+    )
+
+
+def test_no_such_host() -> None:
+    with pytest.raises(TargetUnavailable, match="no host of the name in nowhere"):
+        check_address("nowhere.invalid:80", DEFAULT_REVISION)
+
+
+def test_no_such_socket() -> None:
+    with pytest.raises(TargetUnavailable, match="nothing listens on unix:/tmp/none"):
+        check_address("unix:/tmp/none", DEFAULT_REVISION)
+
+
+def test_a_connection_and_silence(mute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("siconform.targets.attached.CONNECT_PATIENCE", 0.3)
+    began = time.monotonic()
+
+    with pytest.raises(TargetUnavailable, match="did not answer as a gRPC server"):
+        check_address(mute, DEFAULT_REVISION)
+    assert time.monotonic() - began < 3.0
+
+
+def silence(*_: object) -> None:
+    time.sleep(2)
+
+
+@contextmanager
+def serving(revision: Revision, *methods: str) -> Iterator[str]:
+    server = grpc.server(futures.ThreadPoolExecutor(2))
+    handlers = rpc.scheduler_handlers(revision, dict.fromkeys(methods, silence))
+    server.add_generic_rpc_handlers((handlers,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(0).wait()
+
+
+@pytest.mark.parametrize(
+    ("revision", "method"),
+    [("2021-02", "Update"), ("2023-12", "UpdateNode"), ("2023-12", "UpdateAllocation")],
+)
+def test_a_scheduler_is_there(revision: str, method: str) -> None:
+    with serving(REVISIONS[revision], method) as address:
+        check_address(address, REVISIONS[revision])
+
+
+@pytest.mark.parametrize(
+    ("spoken", "method", "asked", "told"),
+    [
+        ("2021-02", "Update", "2023-12", "UpdateAllocation or UpdateApplication or UpdateNode"),
+        ("2023-12", "UpdateNode", "2021-02", "it has no Update. Another revision: --revision."),
+    ],
+)
+def test_it_speaks_another_revision(spoken: str, method: str, asked: str, told: str) -> None:
+    with (
+        serving(REVISIONS[spoken], method) as address,
+        pytest.raises(TargetUnavailable, match=f"does not speak SI {asked}") as caught,
+    ):
+        check_address(address, REVISIONS[asked])
+    assert told in caught.value.says
+
+
+def test_what_is_not_ours_is_never_restarted() -> None:
+    target = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
+
+    assert target.alive()
+    with pytest.raises(TargetUnavailable, match="not ours to start again"):
+        target.restart()
+    target.stop()

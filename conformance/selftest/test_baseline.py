@@ -1,0 +1,115 @@
+"""Baselines: strict reading, exact recognition, and an entry that no longer fits is not silent."""
+
+from pathlib import Path
+
+import pytest
+from siconform.baseline import Baseline, BaselineError, Entry, read_baseline
+from siconform.verdicts import Evidence, Verdict
+
+
+def said(
+    verdict: Verdict = Verdict.FAIL,
+    says: str = "accepted twice",
+    test: str = "suite/test_nodes.py::test_a",
+    requirement: str = "SI-NODE-004",
+) -> Evidence:
+    return Evidence(requirement, verdict, test, says)
+
+
+def entry(says: str = "accepted", **more: str) -> Entry:
+    return Entry("SI-NODE-004", "fail", says, "core does so", **more)
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "known.yaml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_baseline_is_read(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "- requirement: SI-NODE-004\n  outcome: fail\n  says: accepted twice\n"
+        "  reason: core keeps no record\n  test: test_a\n",
+    )
+    assert read_baseline(path).entries == (
+        Entry("SI-NODE-004", "fail", "accepted twice", "core keeps no record", "test_a"),
+    )
+
+
+def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
+    assert read_baseline(write(tmp_path, "# nothing known\n")).entries == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: 1", "a baseline is a list of entries"),
+        ("- [", "is no YAML"),
+        ("- {requirement: SI-NODE-4, outcome: fail, says: x, reason: y}",
+         'entry 1: "SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: x}", "missing required field `reason`"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: ' '}", "entry 1: Expected"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: '', reason: y}", "entry 1: Expected"),
+        ("- {requirement: SI-NODE-004, outcome: pass, says: x, reason: y}", "Invalid enum value"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: '/(/', reason: y}", "entry 1: missing"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: y, z: 1}", "unknown field"),
+    ],
+)  # fmt: skip
+def test_a_wrong_baseline_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(BaselineError) as caught:
+        read_baseline(write(tmp_path, text))
+    assert told in str(caught.value)
+    assert "known.yaml" in str(caught.value)
+
+
+def test_every_wrong_entry_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError) as caught:
+        read_baseline(write(tmp_path, "- {}\n- {requirement: 7}\n"))
+    assert len(str(caught.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("known", "evidence", "explained"),
+    [
+        (entry(), said(), True),
+        (entry("/^accepted (once|twice)$/"), said(), True),
+        (entry("/^twice/"), said(), False),
+        (entry("/"), said(says="a/b"), True),
+        (entry("refused"), said(), False),
+        (entry(), said(Verdict.LATE), False),
+        (entry(), said(requirement="SI-NODE-005"), False),
+        (entry(test="test_a"), said(), True),
+        (entry(test="test_b"), said(), False),
+    ],
+)
+def test_an_entry_explains_exactly_what_it_records(
+    known: Entry, evidence: Evidence, *, explained: bool
+) -> None:
+    assert bool(Baseline("f", (known,)).explaining(evidence)) is explained
+
+
+@pytest.mark.parametrize(
+    ("evidence", "told"),
+    [
+        ([said()], None),
+        ([said(Verdict.PASS, "")], "passes now"),
+        ([said(says="refused")], 'says something else now: fail "refused"'),
+        ([said(Verdict.COULD_NOT_RUN)], "says something else now: could-not-run"),
+        ([], "matches nothing that ran"),
+        ([said(requirement="SI-NODE-005")], "matches nothing that ran"),
+        ([said(Verdict.PASS, "", "t::b"), said()], None),
+    ],
+)
+def test_an_entry_that_no_longer_fits_is_stale(evidence: list[Evidence], told: str | None) -> None:
+    stale = Baseline("f", (entry(),)).stale(evidence, frozenset())
+
+    if told is None:
+        assert stale == ()
+    else:
+        assert len(stale) == 1
+        assert told in stale[0]
+
+
+def test_an_entry_for_what_was_not_selected_is_not_stale() -> None:
+    assert Baseline("f", (entry(),)).stale([], frozenset({"SI-NODE-004"})) == ()

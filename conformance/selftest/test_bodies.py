@@ -1,0 +1,127 @@
+"""The bodies of the suite: requirements, verbs and controls, and nothing they should not know."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from selftest.bodies import Fault, cases_in, faults_in, faults_in_file
+from siconform.catalogue import catalogue
+from siconform.running.index import suite_folder
+
+SUITE = sorted(suite_folder().glob("test_*.py"))
+
+GOOD = '''
+"""A module of the suite may speak of 2023-12 in its docstring."""
+import pytest
+from siconform.marks import requirement
+from siconform.rm.facts import Allocated
+
+@requirement("SI-NODE-001", "SI-NODE-002")
+def test_good(rm):
+    """And so may a test."""
+    node = rm.has_node()
+    rm.is_not_told(Allocated(node=node))
+
+@requirement("SI-NODE-001")
+def test_with_its_control_behind(rm):
+    rm.is_not_told(Allocated())
+    with rm.control("an ask that fits is allocated"):
+        rm.is_told(Allocated())
+'''
+
+
+def test_the_suite_is_there() -> None:
+    assert len(SUITE) >= 18
+    assert sum(len(cases_in(ast.parse(file.read_text("utf-8")))) for file in SUITE) >= 250
+
+
+@pytest.mark.parametrize("file", SUITE, ids=lambda file: file.stem)
+def test_bodies_of_the_suite_have_no_fault(file: Path) -> None:
+    found = faults_in_file(file, catalogue())
+
+    assert not found, "\n".join(map(str, found))
+
+
+def test_a_good_body_has_no_fault() -> None:
+    assert faults(GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("import grpc", "imports grpc"),
+        ("import google.protobuf.message", "imports google.protobuf.message"),
+        ("from google.protobuf import json_format", "imports google.protobuf"),
+        ("from siwire import DEFAULT_REVISION", "imports siwire"),
+        ("from siwire.r2023_12 import si_pb2", "imports siwire.r2023_12"),
+        ("from sireference import core", "imports sireference"),
+        ("from siconform.rm.dialects import dialect_for", "imports siconform.rm.dialects"),
+        ("import time", "imports time"),
+        ("import threading as t", "imports threading"),
+    ],
+)
+def test_a_foreign_import_is_a_fault(line: str, says: str) -> None:
+    for place in (f"{GOOD}\n{line}\n", f"def helps():\n    {line}\n"):
+        assert any(says in fault for fault in faults(place))
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("time.sleep(1)", "sleeps: sleep"),
+        ("sleep(0.1)", "sleeps: sleep"),
+        ("rm.sleeps(0.1)", "sleeps: sleeps"),
+        ("if rm.revision: pass", "asks for the revision: revision"),
+        ("if DEFAULT_REVISION.name > 'x': pass", "asks for the revision: DEFAULT_REVISION"),
+        ("rm.registers(revision='x')", "asks for the revision: revision"),
+        ("rm.can(Capability.ASKS)", "asks for the revision: Capability"),
+        ("rm.connection.dialect.method('x')", "asks for the revision: dialect"),
+        ("if rm.speaks('2021-02'): pass", "names a revision: '2021-02'"),
+        ("x = f'r2023_08 {rm}'", "names a revision: 'r2023_08 '"),
+        ("assert rm.hears(1)", "asserts plainly"),
+        ("rm._heard.add(1)", "reaches for the private _heard"),
+        ("try: rm.fences_all()\n    except: pass", "catches whatever is raised"),
+        ("try: rm.fences_all()\n    except Exception: pass", "catches whatever is raised"),
+        (
+            "try: rm.fences_all()\n    except (ValueError, BaseException) as e: pass",
+            "catches whatever is raised",
+        ),
+        ("rm.is_not_told(1)", "test_it has no control for is_not_told"),
+        ("rm.sees_no_preemption_of(1)", "test_it has no control for sees_no_preemption_of"),
+        ("rm.stays_quiet(1)", "test_it has no control for stays_quiet"),
+        ("rm.is_not_told(1)\n    rm.is_told(2)", "test_it has no control for is_not_told"),
+        ("a = rm.has_pending_ask(1)\n    rm.is_not_told(a)", "has no control for is_not_told"),
+        ("for _ in 1, 2:\n        rm.is_not_told(1)", "test_it has no control for is_not_told"),
+    ],
+)
+def test_a_bad_body_is_a_fault(body: str, says: str) -> None:
+    (found,) = faults(f'@requirement("SI-NODE-001")\ndef test_it(rm):\n    {body}\n')
+
+    assert says in found
+
+
+@pytest.mark.parametrize(
+    ("marks", "says"),
+    [
+        ("", "test_it cites no requirement"),
+        ("@requirement()\n", "test_it cites no requirement"),
+        ("@disruptive\n", "test_it cites no requirement"),
+        ('@requirement("SI-NODE-999")\n', "cites 'SI-NODE-999', no requirement"),
+        ('@requirement("SI-NODE-001", "SI-NODE-4")\n', "cites 'SI-NODE-4', no requirement"),
+        ("@requirement(SOME)\n", "cites SOME, no requirement"),
+    ],
+)
+def test_a_test_without_a_known_requirement_is_a_fault(marks: str, says: str) -> None:
+    (found,) = faults(f"{marks}def test_it(rm):\n    rm.is_told(1)\n")
+
+    assert says in found
+
+
+def test_a_fault_says_where_it_is() -> None:
+    assert faults_in("import os\nimport grpc\n", "test_x.py", ()) == [
+        Fault("test_x.py:2", "imports grpc")
+    ]
+
+
+def faults(source: str) -> list[str]:
+    return [str(fault) for fault in faults_in(source, "test_x.py", catalogue())]

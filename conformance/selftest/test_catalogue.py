@@ -1,0 +1,199 @@
+"""The catalogue is complete, its reader strict, and its pages are those of the catalogue."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from siconform.catalogue import (
+    AREA_FILES,
+    AREAS,
+    CatalogueError,
+    Level,
+    Side,
+    catalogue,
+    document,
+    find_requirement,
+    subjects,
+)
+from siconform.catalogue.document import PAGE, page
+from siconform.catalogue.lint import committed_ids, complaints
+from siconform.catalogue.reading import read_area
+from siconform.catalogue.requirement import Source
+
+COUNTS = {  # total, MUST, SHOULD, MAY, 2021-02, 2023-04, 2023-08, 2023-12, scheduler, rm
+    "WIRE": (15, 12, 3, 0, 12, 12, 12, 12, 15, 11),
+    "CONN": (21, 10, 11, 0, 18, 18, 18, 18, 18, 3),
+    "REG": (19, 11, 7, 1, 15, 19, 19, 19, 16, 3),
+    "NODE": (41, 26, 13, 2, 36, 35, 39, 39, 37, 5),
+    "APP": (38, 23, 11, 4, 38, 38, 38, 38, 34, 4),
+    "ASK": (23, 14, 6, 3, 22, 22, 22, 22, 22, 2),
+    "ALLOC": (10, 10, 0, 0, 8, 7, 7, 8, 10, 0),
+    "RES": (3, 3, 0, 0, 3, 3, 3, 3, 3, 0),
+    "REL": (26, 15, 10, 1, 22, 25, 25, 25, 21, 6),
+    "PRE": (8, 6, 0, 2, 3, 7, 7, 8, 8, 0),
+    "PLACE": (11, 10, 1, 0, 11, 0, 0, 0, 11, 0),
+    "UTIL": (2, 1, 1, 0, 2, 0, 0, 0, 2, 0),
+    "NREC": (1, 0, 0, 1, 1, 0, 0, 0, 1, 1),
+    "AUTO": (2, 2, 0, 0, 2, 0, 0, 0, 2, 0),
+    "GANG": (70, 45, 20, 5, 68, 69, 69, 69, 63, 7),
+    "REC": (20, 12, 8, 0, 15, 16, 20, 20, 17, 4),
+    "CFG": (7, 5, 2, 0, 1, 6, 6, 6, 6, 1),
+    "CB": (14, 12, 1, 1, 5, 13, 13, 13, 9, 6),
+    "EVT": (13, 11, 2, 0, 3, 4, 12, 12, 13, 0),
+    "CONST": (8, 1, 3, 4, 2, 7, 8, 7, 6, 3),
+}
+ENTRY = """\
+area: NODE
+subject: Nodes
+requirements:
+  - id: SI-NODE-001
+    title: A new node is accepted
+    level: MUST
+    level_reason: a list for it exists
+    authority: proto
+    revisions: [2023-12]
+    sides: [scheduler]
+    observations: [plain]
+    deadline: ack
+    text: A new node is accepted.
+    sources:
+      - where: AcceptedNode.nodeID
+        revisions: [2023-12]
+        sha256: 0123456789012345
+    given: on
+    when: no
+    then: 1.10
+"""
+
+
+def test_the_catalogue_holds_together() -> None:
+    assert complaints(tuple(catalogue().values()), committed_ids()) == []
+
+
+def test_there_are_352_requirements_in_twenty_areas() -> None:
+    assert len(catalogue()) == 352
+    assert tuple(COUNTS) == AREAS == tuple(AREA_FILES)
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_an_area_has_its_counts(area: str) -> None:
+    entries = [entry for entry in catalogue().values() if entry.area == area]
+    levels = Counter(entry.level for entry in entries)
+    revisions = Counter(name for entry in entries for name in entry.revisions)
+    sides = Counter(side for entry in entries for side in entry.sides)
+    assert COUNTS[area] == (
+        len(entries),
+        *(levels[level] for level in Level),
+        *(revisions[name] for name in ("2021-02", "2023-04", "2023-08", "2023-12")),
+        *(sides[side] for side in Side),
+    )
+
+
+def test_every_contradiction_that_is_named_is_explained_and_names_its_requirements() -> None:
+    lines = (PAGE.parent / "contradictions.md").read_text("utf-8").splitlines()
+    explained = {
+        line.split(" ")[1]: line.rsplit("|", 2)[1] for line in lines if line.startswith("| C-")
+    }
+    named = {
+        (number, entry.id)
+        for entry in catalogue().values()
+        for number in re.findall(r"\bC-\d\d\b", f"{entry.interpretation} {entry.level_reason}")
+    }
+    assert {number for number, _ in named} <= explained.keys()
+    assert {(number, entry) for number, entry in named if entry not in explained[number]} == set()
+    for requirements in explained.values():
+        assert set(re.findall(r"SI-[A-Z]+-\d+", requirements)) <= catalogue().keys()
+
+
+def test_the_page_is_generated_from_the_catalogue() -> None:
+    assert PAGE.read_text("utf-8") == page(catalogue().values(), subjects())
+
+
+def test_a_page_that_differs_is_named_and_can_be_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "requirements.md"
+    copy.write_text("something else", "utf-8")
+    monkeypatch.setattr(document, "PAGE", copy)
+    assert document.main(["--check"]) == 1
+    assert "docs/requirements.md differs" in capsys.readouterr().err
+    assert document.main([]) == 0
+    assert document.main(["--check"]) == 0
+    assert copy.read_text("utf-8") == PAGE.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ("SI-NODE-4", '"SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'),
+        ("node-004", '"node-004" is no requirement. Did you mean SI-NODE-004?'),
+        ("si-node-0004", '"si-node-0004" is no requirement. Did you mean SI-NODE-004?'),
+        ("SI-NODES-004", '"SI-NODES-004" is no requirement. Did you mean SI-NODE-004?'),
+        ("banana", '"banana" is no requirement.'),
+        ("", '"" is no requirement.'),
+    ],
+)
+def test_an_unknown_id_is_answered_with_the_nearest(asked: str, sentence: str) -> None:
+    with pytest.raises(LookupError) as caught:
+        find_requirement(asked)
+    assert caught.value.args == (sentence,)
+
+
+def test_a_known_id_is_found() -> None:
+    assert find_requirement("SI-NODE-004").area == "NODE"
+
+
+def test_every_scalar_is_text() -> None:
+    entry = read_area(ENTRY, "nodes.yaml").requirements[0]
+    assert (entry.given, entry.when, entry.then) == ("on", "no", "1.10")
+    assert entry.sources == (Source("2023-12", "AcceptedNode.nodeID", "0123456789012345"),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (
+            "    when: no\n",
+            "    when: no\n    given: twice\n",
+            'nodes.yaml: line 20, column 5: the key "given" comes twice',
+        ),
+        (
+            "level: MUST",
+            "level: MUSTN'T",
+            'nodes.yaml: SI-NODE-001: Invalid enum value "MUSTN\'T" - at `$.level`',
+        ),
+        (
+            "text:",
+            "txt:",
+            "nodes.yaml: SI-NODE-001: Object contains unknown field `txt`",
+        ),
+        (
+            "    deadline: ack\n",
+            "",
+            "nodes.yaml: SI-NODE-001: Object missing required field `deadline`",
+        ),
+        (
+            "  - id: SI-NODE-001\n    title",
+            "  - title",
+            "nodes.yaml: requirement number 1: Object missing required field `id`",
+        ),
+        (
+            "[2023-12]\n    sides",
+            "[]\n    sides",
+            "nodes.yaml: SI-NODE-001: Expected `array` of length >= 1 - at `$.revisions`",
+        ),
+        ("subject: Nodes", "subject: [", "nodes.yaml: line 4, column "),
+        (
+            "    given: on",
+            "    ? [given]\n    : on",
+            "nodes.yaml: line 18, column 7: found unhashable key",
+        ),
+        ("area: NODE\n", "", "nodes.yaml: Object missing required field `area`"),
+    ],
+)
+def test_a_bad_entry_is_named_with_its_file(old: str, new: str, sentence: str) -> None:
+    assert old in ENTRY
+    with pytest.raises(CatalogueError) as caught:
+        read_area(ENTRY.replace(old, new, 1), "nodes.yaml")
+    assert str(caught.value).startswith(sentence)

@@ -1,0 +1,53 @@
+"""The linter of the catalogue complains about everything that must not be in it."""
+
+from dataclasses import replace
+
+import pytest
+from siconform.catalogue import Authority, Observation, Source, find_requirement
+from siconform.catalogue.lint import complaints
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"id": "SI-NODE-4"}, "is not of the form SI-AREA-000"),
+        ({"area": "APP"}, "is in the file of APP"),
+        ({"title": "x" * 81}, "has a title of 81 characters, 80 are allowed"),
+        ({"title": "It ends."}, "has a title that ends with a full stop"),
+        ({"text": " "}, "has no text"),
+        ({"level_reason": ""}, "has no level_reason"),
+        ({"sides": frozenset()}, "has no side"),
+        ({"observations": ()}, "has no observation"),
+        ({"revisions": frozenset({"2022-01"})}, 'has the unknown revision "2022-01"'),
+        ({"features": frozenset({"magic"})}, 'has the unknown feature "magic"'),
+        ({"sources": ()}, "has no source in 2021-02, 2023-04, 2023-08, 2023-12"),
+        ({"sources": (Source("gang", "x", "0" * 16),)}, "stands on the design alone"),
+        ({"observations": (Observation.SILENCE,), "control": ""}, "is seen by silence and has no"),
+        ({"control": "none:"}, "says that it has no control but not why"),
+        ({"faults": ("Loud",)}, 'has the fault "Loud", which is no name like'),
+        ({"text": "as in seed 3"}, "names a text by its file"),
+        ({"text": "as in 003"}, "names a text by its file"),
+        ({"given": "a 0.10 scheduler"}, "names a revision by its release line"),
+        ({"then": "a type (1.3+)"}, "names a revision by its release line"),
+        ({"control": "see B-12"}, "names a place in the draft"),
+        ({"when": "the SUT stops"}, "names a word of the draft"),
+        ({"then": "no alloc.new"}, "names the draft's shorthand"),
+        ({"text": "naïve"}, "names a character beyond ASCII"),
+        ({"then": "as SI-NODE-999"}, "refers to SI-NODE-999, which is no requirement"),
+    ],
+)
+def test_the_linter_complains(changes: dict[str, object], sentence: str) -> None:
+    good = replace(find_requirement("SI-NODE-001"), authority=Authority.PROTO)
+    assert complaints([good], [good.id]) == []
+    found = complaints([replace(good, **changes)], [good.id])  # type: ignore[arg-type]  # one field of any type
+    assert any(sentence in complaint for complaint in found), found
+
+
+def test_the_linter_sees_ids_that_vanish_appear_double_or_stand_in_disorder() -> None:
+    first, second = find_requirement("SI-NODE-001"), find_requirement("SI-NODE-002")
+    assert complaints([first], [first.id, second.id]) == [
+        "SI-NODE-002: was given out once and is gone"
+    ]
+    assert "SI-NODE-002: is not in ids.txt yet" in complaints([first, second], [first.id])
+    assert "SI-NODE-001: comes 2 times" in complaints([first, first], [first.id])
+    assert complaints([second, first], [first.id, second.id])[0].startswith("the requirements are")

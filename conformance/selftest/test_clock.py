@@ -1,0 +1,153 @@
+"""A virtual clock is moved on instead of waited for, and says the same as the one on the wall."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from siconform.outcomes import CameLate, NotAsTheTextSays
+from siconform.rm.clock import VirtualClock
+from siconform.rm.facts import Fact, Kind, Released
+from siconform.rm.history import Exchange, History
+from siconform.rm.observations import Observations
+from siconform.rm.patience import Patience
+
+PATIENCE = Patience(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
+DUE = Released(identity="due")
+
+
+class Target:
+    """A scheduler on virtual time: what is set for a moment is told when that has come."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.history = History(VirtualClock(self))
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+
+    def advances(self, seconds: float) -> None:
+        until = self.now + seconds
+        for due, tell in sorted(self.timers, key=lambda timer: timer[0]):
+            if self.now < due <= until + 1e-9:
+                tell()
+        self.now = until
+
+    def tells_at(self, moment: float, *facts: Fact) -> None:
+        self.timers.append((moment, lambda: self._tells(*facts)))
+
+    def tells(self, *facts: Fact) -> None:
+        self._tells(*facts)
+
+    def _tells(self, *facts: Fact) -> None:
+        self.history.add("rm", facts, said_by_rm=False)
+
+
+class Line:
+    rm_id = "rm"
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    def is_open(self, kind: Kind) -> bool:
+        return kind in Kind
+
+    def raise_on(self, kind: Kind) -> None:
+        assert kind is Kind.ALLOCATIONS
+
+
+@pytest.fixture
+def target() -> Target:
+    return Target()
+
+
+@pytest.fixture
+def rm(target: Target) -> Observations:
+    line: Any = Line(target.history)
+    return Observations(line, Exchange(target.history, 0), line, PATIENCE, lambda: True)
+
+
+def test_nobody_sleeps_until_a_timer_is_due(target: Target, rm: Observations) -> None:
+    target.tells_at(900.0, DUE)
+    began = time.monotonic()
+
+    rm.is_told_when_due(DUE, seconds=900.0, since=rm.now())
+
+    assert time.monotonic() - began < 1.0
+    assert 900.0 <= target.now < 901.0
+
+
+def test_what_comes_before_it_is_due_fails(target: Target, rm: Observations) -> None:
+    target.tells_at(899.9, DUE)
+
+    with pytest.raises(NotAsTheTextSays, match="due after 900 s"):
+        rm.is_told_when_due(DUE, seconds=900.0, since=rm.now())
+
+
+def test_what_comes_late_is_late(target: Target, rm: Observations) -> None:
+    target.tells_at(11.1, DUE)
+
+    with pytest.raises(CameLate, match="allowed 11"):
+        rm.is_told_when_due(DUE, seconds=10.0, since=rm.now())
+
+
+def test_what_never_comes_fails_in_little_time(rm: Observations) -> None:
+    began = time.monotonic()
+
+    with pytest.raises(NotAsTheTextSays, match="never told"):
+        rm.is_told(DUE, patience=900.0)
+
+    assert time.monotonic() - began < 1.0
+
+
+def test_a_window_of_silence_passes_at_once(target: Target, rm: Observations) -> None:
+    target.tells_at(59.0, DUE)
+
+    with pytest.raises(NotAsTheTextSays, match="came"):
+        rm.stays_quiet(DUE, window=60.0)
+    began = time.monotonic()
+    rm.stays_quiet(DUE, window=60.0)
+
+    assert time.monotonic() - began < 0.5
+    assert target.now >= 119.0
+
+
+def test_what_takes_the_target_a_moment_is_still_heard(target: Target, rm: Observations) -> None:
+
+    timer = threading.Timer(0.1, target.tells, (DUE,))
+    timer.start()
+
+    rm.is_told(DUE)
+
+
+def test_time_follows_while_an_answer_is_waited_for(target: Target, rm: Observations) -> None:
+    target.tells_at(0.1, DUE)
+
+    rm.is_told(DUE)
+
+    assert target.now >= 0.1
+
+
+def test_a_timer_between_two_moments(target: Target, rm: Observations) -> None:
+    target.tells_at(5.0, DUE)
+
+    rm.is_told_between(DUE, earliest=4.0, latest=6.0)
+
+
+@pytest.mark.parametrize("moment", [3.9, 6.5])
+def test_a_timer_outside_of_its_two_moments_fails(
+    target: Target, rm: Observations, moment: float
+) -> None:
+    target.tells_at(moment, DUE)
+
+    with pytest.raises(NotAsTheTextSays, match="due"):
+        rm.is_told_between(DUE, earliest=4.0, latest=6.0)
+
+
+def test_the_exchange_shows_time_that_passed_at_once(target: Target, rm: Observations) -> None:
+    target.tells(Released(identity="before"))
+    target.tells_at(100.0, DUE)
+    rm.is_told(DUE, patience=120.0)
+
+    first, second = rm.exchange.entries()
+
+    assert second.at - first.at >= 100.0

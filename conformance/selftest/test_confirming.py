@@ -1,0 +1,121 @@
+"""The simulated RM confirms what the scheduler releases of its own accord, unless told not to."""
+
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+from siconform.rm.connection import Connection
+from siconform.rm.facts import Kind, Released, Termination
+from siconform.rm.fences import Fences
+from siconform.rm.history import Exchange, History
+from siconform.rm.patience import Patience
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.sayings import AskReleaseSaying, ReleaseSaying, Saying
+from siwire import DEFAULT_REVISION
+from siwire.r2023_12 import si_pb2
+
+OWN = [
+    Termination.TIMEOUT,
+    Termination.PREEMPTED_BY_SCHEDULER,
+    Termination.PLACEHOLDER_REPLACED,
+]
+
+
+class Overheard(Connection):
+    """A connection to nowhere that keeps what the RM says."""
+
+    def __init__(self) -> None:
+        super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History())
+        self.said: list[Saying] = []
+
+    def say(self, kind: Kind, sayings: Sequence[Saying]) -> None:
+        assert kind is Kind.ALLOCATIONS
+        self.said += sayings
+
+    def hears(self, response: si_pb2.AllocationResponse) -> None:
+        self._hears(Kind.ALLOCATIONS, response.SerializeToString())
+
+
+@pytest.fixture
+def connection() -> Overheard:
+    return Overheard()
+
+
+@pytest.fixture
+def rm(connection: Overheard) -> ResourceManager:
+    exchange = Exchange(connection.history, start=0)
+    fences = Fences(connection, Patience())
+    return ResourceManager(connection, exchange, fences, Patience(), lambda: True, prefix="t")
+
+
+def released(termination: Termination) -> si_pb2.AllocationResponse:
+    release = si_pb2.AllocationRelease(
+        partitionName="default",
+        applicationID="app",
+        allocationID="id",
+        allocationKey="key",
+        terminationType=si_pb2.TerminationType.Value(termination.value),
+    )
+    return si_pb2.AllocationResponse(released=[release])
+
+
+def ask_released(termination: Termination) -> si_pb2.AllocationResponse:
+    release = si_pb2.AllocationAskRelease(
+        partitionName="default",
+        applicationID="app",
+        allocationKey="key",
+        terminationType=si_pb2.TerminationType.Value(termination.value),
+    )
+    return si_pb2.AllocationResponse(releasedAsks=[release])
+
+
+@pytest.mark.parametrize("termination", OWN)
+@pytest.mark.usefixtures("rm")
+def test_a_release_of_the_scheduler_is_confirmed_with_its_type(
+    connection: Overheard, termination: Termination
+) -> None:
+    connection.hears(released(termination))
+
+    assert connection.said == [ReleaseSaying("app", "id", termination, key="key")]
+
+
+@pytest.mark.usefixtures("rm")
+def test_a_confirmation_of_the_scheduler_is_not_confirmed(connection: Overheard) -> None:
+    connection.hears(released(Termination.STOPPED_BY_RM))
+    connection.hears(ask_released(Termination.STOPPED_BY_RM))
+
+    assert connection.said == []
+
+
+@pytest.mark.usefixtures("rm")
+def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: Overheard) -> None:
+    connection.hears(ask_released(Termination.TIMEOUT))
+
+    assert connection.said == [AskReleaseSaying("app", "key", "default", Termination.TIMEOUT)]
+
+
+def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
+    connection: Overheard, rm: ResourceManager
+) -> None:
+    with rm.confirming_nothing():
+        connection.hears(released(Termination.TIMEOUT))
+        connection.hears(ask_released(Termination.TIMEOUT))
+    assert connection.said == [AskReleaseSaying("app", "key", "default", Termination.TIMEOUT)]
+
+    connection.hears(released(Termination.TIMEOUT))
+    assert len(connection.said) == 2
+
+
+def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
+    connection: Overheard, rm: ResourceManager
+) -> None:
+    connection.listeners.insert(0, lambda _: time.sleep(0.05))  # who confirms comes to it late
+    hearing = threading.Thread(target=connection.hears, args=[released(Termination.TIMEOUT)])
+
+    with rm.confirming_nothing():
+        hearing.start()
+        rm.is_told(Released(termination=Termination.TIMEOUT))
+
+    hearing.join()
+    assert connection.said == []

@@ -1,0 +1,171 @@
+"""From the way a test ends to the verdict of its requirement and the exit code of the run."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+def body(text: str) -> str:
+    return f'@requirement("SI-NODE-004")\ndef test_it(target):\n    {text}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "code", "reason"),
+    [
+        ("pass", "pass", 0, ""),
+        ('raise NotAsTheTextSays("accepted twice")', "fail", 1, "accepted twice"),
+        ('raise CameLate("after 3 s")', "late", 1, "after 3 s"),
+        ('raise PremiseLost("control rejected")', "could-not-run", 10, "control rejected"),
+        ('raise NotForThisTarget("one RM only")', "not-selected", 12, "one RM only"),
+        ('raise KeyError("x")', "kit-error", 13, "KeyError: 'x'"),
+        ("assert 1 == 2", "kit-error", 13, "AssertionError: assert 1 == 2"),
+        ('pytest.skip("no")', "could-not-run", 10, "skipped: no"),
+        ('pytest.xfail("no")', "kit-error", 13, "XFailed: no"),
+    ],
+)
+def test_the_end_of_a_test_decides(
+    conformance: Run, text: str, verdict: str, code: int, reason: str
+) -> None:
+    outcome = conformance(body(text))
+
+    assert outcome.verdict("SI-NODE-004") == verdict
+    assert outcome.reason("SI-NODE-004") == reason
+    assert outcome.code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "code"),
+    [
+        ('raise PremiseLost("no node")', "could-not-run", 10),
+        ('raise NotAsTheTextSays("no node")', "could-not-run", 10),
+        ('raise NotForThisTarget("one RM")', "not-selected", 12),
+        ("raise KeyError()", "kit-error", 13),
+    ],
+)
+def test_a_setup_that_fails_never_speaks_of_the_requirement(
+    conformance: Run, text: str, verdict: str, code: int
+) -> None:
+    fixture = f"@pytest.fixture\ndef given(target):\n    {text}\n"
+    outcome = conformance(fixture + body("pass").replace("target", "given"))
+
+    assert outcome.verdict("SI-NODE-004") == verdict
+    assert outcome.code == code
+
+
+def test_a_teardown_the_target_spoils_is_noted_and_decides_nothing(conformance: Run) -> None:
+    fixture = '@pytest.fixture\ndef given(target):\n    yield\n    raise PremiseLost("left one")\n'
+    outcome = conformance(fixture + body("pass").replace("target", "given"))
+
+    assert outcome.verdict("SI-NODE-004") == "pass"
+    assert outcome.code == 0
+    assert outcome.results["notes"] == ["test_fake.py::test_it: not cleared up: left one"]
+
+
+def test_a_teardown_we_spoil_is_our_fault(conformance: Run) -> None:
+    fixture = "@pytest.fixture\ndef given(target):\n    yield\n    raise KeyError()\n"
+    outcome = conformance(fixture + body("pass").replace("target", "given"))
+
+    assert outcome.verdict("SI-NODE-004") == "kit-error"
+
+
+def test_a_test_speaks_for_all_its_requirements(conformance: Run) -> None:
+    outcome = conformance(
+        '@requirement("SI-NODE-004", "SI-NODE-005")\n'
+        'def test_it(target): raise NotAsTheTextSays("no")\n'
+    )
+    assert outcome.verdict("SI-NODE-004") == "fail"
+    assert outcome.verdict("SI-NODE-005") == "fail"
+
+
+def test_the_worse_of_two_tests_settles_it(conformance: Run) -> None:
+    outcome = conformance(
+        '@requirement("SI-NODE-004")\ndef test_good(target): pass\n'
+        '@requirement("SI-NODE-004")\ndef test_bad(target): raise PremiseLost("lost")\n'
+    )
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert len(outcome.requirement("SI-NODE-004")["tests"]) == 2
+
+
+def test_a_failing_should_is_shown_and_does_not_decide(conformance: Run) -> None:
+    source = body('raise NotAsTheTextSays("no")').replace("SI-NODE-004", "SI-NODE-005")
+    outcome = conformance(source + body("pass").replace("test_it", "test_must"))
+
+    assert outcome.requirement("SI-NODE-005")["level"] == "SHOULD"
+    assert outcome.verdict("SI-NODE-005") == "fail"
+    assert outcome.code == 0
+    assert "FAIL  SI-NODE-005" in outcome.out
+
+
+def test_a_may_is_a_capability_and_never_a_failure(conformance: Run) -> None:
+    source = body('raise NotAsTheTextSays("no")').replace("SI-NODE-004", "SI-NODE-040")
+    outcome = conformance(
+        source + body("pass").replace("test_it", "test_must"), "--revision", "2021-02"
+    )
+
+    assert outcome.requirement("SI-NODE-040")["level"] == "MAY"
+    assert outcome.verdict("SI-NODE-040") == "not-applicable"
+    assert outcome.reason("SI-NODE-040") == "not offered: no"
+    assert outcome.code == 0
+    assert "1 passed, 1 skipped" in (outcome.folder / "pytest.log").read_text()
+
+
+@pytest.mark.parametrize("marks", ["", '@requirement("SI-NODE-999")\n', "@requirement()\n"])
+def test_a_test_without_a_known_requirement_is_a_kit_error(conformance: Run, marks: str) -> None:
+    outcome = conformance(f"{marks}def test_it(target): pass\n")
+
+    assert outcome.code == 13
+    assert "test_fake.py::test_it" in outcome.results["kit_errors"][0]
+
+
+def test_every_requirement_of_the_revision_is_in_the_results(conformance: Run) -> None:
+    outcome = conformance(body("pass"))
+
+    assert len(outcome.results["requirements"]) == 319
+    assert sum(outcome.results["counts"].values()) == 319
+    assert outcome.results["counts"]["pass"] == 1
+
+
+def test_a_file_that_cannot_be_collected_is_a_kit_error(conformance: Run) -> None:
+    outcome = conformance("import nothing_of_that_name\n")
+
+    assert outcome.code == 13
+    assert "cannot be collected" in outcome.results["kit_errors"][0]
+    assert "nothing_of_that_name" in outcome.results["kit_errors"][0]
+
+
+def test_the_failure_text_says_what_one_needs_to_act(conformance: Run) -> None:
+    outcome = conformance(
+        body(
+            'raise NotAsTheTextSays("accepted twice", expected="a rejection", happened="accepted")'
+        )
+    )
+    for part in (
+        "FAIL  SI-NODE-004   MUST",
+        "expected   a rejection",
+        "happened   accepted",
+        "again      siconform run --target-command",
+        "-k SI-NODE-004",
+        'says: "accepted twice"',
+    ):
+        assert part in outcome.out
+    assert "Traceback" not in outcome.out
+
+
+def test_a_kit_error_shows_where_it_broke(conformance: Run) -> None:
+    outcome = conformance(body('raise KeyError("unknown verb")'))
+
+    assert "test_fake.py" in outcome.out
+    assert "unknown verb" in outcome.out
+
+
+def test_ids_of_a_run_are_no_part_of_a_message(conformance: Run) -> None:
+    says = (
+        "siconform-gw1-77-1795250742-2 lost gw1-12-node-3, 18ea02731225ad62-88 "
+        "and 7f3c1de2-77aa-4c0e-9b1f-0123456789ab-0"
+    )
+    outcome = conformance(body(f'raise NotAsTheTextSays("{says}")'))
+
+    assert outcome.reason("SI-NODE-004") == "<rm> lost node-3, <id> and <id>"

@@ -1,0 +1,173 @@
+"""What a target offers beside the SI, and what becomes of a requirement that needs more."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+import pytest
+from siconform.outcomes import NotOffered, PremiseLost, TargetLost
+from siconform.rm.extension import SERVICE, Extension
+from siconform.rm.facets import NONE, Facet
+from siconform.rm.proposal import PROPOSAL
+from siconform.rm.session import _speaks
+from siconform.rm.timer_verbs import LONGEST, TimerVerbs
+from siconform.targets.timers import UNKNOWN, Timers
+from siwire import REVISIONS, rpc
+from siwire.ext import extension_pb2 as ext
+
+Serve = Callable[..., Extension]
+Run = Callable[..., Any]
+SOME = ext.Facets(
+    si_profile="2023-12",
+    callbacks=[ext.EVENT_BATCH, ext.STORE_CONFIGURATION, ext.PLACEMENT_CHECK],
+    snapshot=True,
+    timers=ext.Timers(waiting_to_completed=1500, connection_loss=0),
+)
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts a server with these calls of the extension; a client of it."""
+    opened: list[tuple[Extension, grpc.Server]] = []
+
+    def start(facets: ext.Facets | None = None, **behaviours: Callable[..., Any]) -> Extension:
+        server = grpc.server(ThreadPoolExecutor(max_workers=4))
+        if facets is not None:
+            behaviours["Describe"] = lambda _query, _context: facets
+        if behaviours:
+            server.add_generic_rpc_handlers((rpc.handlers(SERVICE, behaviours),))
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        client = Extension(f"127.0.0.1:{port}", patience=2.0)
+        opened.append((client, server))
+        return client
+
+    yield start
+    for client, server in opened:
+        client.close()
+        server.stop(None).wait()
+
+
+def test_a_target_without_the_extension_offers_nothing(serve: Serve) -> None:
+    assert serve().facets == NONE
+
+
+def test_what_is_offered_is_read(serve: Serve) -> None:
+    facets = serve(SOME).facets
+
+    assert facets.offered == {Facet.EVENTS, Facet.PLACEMENT_CHECKS, Facet.SNAPSHOT}
+    assert facets.revision == "2023-12"
+    assert facets.several_rms is False
+    assert facets.timers == Timers(waiting_to_completed=1.5)
+
+
+def test_it_is_asked_once(serve: Serve) -> None:
+    asked = []
+
+    def describe(query: ext.DescribeQuery, _context: Any) -> ext.Facets:
+        asked.append(query.rm_id)
+        return SOME
+
+    client = serve(Describe=describe)
+    for _ in range(3):
+        assert client.offers(Facet.SNAPSHOT)
+
+    assert asked == [""]
+
+
+def test_a_facet_that_is_not_offered_is_not_even_tried(serve: Serve) -> None:
+    client = serve(ext.Facets(), Snapshot=lambda _query, _context: ext.SnapshotResult())
+
+    with pytest.raises(NotOffered, match="does not offer the facet snapshot"):
+        client.snapshot("rm")
+
+
+def test_a_facet_that_is_offered_and_fails_costs_the_premise(serve: Serve) -> None:
+    with pytest.raises(PremiseLost, match="Snapshot, which the target offers, ended with UNIMPL"):
+        serve(SOME).snapshot("rm")
+
+
+def test_a_configuration_that_ends_with_an_error_is_refused(serve: Serve) -> None:
+    def refuse(_change: Any, context: Any) -> None:
+        context.abort(grpc.StatusCode.FAILED_PRECONDITION, "who are you")
+
+    client = serve(ext.Facets(configuration=True), ApplyConfiguration=refuse)
+    outcome = client.applies(ext.ConfigurationChange())
+
+    assert not outcome.applied
+    assert outcome.reason == "FAILED_PRECONDITION who are you"
+
+
+def test_a_target_that_is_gone_is_lost() -> None:
+    client = Extension("127.0.0.1:1", patience=1.0)
+
+    with pytest.raises(TargetLost, match="the target is gone"):
+        _ = client.facets
+    client.close()
+
+
+def test_the_timers_of_one_rm_win_and_the_user_wins_over_them(serve: Serve) -> None:
+    def describe(query: ext.DescribeQuery, _context: Any) -> ext.Facets:
+        own = 1500 if query.rm_id == "rm" else 30_000
+        return ext.Facets(timers=ext.Timers(waiting_to_completed=own, placeholder_default=own))
+
+    rm = _rm(serve(Describe=describe))
+    rm.known = Timers(waiting_to_completed=30.0, connection_loss=60.0)
+    rm.stated = Timers(placeholder=3.0)
+
+    assert rm.timers == Timers(placeholder=3.0, waiting_to_completed=1.5, connection_loss=60.0)
+
+
+def test_no_timer_is_too_long_where_nobody_sleeps() -> None:
+    rm = _rm(None, is_virtual=True)
+    rm.known = Timers(placeholder=20 * LONGEST)
+
+    assert rm.placeholder_timeout() == 20 * LONGEST
+
+
+def test_what_is_proposed_is_in_seconds() -> None:
+    assert PROPOSAL == {
+        "siconform.timers.placeholder": "1.5",
+        "siconform.timers.waiting": "1.5",
+        "siconform.timers.connection_loss": "2",
+    }
+
+
+def test_a_target_of_another_revision_is_told_from_what_it_says(serve: Serve) -> None:
+    facets = serve(SOME).facets
+    _speaks(facets, REVISIONS["2023-12"])
+    _speaks(NONE, REVISIONS["2023-08"])
+
+    with pytest.raises(TargetLost, match="speaks SI 2023-12, not 2023-08: give --revision 2023-12"):
+        _speaks(facets, REVISIONS["2023-08"])
+
+
+def test_what_is_not_offered_is_not_applicable(conformance: Run) -> None:
+    outcome = conformance(
+        '@requirement("SI-CONN-006")\n'
+        "def test_one(target):\n"
+        '    raise NotOffered("the target does not offer the facet snapshot")\n'
+        '@requirement("SI-NODE-004")\n'
+        "def test_two(target): pass\n"
+    )
+
+    assert outcome.code == 0
+    assert outcome.verdict("SI-CONN-006") == "not-applicable"
+    assert outcome.reason("SI-CONN-006") == "the target does not offer the facet snapshot"
+    assert "1 not applicable" in outcome.out
+    assert "SI-CONN-006: the target does not offer the facet snapshot" in outcome.out
+
+
+def _rm(extension: Extension | None, *, is_virtual: bool = False) -> TimerVerbs:
+    class Named:
+        rm_id = "rm"
+        exchange = history = clock = None
+
+    named: Any = Named()
+    named.exchange = named.history = named.clock = named
+    named.is_virtual = is_virtual
+    rm = object.__new__(TimerVerbs)
+    rm.connection, rm.exchange, rm.extension = named, named, extension
+    rm.known = rm.stated = UNKNOWN
+    return rm

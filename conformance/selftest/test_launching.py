@@ -1,0 +1,167 @@
+"""The command line of ``siconform``, and what it makes of pytest's."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from siconform.cli import main
+from siconform.running import index
+from siconform.running.launching import NoSuchTest, arguments
+
+SUITE = str(index.suite_folder())
+
+
+def workers(*options: str) -> str:
+    given = arguments(options)
+    return given[given.index("-n") + 1] if "-n" in given else ""
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], True),
+        (["--target", "yunikorn-core@1.5.1"], True),
+        (["--target-command", "x {address}"], True),
+        (["--target", "127.0.0.1:9080"], False),
+        (["--target=127.0.0.1:9080"], False),
+        (["-k", "SI-NODE-004"], False),
+        (["-k", "gang"], True),
+        (["--pdb"], False),
+        (["--collect-only"], False),
+    ],
+)
+def test_workers_where_the_kit_starts_the_target(options: list[str], *, expected: bool) -> None:
+    assert bool(workers(*options)) is expected
+
+
+def test_the_users_word_on_workers_goes_first() -> None:
+    assert workers("-n", "7") == "7"
+    assert "-n3" in arguments(["-n3"])
+    assert "-n" not in arguments(["-n3"])
+
+
+def test_options_pass_through_in_order() -> None:
+    given = arguments(["-k", "gang", "-x", "--target", "127.0.0.1:1"])
+    assert given[-5:] == ["-k", "gang", "-x", "--target", "127.0.0.1:1"] or given[-6:] == [
+        "-k", "gang", "-x", "--target", "127.0.0.1:1", SUITE,
+    ]  # fmt: skip
+
+
+def test_tests_named_as_in_a_summary_replace_the_suite() -> None:
+    given = arguments(["suite/test_nodes.py::test_a_new_node_is_accepted", "-v"])
+
+    assert given[-1] == f"{SUITE}/test_nodes.py::test_a_new_node_is_accepted"
+    assert SUITE not in given
+    assert "-v" in given
+
+
+def test_a_test_to_leave_out_is_no_selection() -> None:
+    given = arguments(["--deselect", "suite/test_nodes.py::test_x"])
+    assert given[-1] == SUITE
+    assert "suite/test_nodes.py::test_x" in given
+
+
+def test_a_test_file_that_is_not_there() -> None:
+    with pytest.raises(NoSuchTest, match="there is no file"):
+        arguments(["suite/test_nope.py"])
+
+
+def test_the_users_project_has_no_say(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\naddopts = --no-such-option\n")
+    pytester.makeconftest("raise SystemExit('a conftest of the user')")
+    done = pytester.run(sys.executable, "-m", "siconform", "run", "--collect-only", "-q")
+
+    assert done.ret == 0
+    done.stdout.fnmatch_lines(["suite/test_nodes.py::*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["explain", "SI-NODE-4"], 4, "Did you mean SI-NODE-004?"),
+        (["list", "--area", "nope"], 4, '"NOPE" is no area. Known: WIRE'),
+        (["list", "--revision", "1.9"], 4, '"1.9" is no revision of the SI.'),
+        (["list", "--bogus"], 4, "No such option"),
+        (["nope"], 4, "No such command"),
+        (["explain"], 4, "Missing argument"),
+        (["run", "suite/test_nope.py"], 4, "there is no file"),
+    ],
+)
+def test_wrong_commands_are_one_sentence(arguments: list[str], code: int, told: str) -> None:
+    result = CliRunner().invoke(main, arguments)
+
+    assert result.exit_code == code
+    assert told in result.stderr
+    assert result.stderr.startswith("siconform: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "siconform", "run", "--bogus"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 4
+    assert done.stderr.strip() == (
+        "siconform: unrecognized arguments: --bogus (see siconform run --help)"
+    )
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "Commands:"),
+        (["--help"], "Commands:"),
+        (["run", "--help"], "--target-command COMMAND"),
+        (["--version"], "siconform, version"),
+        (["explain", "SI-NODE-004", "SI-NODE-005"], "SI-NODE-005   SHOULD"),
+        (["list", "--area", "node", "--level", "must"], "SI-NODE-004  MUST"),
+    ],
+)
+def test_commands_that_tell(arguments: list[str], told: str) -> None:
+    result = CliRunner().invoke(main, arguments)
+
+    assert result.exit_code == 0
+    assert told in result.stdout
+
+
+def test_the_index_is_what_pytest_collects(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("")
+    collector = pytester.makepyfile(
+        collector="""
+        import json, pytest
+        def pytest_collection_finish(session):
+            found = {}
+            for item in session.items:
+                for mark in item.iter_markers("requirement"):
+                    for i in mark.args:
+                        found.setdefault(i, set()).add(item.nodeid.partition("[")[0])
+            with open("found.json", "w") as out:
+                json.dump({i: sorted(t) for i, t in found.items()}, out)
+        """
+    )
+    pytester.syspathinsert(collector.parent)
+    done = pytester.run(
+        sys.executable, "-m", "siconform", "run", "--collect-only", "-p", "collector"
+    )
+    assert done.ret == 0
+    found = json.loads((pytester.path / "found.json").read_text())
+    assert {i: sorted(set(tests)) for i, tests in index.tests_by_requirement().items()} == found
+
+
+def test_ids_of_parameters_and_modules_are_indexed(tmp_path: Path) -> None:
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    (folder / "test_x.py").write_text(
+        "pytestmark = requirement('SI-NODE-001')\n"
+        "@requirement('SI-NODE-002', 'SI-NODE-003')\n"
+        "@pytest.mark.parametrize('x', [pytest.param(1, marks=marks.requirement('SI-NODE-004'))])\n"
+        "def test_a(x): requirement('SI-NODE-009')\n"
+        "def helper(): requirement('SI-NODE-008')\n"
+    )
+    name = "suite/test_x.py::test_a"
+    assert index.read_index(folder) == {f"SI-NODE-00{n}": (name,) for n in (2, 3, 4, 1)}

@@ -1,0 +1,146 @@
+"""However a run of the installed command ends, nothing of it stays behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from siwire import DEFAULT_REVISION, rpc
+
+MUTE_SCHEDULER = """
+import sys, threading
+from concurrent import futures
+import grpc
+from siwire import DEFAULT_REVISION, rpc
+
+def silence(*_):
+    threading.Event().wait()
+
+server = grpc.server(futures.ThreadPoolExecutor(20))
+methods = rpc.methods(DEFAULT_REVISION)
+server.add_generic_rpc_handlers(
+    (rpc.scheduler_handlers(DEFAULT_REVISION, dict.fromkeys(methods, silence)),))
+port = server.add_insecure_port("127.0.0.1:0")
+server.start()
+print(f"listening on 127.0.0.1:{port}", flush=True)
+server.wait_for_termination()
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    """Starts ``siconform run`` in a folder of its own."""
+    started = []
+
+    def start(*options: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(  # noqa: S603  # ourselves
+            [sys.executable, "-m", "siconform", "run", "--results", "out", *options],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        left = _left(process.pid, tmp_path)
+        process.kill()
+        process.communicate()
+        assert left == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_an_interrupted_run(
+    command: Any, tmp_path: Path, how: signal.Signals, workers: str
+) -> None:
+    program = tmp_path / "mute.py"
+    program.write_text(MUTE_SCHEDULER)
+    process = command("-n", workers, "--target-command", f"{sys.executable} {program}")
+    _wait_for(lambda: len(_listening(tmp_path)) == max(1, int(workers)))
+
+    os.killpg(process.pid, how) if how is signal.SIGINT else process.send_signal(how)
+    told, _ = process.communicate(timeout=30)
+
+    assert process.returncode == 2, told
+    assert "INCOMPLETE: interrupted" in told
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert document["exit_code"] == 2
+    assert len(document["requirements"]) == 319
+    assert document["counts"]["pass"] == 0
+
+
+def test_a_run_killed_outright(command: Any, tmp_path: Path) -> None:
+    program = tmp_path / "mute.py"
+    program.write_text(MUTE_SCHEDULER)
+    process = command("-n", "2", "--target-command", f"{sys.executable} {program}")
+    _wait_for(lambda: len(_listening(tmp_path)) == 2)
+
+    process.kill()
+    process.wait()
+
+    _wait_for(lambda: _left(process.pid, tmp_path) == [])
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert document["verdict"] == "INCOMPLETE"
+
+
+def test_a_scheduler_that_says_nothing_ends_in_bounded_time(command: Any, tmp_path: Path) -> None:
+    began = time.monotonic()
+    server = grpc.server(futures.ThreadPoolExecutor(50))
+    silent = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: time.sleep(4))
+    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, silent),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+
+    process = command("--target", f"127.0.0.1:{port}", "--time-scale", "0.2")
+    told, _ = process.communicate(timeout=100)
+    server.stop(None)
+
+    assert process.returncode == 12, told
+    assert "did not answer RegisterResourceManager" in told
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    behavioural = [
+        r["id"]
+        for r in document["requirements"]
+        if r["verdict"] == "pass" and not r["id"].startswith(("SI-WIRE", "SI-CONST"))
+    ]
+    assert behavioural == []
+    assert time.monotonic() - began < 60
+
+
+def _listening(folder: Path) -> list[Path]:
+    logs = (folder / "out" / "logs").glob("*.log")
+    return [log for log in logs if "listening" in log.read_text()]
+
+
+def _left(leader: int, folder: Path) -> list[int]:
+    """Processes of the run: in its session, or with its folder in their command line."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = status.read_text().rpartition(")")[2].split()
+            line = (status.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        of_run = int(words[3]) == leader or str(folder).encode() in line
+        if of_run and words[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+def _wait_for(condition: Callable[[], bool], patience: float = 60.0) -> None:
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,124 @@
+"""`siconform list` and `siconform explain` show the catalogue within 100 columns of ASCII."""
+
+from dataclasses import replace
+
+import pytest
+from siconform.catalogue import Level, Side, catalogue, find_requirement
+from siconform.listing import (
+    WIDTH,
+    Filters,
+    render_explanation,
+    render_list,
+    revisions_in_short,
+)
+
+TESTS = {"SI-NODE-001": ("suite/test_nodes.py::test_a",), "SI-PRE-001": ()}
+ALL = frozenset({"2021-02", "2023-04", "2023-08", "2023-12"})
+
+
+def listed(filters: Filters) -> list[str]:
+    """The ids in a list, and its last line."""
+    lines = render_list(catalogue().values(), TESTS, filters).splitlines()
+    return [*(line.split()[0] for line in lines if line.startswith("SI-")), lines[-1]]
+
+
+def test_the_list_names_every_requirement_and_counts_them_in_its_last_line() -> None:
+    *ids, counts = listed(Filters())
+    assert ids == list(catalogue())
+    assert counts == "352 requirements: 229 MUST, 99 SHOULD, 24 MAY; 1 tested, 351 not yet"
+
+
+def test_a_row_shows_level_side_revisions_observation_and_title() -> None:
+    entry = find_requirement("SI-NODE-014")
+    short = replace(entry, title="Short")
+    rows = render_list([short], {}).splitlines()
+    assert rows[0].split() == ["id", "level", "side", "revisions", "seen", "by", "title"]
+    assert rows[1].split() == ["SI-NODE-014", "MUST", "rm", "all", "rm-driver", "Short"]
+    assert rows[0].index("title") == rows[1].index("Short")
+
+
+def test_a_long_title_goes_on_below_itself() -> None:
+    entry = replace(find_requirement("SI-NODE-001"), title="word " * 15 + "end")
+    first, second = render_list([entry], {}).splitlines()[1:3]
+    assert second.strip().endswith("end")
+    assert len(second) - len(second.lstrip()) == first.index("word")
+
+
+@pytest.mark.parametrize(
+    ("filters", "first", "counts"),
+    [
+        (Filters(areas=frozenset({"RES"})), "SI-RES-001", "3 requirements: 3 MUST, 0 SHOULD"),
+        (Filters(level=Level.MAY), "SI-REG-019", "24 requirements: 0 MUST, 0 SHOULD, 24 MAY"),
+        (Filters(side=Side.RM), "SI-WIRE-001", "56 requirements"),
+        (Filters(revision="2021-02"), "SI-WIRE-001", "287 requirements"),
+        (Filters(untested=True), "SI-WIRE-001", "351 requirements"),
+        (Filters(areas=frozenset({"NODE"}), untested=True), "SI-NODE-002", "40 requirements"),
+        (Filters(areas=frozenset({"AUTO"}), side=Side.RM), "0 requirements", "0 requirements"),
+    ],
+)
+def test_filters_let_through_what_they_name(filters: Filters, first: str, counts: str) -> None:
+    shown = listed(filters)
+    assert shown[0].startswith(first)
+    assert shown[-1].startswith(counts)
+
+
+@pytest.mark.parametrize(
+    ("revisions", "short"),
+    [
+        (ALL, "all"),
+        (ALL - {"2021-02"}, "2023-04+"),
+        (frozenset({"2023-12"}), "2023-12"),
+        (ALL - {"2023-12"}, "..2023-08"),
+        (frozenset({"2023-04", "2023-08"}), "2023-04/08"),
+    ],
+)
+def test_revisions_are_short(revisions: frozenset[str], short: str) -> None:
+    assert revisions_in_short(revisions) == short
+
+
+def test_an_explanation_says_everything_in_one_place() -> None:
+    entry = replace(find_requirement("SI-NODE-002"), faults=("node-accepted-twice",))
+    text = render_explanation(
+        entry,
+        ["suite/test_nodes.py::test_a", "suite/test_nodes.py::test_b"],
+        {"reference": "pass", "yunikorn-core 1.5.1": "fail"},
+    )
+    lines = text.splitlines()
+    assert lines[0].startswith("SI-NODE-002   MUST   says so: the SI text (section ")
+    assert "  " + entry.text in lines
+    for label, content in {
+        "why MUST": entry.level_reason,
+        "applies to": "schedulers, all revisions",
+        "given": entry.given,
+        "when": entry.when,
+        "then": entry.then,
+        "control": entry.control,
+        "seen by": "the plain service; waits for an answer",
+        "tests": "suite/test_nodes.py::test_a",
+        "": "suite/test_nodes.py::test_b",
+        "faults": "node-accepted-twice",
+        "schedulers": "reference pass, yunikorn-core 1.5.1 fail",
+    }.items():
+        assert f"  {label:<11}{content}" in lines
+
+
+def test_an_explanation_without_a_test_says_so_and_leaves_out_what_is_empty() -> None:
+    text = render_explanation(find_requirement("SI-NODE-001"), [])
+    assert "  tests      no test yet" in text.splitlines()
+    assert not any(label in text for label in ("  faults", "  schedulers", "  control", "  needs"))
+
+
+def test_a_place_is_named_once_with_its_texts() -> None:
+    lines = render_explanation(find_requirement("SI-GANG-021"), []).splitlines()
+    assert [line for line in lines if "gang scheduling design)" in line] == [
+        '  sources    section "Scheduler logic changes" (gang scheduling design)'
+    ]
+
+
+def test_everything_fits_on_a_plain_terminal() -> None:
+    explained = [
+        render_explanation(entry, ["suite/x.py::test_y"]) for entry in catalogue().values()
+    ]
+    text = "\n".join([render_list(catalogue().values(), TESTS), *explained])
+    assert text.isascii()
+    assert [line for line in text.splitlines() if len(line) > WIDTH] == []

@@ -1,0 +1,475 @@
+"""Each monitor sees a violation, holds on a good history, and counts when its premise held."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import pytest
+from google.protobuf.message import Message
+from siconform import monitors
+from siconform.catalogue import catalogue
+from siconform.monitors import MONITORS, Finding
+from siconform.rm.connection import is_fence
+from siconform.rm.dialects.lax import lax_messages
+from siconform.rm.facts import (
+    Allocated,
+    AllocationRejected,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Kind,
+    NodeAccepted,
+    NodeRejected,
+    Nothing,
+    Released,
+    Termination,
+    Unreadable,
+)
+from siconform.rm.history import Exchange, History, Registered
+from siconform.rm.sayings import (
+    Action,
+    ApplicationRemoval,
+    ApplicationSaying,
+    AskReleaseSaying,
+    AskSaying,
+    ExistingAllocationSaying,
+    NodeSaying,
+    ReleaseSaying,
+)
+from siwire import find_revision
+from siwire.r2023_12 import si_pb2
+
+si_2021: Any = lax_messages(find_revision("2021-02"))
+M = TypeVar("M", bound=Message)
+Part = Any  # something said, told or registered; a message stands for what tells it
+STOPPED, PREEMPTED, TIMEOUT = (
+    Termination.STOPPED_BY_RM,
+    Termination.PREEMPTED_BY_SCHEDULER,
+    Termination.TIMEOUT,
+)
+
+
+def allocated(key: str = "k", identity: str = "id", **named: Any) -> Allocated:
+    plain = Allocated(
+        key=key,
+        application="a",
+        node="n",
+        identity=identity,
+        resource={"memory": 4},
+        task_group="",
+        placeholder=False,
+        priority=0,
+        tags={},
+        partition="",
+        originator=False,
+        preemption_policy=None,
+        queue="",
+    )
+    return replace(plain, **named)
+
+
+def released(identity: str = "id", termination: Termination = STOPPED, **named: Any) -> Released:
+    plain = Released("k", "a", identity, termination, message="", partition="default")
+    return replace(plain, **named)
+
+
+def updated(state: str = "Running", timestamp: int = 1, application: str = "a") -> Fact:
+    return ApplicationUpdated(application, state, timestamp, message="")
+
+
+def unknown_field(message: M, number: int) -> M:
+    message.MergeFromString(bytes([number << 3, 1]))  # a varint; numbers up to 15
+    return message
+
+
+def by_priority(number: int, name: str) -> Message:
+    response: Any = si_2021.UpdateResponse()
+    said = response.newAllocations.add()
+    if number:
+        said.priority.priorityValue = number
+    if name:
+        said.priority.priorityClassName = name
+    message: Message = response
+    return message
+
+
+NODE = NodeSaying("n", Action.CREATE, capacity={"memory": 10})
+APP = ApplicationSaying("a", queue="root.default", partition="default", user="u")
+ASK = AskSaying("k", "a", "default", {"memory": 4})
+RELEASE = ReleaseSaying("a", "id", STOPPED)
+PREEMPTION = released(termination=PREEMPTED)
+CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
+FENCED = NodeRejected("fence-node", reason="known")
+ASKS_FENCED = (AskSaying("fence-k", "nobody", "default", {}), AskRejected("fence-k", "nobody", "?"))
+OLD = allocated("old", "o", resource={"memory": 7})
+OLD_ITSELF = ExistingAllocationSaying(OLD)
+OLD_WITH_NODE = replace(NODE, existing=(OLD,))
+ALLOCATION = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
+NAMED_AMOUNT = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
+NAMED_AMOUNT.new[0].resourcePerAlloc.resources["memory"].value = 1
+ODD_AMOUNT = si_pb2.AllocationResponse()
+ODD_AMOUNT.CopyFrom(NAMED_AMOUNT)
+unknown_field(ODD_AMOUNT.new[0].resourcePerAlloc.resources["memory"], 9)
+ODD_ALLOCATION = si_pb2.AllocationResponse(new=[unknown_field(si_pb2.Allocation(), 7)])
+ODD_RELEASE = si_pb2.AllocationResponse(released=[unknown_field(si_pb2.AllocationRelease(), 3)])
+ODD_RESPONSE = unknown_field(si_pb2.NodeResponse(), 9)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A monitor with one history it holds on, one it never applies to, and those that break it."""
+
+    monitor: str
+    holds: Sequence[Part]
+    idle: Sequence[Part]
+    broken: Sequence[tuple[str, Sequence[Part]]]  # a part of the violation, the history
+
+
+CASES = (
+    Case(
+        "allocations_carry_their_ask",
+        [ASK, allocated(), OLD_ITSELF, OLD],
+        [ASK, AskRejected("k", "a", "no")],
+        [
+            ("nobody asked for", [allocated()]),
+            ("not its ask's", [ASK, allocated(application="b")]),
+            ("asked was", [ASK, allocated(resource={"memory": 5})]),
+        ],
+    ),
+    Case(
+        "identities_are_unique",
+        [allocated(), allocated(identity="other")],
+        [ASK],
+        [
+            ("announced twice", [allocated(), allocated()]),
+            ("no identity", [allocated(identity="")]),
+            ("of a recovered one", [OLD_WITH_NODE, allocated(identity="o")]),
+        ],
+    ),
+    Case(
+        "nodes_of_allocations_exist",
+        [NODE, allocated(), replace(NODE, action=Action.DECOMMISSION), allocated(identity="late")],
+        [NODE],
+        [
+            ("no node of this RM", [NODE, allocated(node="other")]),
+            (
+                "no node of this RM",
+                [NODE, replace(NODE, action=Action.DECOMMISSION), FENCED, allocated()],
+            ),
+        ],
+    ),
+    Case(
+        "nodes_are_not_overfilled",
+        [
+            *(NODE, allocated("k", "1"), allocated("k", "2")),
+            *(replace(RELEASE, identity="1"), allocated("k", "3")),
+        ],
+        [NODE],
+        [
+            ("holds 12 of memory", [NODE, *(allocated("k", i) for i in "123")]),
+            (
+                "holds 12 of memory",  # room of an unconfirmed release is not free
+                [
+                    *(NODE, allocated("k", "1"), allocated("k", "2")),
+                    *(released("1", PREEMPTED), allocated("k", "3")),
+                ],
+            ),
+            ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_FENCED, allocated()]),
+            ("holds 11", [NODE, OLD_ITSELF, *ASKS_FENCED, allocated()]),
+            ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: taken over
+        ],
+    ),
+    Case(
+        "ended_allocations_stay_ended",
+        [
+            *(allocated(), RELEASE, released(), allocated("k", "2"), released("2", PREEMPTED)),
+            *(replace(RELEASE, identity="2"), released("2")),  # stopped before it was confirmed
+            *(allocated("k", "3"), released("3", PREEMPTED)),
+            *(ApplicationRemoval("a", "default"), released("3")),  # ended with its application
+            replace(RELEASE, identity="3", termination=PREEMPTED),  # a late confirmation
+        ],
+        [allocated(), RELEASE],
+        [
+            ("released twice", [RELEASE, released(), released()]),
+            ("released twice", [PREEMPTION, CONFIRMATION, PREEMPTION]),
+            ("released twice", [PREEMPTION, RELEASE, released(), released()]),
+            ("released twice", [PREEMPTION, released(), released()]),
+        ],
+    ),
+    Case(
+        "releases_name_what_was_announced",
+        [
+            *(allocated(), released()),
+            *(ExistingAllocationSaying(allocated("old", "o")), released("o", key="")),
+        ],
+        [allocated(), released(identity="")],
+        [
+            ("never announced", [released()]),
+            ("names application", [allocated(), released(application="b")]),
+            ("names key", [allocated(), released(key="other")]),
+        ],
+    ),
+    Case(
+        "each_application_gets_at_most_one_verdict",
+        [APP, ApplicationAccepted("a"), APP, ApplicationRejected("a", "known")],
+        [APP],
+        [("one verdict too many", [APP, ApplicationAccepted("a"), ApplicationRejected("a", "")])],
+    ),
+    Case(
+        "state_changes_are_complete",
+        [APP, updated()],
+        [APP, ApplicationAccepted("a")],
+        [
+            ("never added", [updated()]),
+            ("names no state", [APP, updated(state="")]),
+            ("no timestamp", [APP, updated(timestamp=0)]),
+        ],
+    ),
+    Case(
+        "state_timestamps_do_not_go_back",
+        [APP, updated(timestamp=1), updated(timestamp=1), updated(timestamp=2)],
+        [APP, updated(), updated(application="b")],
+        [("before its former state", [APP, updated(timestamp=2), updated(timestamp=1)])],
+    ),
+    Case(
+        "asks_are_not_served_too_often",
+        [replace(ASK, max_allocations=2), allocated(identity="1"), allocated(identity="2")],
+        [replace(ASK, max_allocations=0), allocated()],
+        [("2 allocations of k", [ASK, allocated(identity="1"), allocated(identity="2")])],
+    ),
+    Case(
+        "rejections_of_asks_are_complete",
+        [ASK, AskRejected("k", "a", "no room")],
+        [ASK, allocated()],
+        [
+            ("nobody asked for", [AskRejected("k", "a", "no")]),
+            ("names application", [ASK, AskRejected("k", "b", "no")]),
+            ("gives no reason", [ASK, AskRejected("k", "a", " ")]),
+            ("2 rejections", [ASK, AskRejected("k", "a", "no"), AskRejected("k", "a", "no")]),
+        ],
+    ),
+    Case(
+        "rejected_asks_stay_rejected",
+        [ASK, AskRejected("k", "a", "no"), ASK, allocated()],
+        [ASK, allocated()],
+        [("after its rejection", [ASK, AskRejected("k", "a", "no"), allocated()])],
+    ),
+    Case(
+        "allocated_asks_are_not_rejected",
+        [ASK, allocated(), AskRejected("other", "a", "no")],
+        [ASK, AskRejected("k", "a", "no")],
+        [("after it had been allocated", [ASK, allocated(), AskRejected("k", "a", "no")])],
+    ),
+    Case(
+        "creations_get_at_most_one_verdict",
+        [NODE, NodeAccepted("n"), NODE, NodeRejected("n", "known")],
+        [NODE],
+        [
+            ("one verdict too many", [NODE, NodeAccepted("n"), NodeAccepted("n")]),
+            ("one verdict too many", [NODE, NodeAccepted("n"), NodeRejected("n", "")]),
+        ],
+    ),
+    Case(
+        "confirmations_are_not_confirmed",
+        [PREEMPTION, CONFIRMATION],
+        [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
+        [
+            ("was answered", [PREEMPTION, CONFIRMATION, PREEMPTION]),
+            ("was answered", [PREEMPTION, CONFIRMATION, released()]),
+        ],
+    ),
+    Case(
+        "stops_go_back_to_the_rm",
+        [
+            *(allocated(), RELEASE, released()),
+            *(ApplicationRemoval("b", "default"), released("b1", application="b")),
+            *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
+            *(released("3", application="c"), released("", application="a")),  # 3 is of a
+            *(allocated("key", "4"), AskReleaseSaying("d", "key", "default")),
+            released("4", application="d"),
+        ],
+        [allocated(), PREEMPTION],
+        [("asked for nothing", [allocated(), released()])],
+    ),
+    Case(
+        "ask_releases_name_a_partition",
+        [AskReleased("k", "a", STOPPED, message="", partition="[rm]default")],
+        [released(partition="")],
+        [("names no partition", [AskReleased("k", "a", TIMEOUT, message="", partition="")])],
+    ),
+    Case(
+        "every_field_is_declared",
+        [ALLOCATION, NAMED_AMOUNT],
+        [ASK],
+        [
+            ("7 in si.v1.Allocation", [ODD_ALLOCATION]),
+            ("9 in si.v1.Quantity", [ODD_AMOUNT]),
+            ("9 in si.v1.NodeResponse", [ODD_RESPONSE]),
+            ("undecodable", [Unreadable(Kind.NODES, "what?")]),
+        ],
+    ),
+    Case(
+        "reserved_numbers_are_not_used",
+        [ALLOCATION],
+        [si_pb2.NodeResponse()],
+        [
+            ("si.v1.Allocation 7", [ODD_ALLOCATION]),
+            ("si.v1.AllocationRelease 3", [ODD_RELEASE]),
+        ],
+    ),
+    Case(
+        "releases_say_why",
+        [PREEMPTION],
+        [replace(RELEASE, termination=Termination.UNKNOWN), released("id", Termination.UNKNOWN)],
+        [("has no type", [released("id", Termination.UNKNOWN)])],
+    ),
+    Case(
+        "a_priority_is_said_in_one_way",
+        [by_priority(7, ""), by_priority(0, "gold")],
+        [by_priority(0, ""), ALLOCATION],
+        [("by number and by name", [by_priority(7, "gold")])],
+    ),
+    Case(
+        "the_action_is_resync_or_none",
+        [si_2021.UpdateResponse(action=0), si_2021.UpdateResponse(action=1)],
+        [ALLOCATION],
+        [("action 2", [si_2021.UpdateResponse(action=2)])],
+    ),
+)
+BROKEN = [(case.monitor, says, parts) for case in CASES for says, parts in case.broken]
+
+
+def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None = None) -> Exchange:
+    history = History() if history is None else history
+    for part in parts:
+        if isinstance(part, Message):
+            history.add(rm, [Nothing(Kind.NODES)], said_by_rm=False, message=part)
+        else:
+            by_rm = not isinstance(part, (Fact, Registered))
+            history.add(rm, [part], said_by_rm=by_rm, fence=is_fence)
+    return Exchange(history, start=0)
+
+
+def finding(name: str, exchange: Exchange) -> Finding:
+    return next(f for f in monitors.check(exchange) if f.monitor == name)
+
+
+def test_every_monitor_has_a_case() -> None:
+    assert [case.monitor for case in CASES] == [monitor.name for monitor in MONITORS]
+
+
+def test_every_monitor_names_requirements_of_the_catalogue() -> None:
+    named = [identifier for monitor in MONITORS for identifier in monitor.requirements]
+
+    assert named
+    assert set(named) <= set(catalogue())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
+def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
+    found = finding(case.monitor, exchange_of(case.holds))
+
+    assert found.violation is None
+    assert found.held > 0
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
+def test_a_history_without_the_premise_proves_nothing(case: Case) -> None:
+    found = finding(case.monitor, exchange_of(case.idle))
+
+    assert found.violation is None
+    assert found.held == 0
+
+
+@pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
+def test_a_violation_is_seen(monitor: str, says: str, parts: Sequence[Part]) -> None:
+    found = finding(monitor, exchange_of(parts))
+
+    assert found.violation is not None
+    assert says in found.violation
+    assert found.held > 0
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param([OLD_ITSELF, allocated()], id="not fenced"),
+        pytest.param([OLD_WITH_NODE, *ASKS_FENCED, allocated()], id="its node not accepted"),
+        pytest.param([OLD_WITH_NODE, NodeRejected("n", "no"), *ASKS_FENCED], id="refused"),
+        pytest.param([OLD_ITSELF, AllocationRejected("old", "a", "no"), *ASKS_FENCED], id="reject"),
+        pytest.param([OLD_ITSELF, *ASKS_FENCED, AllocationRejected("old", "a", "no")], id="late"),
+        pytest.param([OLD_ITSELF, replace(RELEASE, identity="o"), *ASKS_FENCED], id="released"),
+        pytest.param(
+            [OLD_ITSELF, *ASKS_FENCED, replace(RELEASE, identity="o")], id="released late"
+        ),
+        pytest.param([allocated(identity="1"), OLD_ITSELF, *ASKS_FENCED], id="beyond the capacity"),
+        pytest.param([allocated(identity="1"), OLD_ITSELF, OLD], id="announced beyond it"),
+    ],
+)
+def test_what_exists_does_not_count_before_it_is_taken_over_nor_when_it_ended(
+    parts: Sequence[Part],
+) -> None:
+    history = exchange_of([NODE, *parts, allocated(identity="new")])
+
+    assert finding("nodes_are_not_overfilled", history).violation is None
+
+
+@pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
+def test_what_went_before_the_test_is_only_context(
+    monitor: str,
+    says: str,  # noqa: ARG001  # shared with the test above
+    parts: Sequence[Part],
+) -> None:
+    exchange = exchange_of(parts)
+    exchange.start = len(exchange.history)
+
+    found = finding(monitor, exchange)
+
+    assert found.violation is None
+    assert found.held == 0
+
+
+def test_a_registration_begins_a_new_life() -> None:
+    again = Registered("rm", "OK")
+
+    found = finding("identities_are_unique", exchange_of([again, allocated(), again, allocated()]))
+
+    assert found.violation is None
+
+
+def test_news_of_an_application_may_outlive_its_registration() -> None:
+    again = Registered("rm", "OK")
+
+    found = finding("state_changes_are_complete", exchange_of([again, APP, again, updated()]))
+
+    assert found.held == 1
+    assert found.violation is None
+
+
+def test_a_registration_that_failed_begins_nothing() -> None:
+    refused = Registered("rm", "INVALID_ARGUMENT")
+
+    found = finding("identities_are_unique", exchange_of([allocated(), refused, allocated()]))
+
+    assert found.violation is not None
+
+
+def test_rms_are_judged_apart() -> None:
+    history = History()
+    exchange_of([allocated()], rm="one", history=history)
+
+    found = finding("identities_are_unique", exchange_of([allocated()], "other", history))
+
+    assert found.violation is None
+    assert found.held == 2
+
+
+def test_a_uuid_is_a_declared_field_where_the_revision_has_it() -> None:
+    si: Any = find_revision("2023-08").si
+    message = si.AllocationResponse(new=[si.Allocation(UUID="u")])
+
+    for name in ("every_field_is_declared", "reserved_numbers_are_not_used"):
+        assert finding(name, exchange_of([message])).violation is None

@@ -1,0 +1,293 @@
+"""The dialect of 2021-02: what goes out reads as its text has it, and what comes in as facts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from google.protobuf.unknown_fields import UnknownFieldSet
+from siconform.rm.cluster import UNUSABLE, policy_groups, queues, queues_without_limits
+from siconform.rm.connection import Connection
+from siconform.rm.constraints import Affinity, Constraint, Operator, where
+from siconform.rm.dialects import dialect_for
+from siconform.rm.facts import (
+    ANY,
+    Allocated,
+    AskReleased,
+    Kind,
+    NodeAccepted,
+    NodeRecommended,
+    Nothing,
+    RegistrationWanted,
+    Released,
+    StreamEnded,
+    Termination,
+)
+from siconform.rm.fences import Fences
+from siconform.rm.history import Exchange, History
+from siconform.rm.patience import Patience
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.sayings import (
+    Action,
+    AskReleaseSaying,
+    AskSaying,
+    ExistingAllocationSaying,
+    NodeSaying,
+    Registration,
+    ReleaseSaying,
+    Saying,
+)
+from siwire import find_revision
+from siwire.r2021_02 import si_pb2
+
+REVISION = find_revision("2021-02")
+DIALECT = dialect_for(REVISION)
+TIMEOUT = si_pb2.AllocationRelease.TIMEOUT
+
+
+class Overheard(Connection):
+    """A connection to nowhere that keeps the requests of the RM."""
+
+    def __init__(self) -> None:
+        super().__init__("127.0.0.1:1", REVISION, "rm", History())
+        self.requests: list[list[Saying]] = []
+
+    def say(self, kind: Kind, sayings: Sequence[Saying]) -> None:  # noqa: ARG002  # as overridden
+        self.requests.append(list(sayings))
+
+    def hears(self, response: si_pb2.UpdateResponse) -> None:
+        self._hears(Kind.NODES, response.SerializeToString())
+
+    def ends(self) -> None:
+        self._hears_end(Kind.NODES, "UNAVAILABLE", "gone")
+
+
+@pytest.fixture
+def connection() -> Overheard:
+    return Overheard()
+
+
+@pytest.fixture
+def rm(connection: Overheard) -> ResourceManager:
+    exchange = Exchange(connection.history, start=0)
+    fences = Fences(connection, Patience())
+    return ResourceManager(connection, exchange, fences, Patience(), lambda: True, prefix="t")
+
+
+def sent(*sayings: Saying) -> si_pb2.UpdateRequest:
+    """What a peer with the text's own schema reads."""
+    request = DIALECT.request(Kind.NODES, "rm", sayings)
+    return si_pb2.UpdateRequest.FromString(request.SerializeToString())
+
+
+def told(response: si_pb2.UpdateResponse) -> list[Any]:
+    data = response.SerializeToString()
+    return list(DIALECT.facts(Kind.NODES, DIALECT.response(Kind.NODES, data)))
+
+
+def test_a_creation_and_an_update_of_a_node_are_two_messages() -> None:
+    request = sent(NodeSaying("new", Action.CREATE), NodeSaying("old", Action.DRAIN))
+
+    assert [node.nodeID for node in request.newSchedulableNodes] == ["new"]
+    assert [node.nodeID for node in request.updatedNodes] == ["old"]
+    assert request.updatedNodes[0].action == si_pb2.UpdateNodeInfo.DRAIN_NODE
+
+
+@pytest.mark.parametrize(
+    "saying",
+    [
+        NodeSaying("n", Action.CREATE_DRAINING),
+        ExistingAllocationSaying(Allocated("k", "a", "n", "id")),
+    ],
+)
+def test_what_the_text_has_no_words_for_is_a_fault_of_the_kit(saying: Saying) -> None:
+    with pytest.raises(LookupError, match="has no words"):
+        sent(saying)
+
+
+def test_the_numbers_of_termination_types_are_those_of_the_text() -> None:
+    release = ReleaseSaying("a", "id", Termination.PLACEHOLDER_REPLACED)
+
+    (read,) = sent(release).releases.allocationsToRelease
+
+    assert read.terminationType == si_pb2.AllocationRelease.PLACEHOLDER_REPLACED
+    assert read.UUID == "id"
+
+
+@pytest.mark.parametrize(
+    ("operator", "on_the_wire"),  # field, wire type, number
+    [
+        (Operator.IN, []),
+        (Operator.NOT_IN, [(1, 0, 1)]),
+        (Operator.EXIST, [(1, 0, 2)]),
+        (Operator.NOT_EXIST, [(1, 0, 3)]),
+    ],
+)
+def test_an_operator_is_a_number_where_the_text_has_a_message(
+    operator: Operator, on_the_wire: list[tuple[int, int, int]]
+) -> None:
+    constraint = Constraint((where("zone", "a", "b", operator=operator),))
+
+    (ask,) = sent(AskSaying("k", "a", "default", {}, constraint=constraint)).asks
+
+    simple = ask.placementConstraint.simpleConstraint
+    (expression,) = simple.nodeAffinityConstraint.targetExpressions
+    assert (expression.targetKey, list(expression.targetValues)) == ("zone", ["a", "b"])
+    unknown: Any = UnknownFieldSet(expression)
+    assert [(one.field_number, one.wire_type, one.data) for one in unknown] == on_the_wire
+    assert not expression.HasField("targetOperator")
+
+
+def test_an_operator_can_be_an_empty_message_as_the_text_has_it() -> None:
+    constraint = Constraint((where("zone", "a", operator=Operator.EMPTY),))
+
+    (ask,) = sent(AskSaying("k", "a", "default", {}, constraint=constraint)).asks
+
+    simple = ask.placementConstraint.simpleConstraint
+    (expression,) = simple.nodeAffinityConstraint.targetExpressions
+    assert expression.HasField("targetOperator")
+    assert expression.targetOperator == si_pb2.AffinityTargetExpression()
+
+
+def test_bounds_on_what_runs_around_an_ask_go_out() -> None:
+    affinity = Affinity("zone", (where("app", "x"),), at_least=2, at_most=3, required=True)
+
+    (ask,) = sent(AskSaying("k", "a", "default", {}, constraint=Constraint(others=affinity))).asks
+
+    simple = ask.placementConstraint.simpleConstraint
+    read = simple.allocationAffinityAttribute
+    assert not simple.HasField("nodeAffinityConstraint")
+    assert (read.scope, read.minCardinality, read.maxCardinality, read.required) == (
+        "zone",
+        2,
+        3,
+        True,
+    )
+    assert [one.targetKey for one in read.tragetExpressions] == ["app"]
+
+
+def test_both_members_of_the_priority_can_be_sent_the_name_last() -> None:
+    saying = AskSaying("k", "a", "default", {}, priority=7, priority_class="gold")
+
+    data = DIALECT.request(Kind.ALLOCATIONS, "", [saying]).SerializeToString()
+
+    assert b"\x32\x08\x08\x07\x12\x04gold" in data  # field 6, of 8 bytes: 1 is 7, 2 is "gold"
+    assert sent(saying).asks[0].priority.WhichOneof("priority") == "priorityClassName"
+
+
+@pytest.mark.parametrize(("number", "name"), [(0, ""), (7, ""), (0, "gold")])
+def test_otherwise_at_most_one_of_them_is(number: int, name: str) -> None:
+    saying = AskSaying("k", "a", "default", {}, priority=number, priority_class=name)
+
+    (ask,) = sent(saying).asks
+
+    assert ask.HasField("priority") is bool(number or name)
+    assert (ask.priority.priorityValue, ask.priority.priorityClassName) == (number, name)
+
+
+def test_everything_a_response_tells_is_told() -> None:
+    release = si_pb2.AllocationRelease(UUID="id", terminationType=TIMEOUT)
+    node = si_pb2.NodeRecommendation(message="more")
+    node.recommendedSchedulableResource.resources["memory"].value = 5
+    response = si_pb2.UpdateResponse(
+        action=si_pb2.UpdateResponse.RESYNC,
+        acceptedNodes=[si_pb2.AcceptedNode(nodeID="n")],
+        releasedAllocations=[release],
+        nodeRecommendations=[node],
+    )
+
+    assert told(response) == [
+        RegistrationWanted(),
+        NodeAccepted("n"),
+        Released(ANY, "", "id", Termination.TIMEOUT, "", ""),
+        NodeRecommended({"memory": 5}, "more"),
+    ]
+
+
+def test_a_release_without_key_is_one_with_whatever_key_is_expected() -> None:
+    (fact,) = told(si_pb2.UpdateResponse(releasedAllocations=[si_pb2.AllocationRelease()]))
+
+    assert Released(key="k", termination=Termination.STOPPED_BY_RM).matches(fact)
+    assert not Released(key="k", identity="id").matches(fact)
+
+
+def test_the_end_of_the_one_stream_is_the_end_of_every_conversation(
+    connection: Overheard, rm: ResourceManager
+) -> None:
+    connection.ends()
+
+    for kind in Kind:
+        rm.is_told(StreamEnded(kind, status="UNAVAILABLE"))
+
+
+def test_a_response_that_tells_nothing_is_one_element(
+    connection: Overheard, rm: ResourceManager
+) -> None:
+    connection.hears(si_pb2.UpdateResponse())
+
+    assert [entry.content for entry in rm.exchange.entries()] == [Nothing(Kind.NODES)]
+
+
+def test_what_is_said_together_is_one_request_whatever_it_is_about(
+    connection: Overheard, rm: ResourceManager
+) -> None:
+    with rm.one_message():
+        rm.registers_node()
+        rm.submits_application()
+        rm.asks("a")
+
+    (request,) = connection.requests
+    assert [saying.kind for saying in request] == list(Kind)
+
+
+def test_the_scheduler_s_release_of_an_ask_is_confirmed(
+    connection: Overheard, rm: ResourceManager
+) -> None:
+    connection.hears(ask_released())
+
+    rm.is_told(AskReleased("k", termination=Termination.TIMEOUT))
+    assert connection.requests == [[AskReleaseSaying("a", "k", "default", Termination.TIMEOUT)]]
+
+
+def test_what_may_confirm_the_rm_s_own_withdrawal_is_not_confirmed(
+    connection: Overheard, rm: ResourceManager
+) -> None:
+    withdrawal = AskReleaseSaying("a", "k", "default")
+    connection.history.add("rm", [withdrawal], said_by_rm=True)
+
+    connection.hears(ask_released())
+
+    rm.is_told(AskReleased("k"))
+    assert connection.requests == []
+
+
+def ask_released() -> si_pb2.UpdateResponse:
+    release = si_pb2.AllocationAskRelease(
+        partitionName="default", applicationID="a", allocationkey="k"
+    )
+    return si_pb2.UpdateResponse(releasedAllocationAsks=[release])
+
+
+def test_a_registration_names_the_group_of_its_configuration() -> None:
+    registration = Registration("rm", "2021-02", "only-first", queues("only-first"))
+
+    data = DIALECT.registration(registration).SerializeToString()
+
+    read = si_pb2.RegisterResourceManagerRequest.FromString(data)
+    assert (read.rmID, read.version, read.policyGroup) == ("rm", "2021-02", "only-first")
+    assert not list(UnknownFieldSet(read))  # type: ignore[call-overload]  # it has no stubs
+
+
+def test_a_configuration_of_no_group_cannot_be_registered_with() -> None:
+    with pytest.raises(TypeError, match="sends no configuration"):
+        DIALECT.registration(Registration("rm", "", "conformance", queues_without_limits("a")))
+
+
+def test_every_group_has_its_file_and_the_unusable_one_has_none() -> None:
+    groups = policy_groups()
+
+    assert "conformance" in groups
+    assert all(file.is_file() for file in groups.values())
+    assert {queues(name).policy_group for name in groups if name != "conformance"} == (
+        set(groups) - {"conformance"}
+    )
+    assert UNUSABLE.policy_group not in groups

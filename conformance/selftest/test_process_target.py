@@ -1,0 +1,245 @@
+"""A target the kit starts: it comes up, tells why if not, and never outlives the kit."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from siconform.targets import TargetUnavailable, process
+from siconform.targets.process import Launch, ProcessTarget
+from siwire import DEFAULT_REVISION
+
+Start = Callable[..., ProcessTarget]
+
+LISTENS = """
+import socket, sys, time
+host, port = sys.argv[1].split(":")
+time.sleep(0.1)
+server = socket.create_server((host, int(port)))
+time.sleep(60)
+"""
+ANNOUNCES = r"""
+import os, sys, time
+sys.stderr.write(f"pid {os.getpid()}\n")
+print("listening on 127.0.0.1:4242 (ready)", flush=True)
+time.sleep(60)
+"""
+STUBBORN = ANNOUNCES.replace(
+    "import os", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nimport os"
+)
+WITH_CHILD = ANNOUNCES.replace(
+    "time.sleep(60)",
+    "import subprocess\n"
+    "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+    "sys.stderr.write(f'child {child.pid}' + chr(10))\n"
+    "time.sleep(60)",
+)
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts a Python program as a target."""
+    monkeypatch.setattr(process, "_END_GRACE", 0.3)
+    started: list[ProcessTarget] = []
+
+    def start(program: str, arguments: str = "", patience: float = 5.0) -> ProcessTarget:
+        file = tmp_path / "program.py"
+        file.write_text(program)
+        line = f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} {arguments}"
+        launch = Launch.of("the program", line, patience)
+        target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path / "target.log")
+        started.append(target)
+        target.start()
+        return target
+
+    yield start
+    for target in started:
+        target.stop()
+
+
+def test_it_is_where_it_says_it_listens(start: Start) -> None:
+    assert start(ANNOUNCES).address == "127.0.0.1:4242"
+
+
+def test_it_is_where_it_was_told_to_listen(start: Start) -> None:
+    target = start(LISTENS, "{address}")
+
+    host, _, port = target.address.rpartition(":")
+    assert host == "127.0.0.1"
+    assert int(port) > 0
+    assert target.alive()
+
+
+def test_what_it_says_is_kept(start: Start, tmp_path: Path) -> None:
+    target = start(ANNOUNCES)
+    _ = target.address
+    target.stop()
+
+    said = (tmp_path / "target.log").read_text()
+    assert "listening" in said
+    assert "pid" in said
+
+
+@pytest.mark.parametrize("program", [ANNOUNCES, STUBBORN])
+def test_it_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> None:
+    target = start(program)
+    _ = target.address
+    pid = _told(tmp_path, "pid")
+    assert _exists(pid)
+
+    target.stop()
+
+    assert not _exists(pid)
+    assert not target.alive()
+    target.stop()  # twice is harmless
+
+
+def test_what_it_started_goes_with_it(start: Start, tmp_path: Path) -> None:
+    target = start(WITH_CHILD)
+    _ = target.address
+    child = _told(tmp_path, "child")
+
+    target.stop()
+
+    assert _gone_soon(child)
+
+
+def test_a_daemon_it_leaves_does_not_hold_us_up(start: Start, tmp_path: Path) -> None:
+    target = start(WITH_CHILD.replace("sleep(60)'])", "sleep(60)'], start_new_session=True)"))
+    _ = target.address
+    child = _told(tmp_path, "child")
+    began = time.monotonic()
+
+    target.stop()
+
+    assert time.monotonic() - began < 4.0
+    os.kill(child, signal.SIGKILL)
+    assert _gone_soon(child)
+
+
+def test_a_restart_is_a_fresh_process(start: Start, tmp_path: Path) -> None:
+    target = start(ANNOUNCES)
+    _ = target.address
+    first = _told(tmp_path, "pid")
+
+    target.restart()
+
+    assert target.alive()
+    assert _told(tmp_path, "pid") != first
+    assert not _exists(first)
+
+
+def test_dying_at_start_tells_its_last_words(start: Start) -> None:
+    target = start("import sys\nprint('one', file=sys.stderr)\nsys.exit('no such queue')")
+
+    with pytest.raises(TargetUnavailable) as caught:
+        _ = target.address
+    assert caught.value.says == (
+        "the program did not start: it ended with exit status 1: one | no such queue"
+    )
+
+
+def test_dying_of_a_signal_is_told(start: Start) -> None:
+    target = start("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+
+    with pytest.raises(TargetUnavailable, match="killed by signal 11"):
+        _ = target.address
+
+
+def test_dying_later_is_noticed(start: Start, tmp_path: Path) -> None:
+    target = start(ANNOUNCES)
+    _ = target.address
+    assert target.ended(0.0) == ""
+
+    os.kill(_told(tmp_path, "pid"), signal.SIGKILL)
+
+    assert target.ended(5.0).startswith("it ended with killed by signal 9")
+    assert not target.alive()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [("", "says not where it listens after 0.3 s"), ("{address}", "does not listen on 127.0.0.1:")],
+)
+def test_never_listening_is_told_in_time(start: Start, arguments: str, told: str) -> None:
+    target = start("import time; time.sleep(60)", arguments, patience=0.3)
+
+    began = time.monotonic()
+    with pytest.raises(TargetUnavailable, match=told):
+        _ = target.address
+    assert time.monotonic() - began < 3.0
+
+
+def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+    launch = Launch.of("the program", "/no/such/program", 5.0)
+    target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path / "target.log")
+
+    with pytest.raises(TargetUnavailable, match="/no/such/program: No such file or directory"):
+        _ = target.address
+    target.stop()
+
+
+HOLDS_A_TARGET = """
+import sys, time
+from pathlib import Path
+from siwire import DEFAULT_REVISION
+from siconform.targets.process import Launch, ProcessTarget
+folder = Path(sys.argv[1])
+launch = Launch.of("the program", f"{sys.executable} {folder / 'program.py'}", 5.0)
+target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, folder / "target.log")
+target.start()
+print(target.address, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_it_goes_when_whoever_started_it_is_killed(tmp_path: Path, how: signal.Signals) -> None:
+    (tmp_path / "program.py").write_text(ANNOUNCES)
+    (tmp_path / "holder.py").write_text(HOLDS_A_TARGET)
+    holder = subprocess.Popen(  # noqa: S603  # our own program
+        [sys.executable, str(tmp_path / "holder.py"), str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"127.0.0.1:4242\n"
+    pid = _told(tmp_path, "pid")
+    assert _exists(pid)
+
+    holder.send_signal(how)
+    holder.wait()
+    holder.stdout.close()
+
+    assert _gone_soon(pid)
+
+
+def _told(folder: Path, what: str, patience: float = 5.0) -> int:
+    """The last number the program told under this name."""
+    deadline = time.monotonic() + patience
+    while True:
+        words = (folder / "target.log").read_text().split()
+        if what in words[:-1]:
+            return int(words[len(words) - words[::-1].index(what)])
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _gone_soon(pid: int, patience: float = 5.0) -> bool:
+    deadline = time.monotonic() + patience
+    while _exists(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not _exists(pid)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIG_DFL)
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")
+    except (ProcessLookupError, FileNotFoundError):
+        return False

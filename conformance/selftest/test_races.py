@@ -1,0 +1,129 @@
+"""Targets on which some tests race: those are left out, and the RM speaks at a pace."""
+
+import time
+from typing import Any
+
+import pytest
+from siconform.baseline import read_baseline
+from siconform.rm.connection import Connection
+from siconform.rm.facts import Kind
+from siconform.rm.history import History
+from siconform.rm.sayings import Action, NodeSaying
+from siconform.running.options import read_settings
+from siconform.running.selecting import Selector
+from siconform.targets.traits import LOSES_PARTITION, OUT_OF_ORDER, PACE, RACES, pace_for
+from siwire import DEFAULT_REVISION
+
+TWO_TESTS = """
+from siconform.marks import order_is_a_race, registering_again_is_a_race, requirement
+
+@requirement("SI-NODE-004")
+def test_certain():
+    pass
+
+@requirement("SI-NODE-004")
+@MARK
+def test_race():
+    pass
+"""
+
+
+MARKERS = """
+[pytest]
+markers =
+    requirement
+    race_where
+    disruptive
+    real_clock
+    waits
+"""
+
+
+class Options:
+    """What the user gave, where pytest would have it."""
+
+    def __init__(self, **given: str) -> None:
+        self._given = given
+
+    def getoption(self, flag: str) -> Any:
+        return self._given.get(flag.removeprefix("--"))
+
+
+def settings_for(**given: str) -> Any:
+    config: Any = Options(**given)
+    return read_settings(config)
+
+
+def left_out(pytester: pytest.Pytester, mark: str, target: str) -> dict[str, str]:
+    pytester.makeini(MARKERS)
+    items = pytester.getitems(TWO_TESTS.replace("MARK", mark))
+    selector = Selector(settings_for(target=target))
+    selector.pytest_collection_modifyitems(items[0].config, items)
+    assert "test_certain" in [item.name for item in items]
+    return {test.rpartition("::")[2]: why for test, why in selector.selection.left_out.items()}
+
+
+@pytest.mark.parametrize(
+    ("mark", "trait"),
+    [("registering_again_is_a_race", LOSES_PARTITION), ("order_is_a_race", OUT_OF_ORDER)],
+)
+def test_a_race_is_left_out_where_the_target_has_the_trait(
+    pytester: pytest.Pytester, mark: str, trait: str
+) -> None:
+    assert left_out(pytester, mark, "yunikorn-core@1.4.0") == {"test_race": RACES[trait]}
+
+
+@pytest.mark.parametrize("target", ["yunikorn-core@1.5.1", "127.0.0.1:1"])
+def test_elsewhere_it_is_no_race(pytester: pytest.Pytester, target: str) -> None:
+    assert left_out(pytester, "order_is_a_race", target) == {}
+
+
+def test_a_target_has_a_baseline_for_each_revision_it_is_judged_by() -> None:
+    own = settings_for(target="yunikorn-core@1.4.0")
+    sister = settings_for(target="yunikorn-core@1.4.0", revision="2023-04")
+    foreign = settings_for(target="yunikorn-core@1.4.0", revision="2021-02")
+
+    assert own.revision.name == "2023-08"
+    assert own.baseline.file.endswith("1.4.0.yaml")
+    assert sister.baseline.file.endswith("1.4.0-as-2023-04.yaml")
+    assert foreign.baseline.file == ""
+
+
+def test_the_baselines_of_two_revisions_agree_on_what_both_record() -> None:
+    named = settings_for(target="yunikorn-core@1.4.0").named
+
+    own, sister = (read_baseline(file) for file in named.baselines.values())
+
+    known = {entry.requirement: entry for entry in own.entries}
+    assert [e for e in sister.entries if e.requirement in known and e != known[e.requirement]] == []
+
+
+class Written(Connection):
+    """A connection whose one stream only notes when something is written."""
+
+    open = True
+
+    def __init__(self, pace: float) -> None:
+        super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History(), pace)
+        self.times: list[float] = []
+
+    def _stream(self, kind: Kind) -> Any:  # noqa: ARG002  # as overridden
+        return self
+
+    def send(self, data: bytes) -> None:
+        assert data
+        self.times.append(time.monotonic())
+
+
+def test_an_rm_leaves_time_between_its_messages_where_they_may_be_mixed_up() -> None:
+    connection = Written(pace_for(frozenset({OUT_OF_ORDER})))
+
+    for _ in range(3):
+        connection.say(Kind.NODES, [NodeSaying("n", Action.DRAIN)])
+
+    first, second, third = connection.times
+    assert min(second - first, third - second) >= PACE * 0.99  # the clock is not exact
+
+
+def test_elsewhere_it_does_not_wait() -> None:
+    assert pace_for(frozenset({LOSES_PARTITION})) == 0.0

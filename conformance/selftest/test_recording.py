@@ -1,0 +1,192 @@
+"""What a run keeps: known deviations, monitors' words, histories, Allure labels."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+FAILS = '@requirement("SI-NODE-004")\ndef test_one(target): raise NotAsTheTextSays("accepted 2")\n'
+PASSES = '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
+KNOWN = "- {requirement: SI-NODE-004, outcome: fail, says: accepted 2, reason: core keeps none}\n"
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Callable[[str], list[str]]:
+    """The options for a baseline with this text."""
+
+    def write(text: str) -> list[str]:
+        path = tmp_path / "known.yaml"
+        path.write_text(text)
+        return ["--baseline", str(path)]
+
+    return write
+
+
+def test_a_known_deviation_does_not_fail_the_run(conformance: Run, known: Any) -> None:
+    outcome = conformance(FAILS + PASSES, *known(KNOWN))
+
+    assert outcome.code == 0
+    assert outcome.results["verdict"] == "NON-CONFORMANT"
+    assert outcome.results["sentence"] == "NON-CONFORMANT as recorded: 1 MUST deviate"
+    assert outcome.verdict("SI-NODE-004") == "baselined"
+    assert outcome.reason("SI-NODE-004") == "accepted 2 (known: core keeps none)"
+    assert outcome.requirement("SI-NODE-004")["known"][0]["reason"] == "core keeps none"
+    assert "1 xfailed" in (outcome.folder / "pytest.log").read_text()
+
+
+PASSES_NOW = PASSES + FAILS.replace("raise NotAsTheTextSays", "str")
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "stale"),
+    [
+        (PASSES_NOW, KNOWN, "passes now"),
+        (FAILS + PASSES, KNOWN.replace("accepted 2", "refused"), "says something else now"),
+        (FAILS + PASSES, KNOWN.replace("fail", "late"), "says something else now"),
+        (FAILS + PASSES, KNOWN + KNOWN.replace("}", ", test: test_none}"), "matches nothing"),
+        (PASSES, KNOWN.replace("NODE-004", "GANG-001"), "matches nothing that ran"),
+    ],
+)
+def test_an_entry_that_no_longer_fits_fails_the_run(
+    conformance: Run, known: Any, source: str, text: str, stale: str
+) -> None:
+    outcome = conformance(source, *known(text))
+
+    assert outcome.code == 11
+    assert len(outcome.results["baseline"]["stale"]) == 1
+    assert stale in outcome.results["baseline"]["stale"][0]
+    assert "STALE" in outcome.out
+
+
+def test_an_entry_for_a_test_not_selected_stays(conformance: Run, known: Any) -> None:
+    outcome = conformance(FAILS + PASSES, *known(KNOWN), "-k", "SI-NODE-006")
+
+    assert outcome.code == 0
+    assert outcome.results["baseline"]["stale"] == []
+
+
+def test_a_new_failure_beside_a_known_one_fails_the_run(conformance: Run, known: Any) -> None:
+    new = PASSES.replace("pass", 'raise NotAsTheTextSays("new")')
+    outcome = conformance(FAILS + new, *known(KNOWN))
+
+    assert outcome.code == 1
+    assert outcome.verdict("SI-NODE-006") == "fail"
+
+
+def test_a_known_deviation_is_known_to_every_worker(conformance: Run, known: Any) -> None:
+    outcome = conformance(FAILS + PASSES, *known(KNOWN), "-n", "2", fresh=True)
+
+    assert outcome.code == 0
+    assert outcome.verdict("SI-NODE-004") == "baselined"
+
+
+WITH_HISTORY = """
+from siconform.monitors.finding import MONITORS, Finding
+from siconform.rm.facts import Kind, NodeAccepted, NodeRejected
+from siconform.rm.history import HISTORY, Exchange, History
+import siconform.running.watching as watching
+
+@pytest.fixture
+def rm(target, request):
+    history = History()
+    request.node.stash[HISTORY] = Exchange(history, 0)
+    return history
+
+def says(monkeypatch, *findings):
+    monkeypatch.setattr(watching.monitors, "check", lambda exchange: list(findings))
+"""
+
+
+def test_a_monitor_speaks_for_its_own_requirements(conformance: Run) -> None:
+    outcome = conformance(
+        WITH_HISTORY
+        + '@requirement("SI-NODE-006")\n'
+        + "def test_two(rm, monkeypatch):\n"
+        + "    says(monkeypatch,\n"
+        + '        Finding("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"),\n'
+        + '        Finding("identities", ("SI-NODE-007",), 2, None),\n'
+        + '        Finding("silence", ("SI-NODE-008",), 0, None))\n'
+    )
+
+    assert outcome.verdict("SI-NODE-006") == "pass"
+    assert outcome.verdict("SI-NODE-004") == "fail"
+    assert outcome.reason("SI-NODE-004") == "20 of 16 in use"
+    assert outcome.requirement("SI-NODE-004")["tests"][0]["monitor"] == "capacity"
+    assert outcome.verdict("SI-NODE-007") == "pass"
+    assert outcome.verdict("SI-NODE-008") == "not-selected"
+    assert "premise never held" in outcome.reason("SI-NODE-008")
+    assert outcome.code == 1
+    assert "seen by    the monitor capacity" in outcome.out
+    assert "1 failed" in (outcome.folder / "pytest.log").read_text()
+
+
+def test_the_failure_text_is_about_the_worst(conformance: Run) -> None:
+    outcome = conformance(
+        WITH_HISTORY
+        + '@requirement("SI-NODE-006")\n'
+        + "def test_two(rm, monkeypatch):\n"
+        + '    says(monkeypatch, Finding("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"))\n'
+        + '    raise PremiseLost("no node")\n'
+    )
+    assert outcome.verdict("SI-NODE-006") == "could-not-run"
+    assert "FAIL  SI-NODE-004   MUST" in outcome.out
+    assert "also       could not run SI-NODE-006: no node" in outcome.out
+
+
+def test_a_monitor_that_breaks_is_our_fault(conformance: Run) -> None:
+    outcome = conformance(
+        WITH_HISTORY
+        + '@requirement("SI-NODE-006")\ndef test_two(rm, monkeypatch):\n'
+        + '    monkeypatch.setattr(watching.monitors, "check", None)\n'
+    )
+    assert outcome.code == 13
+    assert "a monitor broke" in outcome.results["kit_errors"][0]
+
+
+def test_the_history_of_a_failure_is_kept_and_shown(conformance: Run) -> None:
+    outcome = conformance(
+        WITH_HISTORY
+        + '@requirement("SI-NODE-004")\n'
+        + "def test_one(rm):\n"
+        + '    rm.add("rm-1", [NodeAccepted("node-1")], said_by_rm=False)\n'
+        + '    raise NotAsTheTextSays("accepted")\n'
+        + PASSES.replace("target", "rm")
+    )
+    (kept,) = (outcome.folder / "histories").iterdir()
+
+    assert kept.name == "test_fake.py_test_one.jsonl"
+    assert "node-1" in json.loads(kept.read_text())["says"]
+    assert "node-1" in outcome.out
+    assert "node-1" in (outcome.folder / "failures.txt").read_text()
+
+
+def test_allure_results_carry_the_requirement(conformance: Run, pytester: pytest.Pytester) -> None:
+    outcome = conformance(PASSES, "-p", "allure_pytest", "--alluredir", "allure", fresh=True)
+
+    assert outcome.code == 0
+    (result,) = (pytester.path / "allure").glob("*-result.json")
+    labels = {(x["name"], x["value"]) for x in json.loads(result.read_text())["labels"]}
+    assert ("tag", "SI-NODE-006") in labels
+    assert ("feature", "NODE") in labels
+    assert ("level", "MUST") in labels
+    assert ("severity", "critical") in labels
+
+
+@pytest.mark.parametrize(
+    ("options", "told", "not_told"),
+    [
+        (["-q"], "NON-CONFORMANT: 1 MUST fail", "expected"),
+        (["-qq"], "NON-CONFORMANT: 1 MUST fail", "FAIL  SI-NODE-004"),
+        (["-v"], "failed   test_fake.py::test_one", "ERROR"),
+    ],
+)
+def test_as_quiet_as_asked(conformance: Run, options: list[str], told: str, not_told: str) -> None:
+    source = FAILS.replace('2")', '2", expected="a rejection")')
+    outcome = conformance(source + PASSES, *options)
+
+    assert told in outcome.out
+    assert not_told not in outcome.out

@@ -1,0 +1,136 @@
+"""Elements of a history survive their way to a file and back."""
+
+import json
+from typing import Any
+
+import pytest
+from siconform.rm.constraints import Affinity, Constraint, Operator, where
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationUpdated,
+    Fact,
+    Kind,
+    NodeAccepted,
+    PreemptionPolicy,
+    Released,
+    StreamEnded,
+    Termination,
+    Unreadable,
+)
+from siconform.rm.handles import Ask, Node
+from siconform.rm.history import History, Registered
+from siconform.rm.records import Unreplayable, element, fact_of, saying_of
+from siconform.rm.sayings import (
+    Action,
+    ApplicationSaying,
+    AskSaying,
+    ExistingAllocationSaying,
+    Hello,
+    NodeSaying,
+    ReleaseSaying,
+    Saying,
+)
+from siconform.rm.states import WAITING
+
+ALLOCATION = Allocated(
+    key="ask-1",
+    application="app-1",
+    node=Node("node-1", {"memory": 1}),
+    identity="ä-1",
+    resource={"memory": 2**62},
+    task_group="",
+    placeholder=False,
+    priority=-1,
+    tags={"a": "b"},
+    partition="default",
+    originator=False,
+    preemption_policy=PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False),
+    queue="",
+    priority_class="",
+)
+ASK = AskSaying(
+    "ask-1",
+    "app-1",
+    "default",
+    None,
+    constraint=Constraint(
+        (where("rack", "r1", operator=Operator.NOT_IN),), Affinity("rack", (where("a", "b"),))
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Hello(Kind.NODES),
+        NodeSaying(Node("node-1", {}), Action.CREATE, {"memory": 0}, None, {"a": "b"}),
+        NodeSaying("node-1", Action.UNDRAIN, existing=(ALLOCATION,)),
+        ApplicationSaying("app-1", "root.default", "default", None, ("g",)),
+        ASK,
+        ReleaseSaying("app-1", "", Termination.TIMEOUT),
+        ExistingAllocationSaying(ALLOCATION),
+    ],
+)
+def test_what_is_said_comes_back(said: Saying) -> None:
+    assert saying_of(through_a_file(element(said))) == said
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ALLOCATION,
+        NodeAccepted("node-1"),
+        ApplicationUpdated("app-1", "Running", 12, ""),
+        StreamEnded(Kind.ALLOCATIONS, "UNKNOWN", ""),
+        Unreadable(Kind.NODES, "x"),
+    ],
+)
+def test_what_is_told_comes_back(told: Fact) -> None:
+    assert fact_of(through_a_file(element(told))) == told
+
+
+def test_a_pattern_stays_one() -> None:
+    pattern = Released(identity="x", termination=Termination.TIMEOUT)
+
+    back = fact_of(through_a_file(element(pattern)))
+
+    assert back == pattern
+    assert element(Allocated(Ask(ASK))) == {"is": "Allocated", "key": "ask-1"}
+
+
+def test_an_id_with_a_memory_is_written_as_its_letters() -> None:
+    assert element(ApplicationUpdated("app-1", state=WAITING))["state"] == "Completing or Waiting"
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ({}, '"nothing" is none of Hello, NodeSaying'),
+        ({"is": "NodeAccepted", "node": "n"}, '"NodeAccepted" is none of'),
+        ({"is": "Hello", "kind": "gossip"}, "this is no Hello: Invalid enum value 'gossip'"),
+        ({"is": "AskSaying", "key": "k"}, "this is no AskSaying: Object missing required field"),
+    ],
+)
+def test_anything_else_is_refused_in_words(record: dict[str, Any], says: str) -> None:
+    with pytest.raises(Unreplayable, match=says):
+        saying_of(record)
+
+
+def test_entries_carry_their_elements_and_the_number_of_their_message() -> None:
+    history = History()
+    history.add("rm", [Registered("rm", "OK")], said_by_rm=True)
+    history.add("rm", [NodeAccepted("n"), NodeAccepted("m")], said_by_rm=False)
+
+    registered, *told = [through_a_file(entry.record()) for entry in history.since(0)]
+
+    assert registered["element"] is None
+    assert [fact_of(record["element"]) for record in told] == [
+        NodeAccepted("n"),
+        NodeAccepted("m"),
+    ]
+    assert [record["number"] for record in told] == [2, 2]
+
+
+def through_a_file(record: dict[str, Any]) -> dict[str, Any]:
+    back: dict[str, Any] = json.loads(json.dumps(record))
+    return back

@@ -1,0 +1,160 @@
+"""What the kit reads in a scheduler's description of itself, and what it makes of it."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
+from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  # it has no types
+from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.rm.reflection import Description, Shape, _description, describe
+from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
+
+PATIENCE = 5.0
+BOTH_WAYS = Shape(client_streams=True, server_streams=True)
+METHODS = {
+    "RegisterResourceManager": Shape(client_streams=False, server_streams=False),
+    "UpdateAllocation": BOTH_WAYS,
+    "UpdateApplication": BOTH_WAYS,
+    "UpdateNode": BOTH_WAYS,
+}
+Serve = Callable[..., grpc.Channel]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts a server that reflects these services from this pool."""
+    opened: list[Any] = []
+
+    def start(*names: str, pool: Any = DEFAULT_REVISION.si.POOL) -> grpc.Channel:
+        server = grpc.server(ThreadPoolExecutor(max_workers=4))
+        if names:
+            reflection.enable_server_reflection(names, server, pool=pool)
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        opened.append((channel, server))
+        return channel
+
+    yield start
+    for channel, server in opened:
+        channel.close()
+        server.stop(None).wait()
+
+
+def described(change: Callable[[FileDescriptorProto], None] = lambda _: None) -> Description:
+    """The default revision as described by a scheduler that changed something."""
+    file = FileDescriptorProto()
+    DEFAULT_REVISION.si.DESCRIPTOR.CopyToProto(file)
+    change(file)
+    return _description(DEFAULT_REVISION, rpc.SERVICE, [file])
+
+
+def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
+    return next(m for m in file.message_type if m.name == name)
+
+
+def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
+    found = describe(serve(rpc.SERVICE), DEFAULT_REVISION, rpc.SERVICE, PATIENCE)
+
+    assert found is not None
+    assert found.methods == METHODS
+    assert {"NodeInfo", "AllocationAsk", "Resource.ResourcesEntry"} <= set(found.messages)
+    assert {"TerminationType", "NodeInfo.ActionFromRM"} <= set(found.enums)
+
+
+def test_no_reflection_is_no_description(serve: Serve) -> None:
+    assert describe(serve(), DEFAULT_REVISION, rpc.SERVICE, PATIENCE) is None
+
+
+def test_reflection_of_something_else_leaves_the_target_out(serve: Serve) -> None:
+    with pytest.raises(NotForThisTarget, match="knows no"):
+        describe(serve("another.Service"), DEFAULT_REVISION, "another.Service", PATIENCE)
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_every_text_agrees_with_itself(revision: Revision, serve: Serve) -> None:
+    channel = serve(rpc.SERVICE, pool=revision.si.POOL)
+    found = describe(channel, revision, rpc.SERVICE, PATIENCE)
+
+    assert found is not None
+    found.names_fields_as_the_text_does()
+    found.uses_nothing_reserved()
+    found.places_enums_where_the_text_does()
+
+
+def test_what_the_scheduler_has_beside_the_text_is_its_own() -> None:
+    def more(file: FileDescriptorProto) -> None:
+        file.message_type.add(name="Mine").field.add(name="x", number=7, type=9, label=1)
+        message(file, "NodeInfo").field.add(name="mine", number=90, type=9, label=1)
+
+    found = described(more)
+
+    found.names_fields_as_the_text_does()
+    found.uses_nothing_reserved()
+    found.places_enums_where_the_text_does()
+
+
+def test_methods_are_compared_both_ways() -> None:
+    found = described()
+    found.has_exactly_the_methods(METHODS)
+
+    with pytest.raises(NotAsTheTextSays, match="no method Update"):
+        found.has_exactly_the_methods({**METHODS, "Update": BOTH_WAYS})
+    with pytest.raises(NotAsTheTextSays, match="a method UpdateNode more"):
+        found.has_exactly_the_methods({n: s for n, s in METHODS.items() if n != "UpdateNode"})
+    with pytest.raises(NotAsTheTextSays, match="RegisterResourceManager streams otherwise"):
+        found.has_exactly_the_methods(dict.fromkeys(METHODS, BOTH_WAYS))
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("queueName", 70), ("mine", 7), ("UUID", 71), ("gap", 4)]
+)
+def test_a_reserved_name_or_number_is_seen(name: str, number: int) -> None:
+    def add(file: FileDescriptorProto) -> None:
+        message(file, "Allocation").field.add(name=name, number=number, type=9, label=1)
+
+    with pytest.raises(NotAsTheTextSays, match=f"Allocation: {name} = {number}"):
+        described(add).uses_nothing_reserved()
+
+
+@pytest.mark.parametrize(
+    ("name", "json"), [("originator", "originator"), ("Originator", "originator")]
+)
+def test_another_name_is_seen(name: str, json: str) -> None:
+    def rename(file: FileDescriptorProto) -> None:
+        field = next(f for f in message(file, "AllocationAsk").field if f.number == 11)
+        field.name, field.json_name = name, json
+
+    with pytest.raises(NotAsTheTextSays, match=f"AllocationAsk: 11 is {name}, in JSON {json}"):
+        described(rename).names_fields_as_the_text_does()
+
+
+def test_a_json_name_that_is_left_out_follows_the_rule() -> None:
+    def leave_out(file: FileDescriptorProto) -> None:
+        for one in file.message_type:
+            for field in one.field:
+                field.ClearField("json_name")
+
+    described(leave_out).names_fields_as_the_text_does()
+
+
+def test_an_enum_elsewhere_is_seen() -> None:
+    def move(file: FileDescriptorProto) -> None:
+        enum = next(e for e in file.enum_type if e.name == "TerminationType")
+        message(file, "AllocationRelease").enum_type.add().CopyFrom(enum)
+        field = next(f for f in message(file, "AllocationRelease").field if f.number == 4)
+        field.type_name = ".si.v1.AllocationRelease.TerminationType"
+
+    with pytest.raises(NotAsTheTextSays, match=r"AllocationRelease\.terminationType is"):
+        described(move).places_enums_where_the_text_does()
+
+
+def test_a_missing_enum_is_seen() -> None:
+    def drop(file: FileDescriptorProto) -> None:
+        del message(file, "NodeInfo").enum_type[:]
+
+    with pytest.raises(NotAsTheTextSays, match=r"there is no enum NodeInfo\.ActionFromRM"):
+        described(drop).places_enums_where_the_text_does()

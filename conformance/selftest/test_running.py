@@ -1,0 +1,363 @@
+"""A run as a whole: what is selected, what stops it, what it leaves behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import grpc
+import pytest
+from siwire import DEFAULT_REVISION, rpc
+
+Run = Callable[..., Any]
+
+TWO = (
+    '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): raise NotAsTheTextSays("no")\n'
+)
+
+
+def test_a_requirement_id_selects_its_tests(conformance: Run) -> None:
+    outcome = conformance(TWO, "-k", "SI-NODE-004")
+
+    assert outcome.code == 0
+    assert outcome.verdict("SI-NODE-004") == "pass"
+    assert outcome.verdict("SI-NODE-006") == "not-selected"
+    assert outcome.results["left_out"] == [
+        {"test": "test_fake.py::test_two", "reason": "not selected"}
+    ]
+
+
+def test_an_unknown_id_in_the_selection_is_a_usage_error(conformance: Run) -> None:
+    outcome = conformance(TWO, "-k", "SI-NODE-4 or gang")
+
+    assert outcome.code == 4
+    assert outcome.err.strip() == (
+        'siconform: "SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'
+    )
+
+
+def test_selecting_nothing_keeps_the_code_of_pytest(conformance: Run) -> None:
+    outcome = conformance(TWO, "-k", "nothing_like_it")
+
+    assert outcome.code == 5
+    assert outcome.results["sentence"] == "INCOMPLETE: no test was selected"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--revision", "2023-13"], '"2023-13" is no revision of the SI. Did you mean "2023-12"?'),
+        (["--target", "nowhere"], '"nowhere" is no target: give HOST:PORT or NAME@VERSION.'),
+        (["--target", "127.0.0.1:99999"], '"127.0.0.1:99999" is no target'),
+        (["--target", "yunikorn-core@0.0.1"], "is no version of yunikorn-core. Known: 1.4.0"),
+        (["--time-scale", "fast"], '--time-scale "fast" is no number above 0'),
+        (["--time-scale", "0"], '--time-scale "0" is no number above 0'),
+        (["--time-scale", "inf"], '--time-scale "inf" is no number above 0'),
+        (["--baseline", "none.yaml"], "none.yaml: the baseline cannot be read: No such file"),
+        (["--target-command", "'unclosed"], "cannot be read: No closing quotation"),
+        (["--target-command", " "], "--target-command is empty"),
+        (["--target", "127.0.0.1:1", "--target-command", "x"], "are two ways to name one target"),
+        (["--results", "/proc/none"], "results cannot be written to /proc/none"),
+    ],
+)  # fmt: skip
+def test_a_wrong_option_is_one_sentence_and_code_4(
+    conformance: Run, options: list[str], sentence: str
+) -> None:
+    outcome = conformance(TWO, *options, target=False)
+
+    assert outcome.code == 4
+    assert len(outcome.err.strip().splitlines()) == 1
+    assert outcome.err.startswith("siconform: ")
+    assert sentence in outcome.err
+    assert outcome.results == {}
+
+
+def test_an_address_nobody_listens_on(conformance: Run, nobody: str) -> None:
+    outcome = conformance(TWO, "--target", nobody, target=False)
+
+    assert outcome.code == 12
+    assert outcome.results["sentence"].startswith(f"siconform: nothing listens on {nobody}. Start")
+    assert "--target-command" in outcome.out
+    assert len(outcome.results["requirements"]) == 319
+    assert outcome.results["counts"]["pass"] == 0
+
+
+def test_a_port_that_says_nothing_passes_nothing(conformance: Run, mute: str) -> None:
+    outcome = conformance(TWO, "--target", mute, target=False)
+
+    assert outcome.code == 12
+    assert "did not answer as a gRPC server in 5 s" in outcome.results["sentence"]
+    assert outcome.results["counts"]["pass"] == 0
+
+
+def test_a_target_that_dies_at_start_says_its_last_words(conformance: Run) -> None:
+    dying = f"{sys.executable} -c \"import sys; sys.exit('no license found')\""
+    source = (
+        '@requirement("SI-NODE-004")\ndef test_one(target): target.address\n'
+        '@requirement("SI-NODE-006")\ndef test_two(target): target.address\n'
+    )
+    outcome = conformance(source, "--target-command", dying, target=False)
+
+    assert outcome.code == 12
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert outcome.results["sentence"] == (
+        "siconform: the target command did not start: it ended with exit status 1: no license found"
+    )
+    assert outcome.results["sentence"] in outcome.out
+
+
+DISRUPTIVE = (
+    '@requirement("SI-NODE-004")\n@pytest.mark.disruptive\ndef test_one(target): pass\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
+)
+
+
+@pytest.fixture
+def listening() -> Iterator[str]:
+    """A scheduler that ends whatever is begun."""
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    ends = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: iter(()))
+    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, ends),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(None).wait()
+
+
+def test_disruptive_tests_are_left_out_where_nothing_can_be_restarted(
+    conformance: Run, listening: str
+) -> None:
+    outcome = conformance(DISRUPTIVE, "--target", listening, target=False)
+
+    assert outcome.verdict("SI-NODE-004") == "not-selected"
+    assert "give --disruptive" in outcome.reason("SI-NODE-004")
+    assert outcome.verdict("SI-NODE-006") == "pass"
+
+
+@pytest.mark.parametrize("attached", [True, False])
+def test_disruptive_tests_run_when_asked_for_or_harmless(
+    conformance: Run, listening: str, *, attached: bool
+) -> None:
+    options = ["--target", listening, "--disruptive"] if attached else []
+    outcome = conformance(DISRUPTIVE, *options, target=not attached)
+
+    assert outcome.verdict("SI-NODE-004") == "pass"
+
+
+def test_a_test_of_other_revisions_is_left_out(conformance: Run) -> None:
+    source = '@requirement("SI-WIRE-002")\ndef test_old(target): raise KeyError\n' + TWO
+    outcome = conformance(source, "-k", "test_o")
+
+    assert {"test": "test_fake.py::test_old", "reason": "nothing of it belongs to SI 2023-12"} in (
+        outcome.results["left_out"]
+    )
+    assert outcome.code == 0
+
+
+def test_an_alias_names_the_revision(conformance: Run) -> None:
+    assert conformance(TWO, "--revision", "1.4").results["revision"] == "2023-08"
+
+
+def test_junit_shows_requirements_verdicts_and_nothing_green_that_is_not(
+    conformance: Run, tmp_path: Path
+) -> None:
+    baseline = tmp_path / "known.yaml"
+    baseline.write_text("- {requirement: SI-NODE-006, outcome: fail, says: 'no', reason: old}\n")
+    three = TWO + '@requirement("SI-NODE-007")\ndef test_three(target): raise PremiseLost("x")\n'
+    outcome = conformance(three, "--baseline", str(baseline))
+
+    suite = ET.parse(outcome.folder / "junit.xml").getroot()[0]  # noqa: S314  # our own file
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    properties = {(p.get("name"), p.get("value")) for p in cases["test_two"].iter("property")}
+    assert ("requirement", "SI-NODE-006") in properties
+    assert ("verdict", "SI-NODE-006 fail") in properties
+    assert not any("si." in str(name) for name, _ in properties)
+    assert [child.tag for child in cases["test_one"]] == ["properties"]
+    assert [child.tag for child in cases["test_two"]] == ["properties", "skipped"]
+    assert [child.tag for child in cases["test_three"]] == ["properties", "failure"]
+    told = {p.get("name"): p.get("value") for p in suite[0]}
+    assert told["verdict"] == outcome.results["verdict"]
+    assert told["SI-NODE-006"] == "baselined"
+
+
+def test_two_workers_find_what_one_finds(conformance: Run) -> None:
+    alone = conformance(TWO)
+    shared = conformance(TWO, "-n", "2", fresh=True)
+
+    assert shared.code == alone.code == 1
+    verdicts = [[r["verdict"] for r in o.results["requirements"]] for o in (alone, shared)]
+    assert verdicts[0] == verdicts[1]
+
+
+def test_a_crashed_worker_is_a_kit_error_of_its_test(conformance: Run) -> None:
+    source = TWO.replace("(target): pass", "(target): os.kill(os.getpid(), signal.SIGKILL)")
+    outcome = conformance(source, "-n", "1", fresh=True)
+
+    assert outcome.code == 13
+    assert outcome.verdict("SI-NODE-004") == "kit-error"
+    assert "worker" in outcome.reason("SI-NODE-004")
+    assert outcome.verdict("SI-NODE-006") == "fail"
+
+
+def test_a_test_that_hangs_is_a_kit_error(conformance: Run) -> None:
+    source = TWO.replace("(target): pass", "(target): time.sleep(30)")
+    outcome = conformance(source, "--timeout", "0.5", "--timeout-method", "signal", fresh=True)
+
+    assert outcome.code == 13
+    assert "Timeout" in outcome.reason("SI-NODE-004")
+    assert outcome.verdict("SI-NODE-006") == "fail"
+
+
+def test_a_run_out_of_time_says_what_it_did_not_reach(conformance: Run) -> None:
+    source = TWO.replace("(target): pass", "(target): time.sleep(0.3)")
+    outcome = conformance(source, "--session-timeout", "0.1", fresh=True)
+
+    assert outcome.verdict("SI-NODE-004") == "pass"
+    assert outcome.verdict("SI-NODE-006") == "could-not-run"
+    assert "session-timeout" in outcome.reason("SI-NODE-006")
+    assert outcome.code == 10
+
+
+def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
+    source = TWO.replace('raise NotAsTheTextSays("no")', "os.kill(os.getpid(), signal.SIGINT)")
+    outcome = conformance(source, fresh=True)
+
+    assert outcome.code == 2
+    assert outcome.results["verdict"] == "INCOMPLETE"
+    assert outcome.verdict("SI-NODE-004") == "pass"
+    assert outcome.verdict("SI-NODE-006") == "could-not-run"
+    assert "interrupted" in outcome.reason("SI-NODE-006")
+
+
+TELLS_ITS_PID = """
+import os, time
+print("listening on localhost:1", os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_killed_run_leaves_no_process_and_results_that_claim_nothing(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        "import pytest, time\n"
+        "@pytest.mark.requirement('SI-NODE-004')\n"
+        "def test_it(target): target.address; time.sleep(60)\n"
+    )
+    program = pytester.makepyfile(program=TELLS_ITS_PID)
+    plugin = ["-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
+    started = subprocess.Popen(  # noqa: S603  # ourselves
+        [sys.executable, *plugin, "--target-command", f"{sys.executable} {program}"],
+        cwd=pytester.path,
+        stdout=subprocess.DEVNULL,
+    )
+    log = pytester.path / "out" / "logs" / "target-main.log"
+    _wait_for(lambda: log.exists() and b"listening" in log.read_bytes())
+    pid = int(log.read_text().split()[-1])
+    assert _exists(pid)
+
+    started.kill()
+    started.wait()
+
+    _wait_for(lambda: not _exists(pid))
+    document = (pytester.path / "out" / "results.json").read_text()
+    assert '"verdict": "INCOMPLETE"' in document
+    assert "did not come to its end" in document
+
+
+def test_a_target_lost_in_a_test_is_started_again_for_the_next(conformance: Run) -> None:
+    source = (
+        "@requirement('SI-NODE-004')\n"
+        "def test_one(target):\n"
+        "    target.address\n"
+        "    raise TargetLost('the connection broke')\n"
+        "@requirement('SI-NODE-006')\n"
+        "def test_two(target):\n"
+        "    assert not target.alive()\n"
+        "    target.restart()\n"
+        "    assert target.alive()\n"
+    )
+    outcome = conformance(source)
+
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert outcome.reason("SI-NODE-004") == "the connection broke"
+    assert outcome.verdict("SI-NODE-006") == "pass"
+    assert outcome.code == 10
+
+
+def test_a_dead_target_never_passes(conformance: Run, pytester: pytest.Pytester) -> None:
+    program = pytester.makepyfile(
+        program="import time\nprint('listening on a:1', flush=True)\ntime.sleep(0.3)\nexit(7)\n"
+    )
+    source = (
+        "@requirement('SI-NODE-004')\n"
+        "def test_it(target):\n"
+        "    target.address\n"
+        "    time.sleep(0.8)\n"
+    )
+    outcome = conformance(source, "--target-command", f"{sys.executable} {program}", target=False)
+
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert outcome.reason("SI-NODE-004").startswith("the target died: it ended with exit status 7")
+
+
+def test_a_target_that_never_answers_is_given_up(conformance: Run, listening: str) -> None:
+    fixture = (
+        "@pytest.fixture\ndef rm(target):\n"
+        "    with open('tries', 'a') as f: f.write('x')\n"
+        "    raise TargetLost('did not answer RegisterResourceManager in 10 s')\n"
+    )
+    tests = "".join(f"@requirement('SI-NODE-00{n}')\ndef test_{n}(rm): pass\n" for n in range(1, 7))
+    outcome = conformance(fixture + tests, "--target", listening, target=False)
+
+    assert outcome.code == 12
+    assert outcome.results["sentence"] == (
+        "siconform: did not answer RegisterResourceManager in 10 s"
+    )
+    assert outcome.results["counts"]["could-not-run"] == 6
+    assert len((outcome.folder.parent / "tries").read_text()) == 2
+
+
+def test_results_of_an_earlier_run_do_not_stay(conformance: Run) -> None:
+    first = conformance(TWO)
+    assert (first.folder / "failures.txt").exists()
+    (first.folder / "mine.txt").write_text("the user's own")
+    old = first.folder / "histories" / "test_fake.py_test_old.jsonl"
+    old.write_text("{}")
+
+    second = conformance(TWO, "-k", "SI-NODE-004")
+
+    assert not (second.folder / "failures.txt").exists()
+    assert not old.exists()
+    assert (second.folder / "mine.txt").exists()
+
+
+def test_other_peoples_runs_are_left_alone(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it(): pass")
+    done = pytester.runpytest_subprocess()
+
+    done.assert_outcomes(passed=1)
+    assert "siconform" not in done.stdout.str()
+    assert not (pytester.path / "build").exists()
+
+
+def _wait_for(condition: Callable[[], bool], patience: float = 10.0) -> None:
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIG_DFL)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")

@@ -1,0 +1,166 @@
+"""What a snapshot shows decides, in time: at once for an answer, at its end for a timer."""
+
+from typing import Any
+
+import pytest
+from siconform.outcomes import NotAsTheTextSays, NotOffered
+from siconform.rm.clock import VirtualClock
+from siconform.rm.facets import Facet
+from siconform.rm.history import Exchange, History
+from siconform.rm.maps import Including, Lacking
+from siconform.rm.patience import Patience
+from siconform.rm.seen import (
+    AllocationSeen,
+    ApplicationSeen,
+    NodeSeen,
+    Phase,
+    PhaseSeen,
+    QueueSeen,
+    SettingSeen,
+    read_snapshot,
+)
+from siconform.rm.snapshot_verbs import SnapshotVerbs
+from siwire.ext import extension_pb2 as ext
+
+PATIENCE = Patience(ack=0.1, quiet=0.05, settle=0.02)
+
+
+class Target:
+    """Shows one snapshot after another, the last for ever, or by its clock."""
+
+    rm_id = "rm"
+
+    def __init__(self, *shown: ext.SnapshotResult) -> None:
+        self.shown = list(shown)
+        self.now = 0.0
+        self.stops_at: float | None = None
+
+    def advances(self, seconds: float) -> None:
+        self.now += seconds
+
+    def presupposes(self, facet: Facet) -> None:
+        assert facet is Facet.SNAPSHOT
+
+    def snapshot(self, rm_id: str) -> ext.SnapshotResult:
+        assert rm_id == "rm"
+        if self.stops_at is not None and self.now >= self.stops_at:
+            return phase(ext.SnapshotResult.STOPPED)
+        return self.shown.pop(0) if len(self.shown) > 1 else self.shown[0]
+
+
+def phase(number: "ext.SnapshotResult.RmPhase.ValueType") -> ext.SnapshotResult:
+    return ext.SnapshotResult(phase=number)
+
+
+RUNNING = phase(ext.SnapshotResult.RUNNING)
+PAUSED = phase(ext.SnapshotResult.PAUSED)
+STOPPED = phase(ext.SnapshotResult.STOPPED)
+
+
+def rm_of(target: Target) -> SnapshotVerbs:
+    anything: Any = target
+    history = History(VirtualClock(target))
+    rm = SnapshotVerbs(anything, Exchange(history, 0), anything, PATIENCE, lambda: True)
+    rm.extension = anything
+    return rm
+
+
+def test_everything_is_read() -> None:
+    shown = read_snapshot(
+        ext.SnapshotResult(
+            phase=ext.SnapshotResult.PAUSED,
+            nodes=[
+                ext.NodeView(
+                    node_id="n", schedulable=True, attributes={"a": "b"}, capacity={"m": 1}
+                )
+            ],
+            applications=[
+                ext.AppView(
+                    application_id="a",
+                    queue="root.q",
+                    state="Running",
+                    allocated_real={"m": 1},
+                    pending_keys=["k2", "k1"],
+                    allocations=[ext.AllocView(identity="i", allocation_key="k", placeholder=True)],
+                )
+            ],
+            extra_config={"x": "y"},
+            queues=[ext.QueueView(name="root.q", max={"m": 5}, allocated={"m": 1})],
+        )
+    )
+
+    assert shown == [
+        PhaseSeen(Phase.PAUSED),
+        NodeSeen("n", True, {"a": "b"}, {"m": 1}, {}, {}),  # noqa: FBT003  # a record
+        ApplicationSeen("a", "root.q", "Running", {"m": 1}, {}, ("k1", "k2")),
+        AllocationSeen("a", "k", "i", "", "", True, False, {}),  # noqa: FBT003  # a record
+        QueueSeen("root.q", {"m": 5}, {"m": 1}),
+        SettingSeen("x", "y"),
+    ]
+    assert str(shown[0]) == "phase paused"
+
+
+def test_a_phase_that_was_not_set_is_none_of_them() -> None:
+    assert read_snapshot(ext.SnapshotResult()) == [PhaseSeen(Phase.UNSET)]
+
+
+def test_what_comes_a_little_later_is_seen_too() -> None:
+    rm = rm_of(Target(RUNNING, RUNNING, PAUSED))
+
+    assert rm.sees(PhaseSeen(Phase.PAUSED)) == PhaseSeen(Phase.PAUSED)
+
+
+def test_what_is_shown_instead_is_told() -> None:
+    with pytest.raises(NotAsTheTextSays, match="the snapshot shows: phase running"):
+        rm_of(Target(RUNNING)).sees(PhaseSeen(Phase.PAUSED))
+
+
+def test_what_is_not_shown_at_all_is_named() -> None:
+    with pytest.raises(NotAsTheTextSays, match="not shown: node node n"):
+        rm_of(Target(RUNNING)).sees(NodeSeen("n"))
+
+
+def test_a_step_that_must_not_be_taken_fails_even_if_it_passes() -> None:
+    with pytest.raises(NotAsTheTextSays, match="phase paused"):
+        rm_of(Target(RUNNING, PAUSED, STOPPED)).comes_to(Phase.STOPPED, never=[Phase.PAUSED])
+
+
+def test_a_phase_changes_with_the_clock() -> None:
+    target = Target(PAUSED)
+    target.stops_at = 60.0
+
+    rm_of(target).sees(PhaseSeen(Phase.STOPPED), patience=62.0)
+
+    assert 60.0 <= target.now <= 63.0
+
+
+def test_what_must_not_be_seen_fails() -> None:
+    rm = rm_of(Target(RUNNING, RUNNING, STOPPED))
+
+    with pytest.raises(NotAsTheTextSays, match="shows: phase stopped"):
+        rm.does_not_see(PhaseSeen(Phase.STOPPED))
+    rm_of(Target(RUNNING)).does_not_see(PhaseSeen(Phase.STOPPED))
+
+
+def test_what_need_not_be_shown_counts_only_if_the_like_is() -> None:
+    shown = ext.SnapshotResult(queues=[ext.QueueView(name="root.q", allocated={"m": 1})])
+    wanted, like = QueueSeen("root.q", allocated={"m": 2}), QueueSeen("root.q")
+
+    rm_of(Target(ext.SnapshotResult())).sees_where_shown(wanted, like=like)
+    with pytest.raises(NotAsTheTextSays, match="the snapshot shows: queue"):
+        rm_of(Target(shown)).sees_where_shown(wanted, like=like)
+
+
+def test_a_target_without_snapshots_is_not_judged() -> None:
+    rm = rm_of(Target(RUNNING))
+    rm.extension = None
+
+    with pytest.raises(NotOffered, match="the facet snapshot"):
+        rm.sees(PhaseSeen(Phase.RUNNING))
+
+
+def test_maps_by_what_is_in_them() -> None:
+    assert NodeSeen(attributes=Including({"a": "b"})).matches(NodeSeen("n", attributes={"a": "b"}))
+    assert not NodeSeen(attributes=Including({"a": "c"})).matches(NodeSeen(attributes={"a": "b"}))
+    assert NodeSeen(attributes=Lacking("x")).matches(NodeSeen(attributes={"a": "b"}))
+    assert not NodeSeen(attributes=Lacking("a")).matches(NodeSeen(attributes={"a": "b"}))

@@ -1,0 +1,61 @@
+"""Names of states and partitions agree however a scheduler spells them, amounts as sparse maps."""
+
+import pytest
+from siconform.rm.facts import Allocated, ApplicationUpdated
+from siconform.rm.partitions import PartitionNamed
+from siconform.rm.states import ACCEPTED, FAILED, FAILING, NOT_RUNNING, RUNNING, WAITING, State
+
+
+@pytest.mark.parametrize(
+    ("state", "name"),
+    [
+        (ACCEPTED, "ACCEPTED"),
+        (RUNNING, "Starting"),
+        (RUNNING, "running"),
+        (WAITING, "Completing"),
+        (WAITING, "waiting"),
+        (FAILING, "Killed"),
+        (FAILED, "killed"),
+        (NOT_RUNNING, "Failing"),
+        (NOT_RUNNING, "whatever a scheduler calls it"),
+    ],
+)
+def test_a_state_is_known_by_each_of_its_names(state: State, name: str) -> None:
+    assert ApplicationUpdated("a", state).matches(ApplicationUpdated("a", name, 1, ""))
+    assert not state != name  # noqa: SIM202  # the other operator has a method of its own
+
+
+@pytest.mark.parametrize(
+    ("state", "name"),
+    [
+        (ACCEPTED, "Running"),
+        (WAITING, "Completed"),
+        (FAILED, "Failing"),
+        (NOT_RUNNING, "Starting"),
+        (NOT_RUNNING, "resuming"),
+        (NOT_RUNNING, ""),
+    ],
+)
+def test_a_state_is_not_known_by_the_name_of_another(state: State, name: str) -> None:
+    assert not ApplicationUpdated("a", state).matches(ApplicationUpdated("a", name, 1, ""))
+    assert state != name
+
+
+def test_a_pattern_shows_the_names_it_takes() -> None:
+    assert "Running or Starting" in str(ApplicationUpdated("a", RUNNING))
+    assert "anything but accepted or new" in str(ApplicationUpdated("a", NOT_RUNNING))
+
+
+def test_a_partition_is_known_in_its_normalised_form() -> None:
+    assert PartitionNamed("default") == "default"
+    assert PartitionNamed("default") == "[rm:1]default"
+    assert PartitionNamed("default") != ""
+    assert PartitionNamed("default") != "[rm:1]other"
+
+
+def test_an_amount_left_out_is_zero() -> None:
+    pattern = Allocated(resource={"memory": 1})
+
+    assert pattern.matches(Allocated(resource={"memory": 1, "gpu": 0}))
+    assert not pattern.matches(Allocated(resource={"memory": 1, "gpu": 1}))
+    assert not pattern.matches(Allocated(resource={"memory": 2}))

@@ -1,0 +1,156 @@
+"""What people see: 100 columns of plain text, an honest denominator, the next command."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import jsonschema
+import pytest
+from siconform import results, summary
+from siconform.baseline import Baseline, Entry
+from siconform.catalogue import Level, catalogue
+from siconform.policy import Course, Finding, judge
+from siconform.results import Failure, Run, TargetFacts
+from siconform.verdicts import Evidence, Verdict
+
+NODES = [r for r in catalogue().values() if r.area == "NODE" and "2023-12" in r.revisions]
+MUST = [r for r in NODES if r.level is Level.MUST]
+SHOULD = [r for r in NODES if r.level is Level.SHOULD]
+LONG = "the answer came " + "very " * 40 + "late"
+
+
+def run(findings: Sequence[Finding], course: Course | None = None) -> Run:
+    course = course or Course("2023-12")
+    return Run(
+        target=TargetFacts("127.0.0.1:9080", "127.0.0.1:9080", ""),
+        course=course,
+        judgement=judge(findings, course),
+        findings=findings,
+        baseline=Baseline("known.yaml", (Entry(MUST[0].id, "fail", "x", "known"),)),
+        started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        seconds=6.81,
+        left_out={"suite/test_x.py::test_a": "not selected"},
+        notes=["a note"],
+        failures=[Failure("suite/test_x.py::test_a", Verdict.FAIL, "text")],
+    )
+
+
+def every_verdict(reason: str = LONG) -> list[Finding]:
+    return [
+        Finding(requirement, verdict, reason)
+        for requirement, verdict in zip(MUST * 2, [*Verdict, *Verdict, *Verdict], strict=False)
+    ]
+
+
+def everything(shown: Run) -> list[str]:
+    return [
+        *summary.by_area(shown.findings),
+        *summary.failing(shown.findings),
+        *summary.recorded(shown.findings),
+        *summary.stale([LONG]),
+        *summary.counts(shown),
+        *summary.next_steps(shown, "siconform run --target 127.0.0.1:9080"),
+    ]
+
+
+def test_no_line_is_too_wide_and_all_is_plain() -> None:
+    for line in everything(run(every_verdict())):
+        assert len(line) <= 100
+        assert line.isascii()
+        assert "\n" not in line
+
+
+def test_an_area_shows_each_verdict_it_has() -> None:
+    findings = [Finding(r, Verdict.PASS, "") for r in MUST[:20]]
+    findings.append(Finding(MUST[20], Verdict.FAIL, "no"))
+    (line,) = summary.by_area(findings)
+
+    assert line == f" NODE   {'#' * 19}!   20 pass     1 fail"
+
+
+@pytest.mark.parametrize("verdict", [v for v in Verdict if v is not Verdict.OF_THE_RM])
+def test_one_requirement_of_many_shows_in_the_bar(verdict: Verdict) -> None:
+    findings = [Finding(r, Verdict.PASS, "") for r in MUST[1:]]
+    findings.append(Finding(MUST[0], verdict, "no"))
+    (line,) = summary.by_area(findings)
+
+    bar = line[8:28]
+    assert len(bar.strip()) == 20
+    assert (len(set(bar)) == 2) is (verdict is not Verdict.PASS)
+
+
+def test_what_binds_the_rm_is_not_counted_against_the_scheduler() -> None:
+    findings = [Finding(r, Verdict.PASS, "") for r in MUST[:3]]
+    findings.append(Finding(MUST[3], Verdict.OF_THE_RM, "binds the RM"))
+
+    (line,) = summary.by_area(findings)
+    judgement = judge(findings, Course("2023-12"))
+
+    assert line == f" NODE   {'#' * 20}    3 pass"
+    assert judgement.sentence == "CONFORMANT in what is tested: 3 of 3 requirements of SI 2023-12"
+
+
+def test_failures_come_worst_first() -> None:
+    findings = [
+        Finding(SHOULD[0], Verdict.FAIL, "no"),
+        Finding(MUST[0], Verdict.LATE, "late"),
+        Finding(MUST[1], Verdict.FAIL, "no"),
+        Finding(MUST[2], Verdict.KIT_ERROR, "oops"),
+    ]
+    told = [line for line in summary.failing(findings) if "SI-NODE" in line]
+
+    assert [line.split("SI-NODE")[0].strip() for line in told] == [
+        "KIT ERROR", "FAIL", "LATE", "FAIL",
+    ]  # fmt: skip
+    assert SHOULD[0].id in told[-1]
+
+
+def test_what_could_not_run_is_told_by_reason() -> None:
+    findings = [Finding(r, Verdict.COULD_NOT_RUN, "no node") for r in MUST[:3]]
+    assert list(summary.failing(findings)) == [
+        "  could not run:",
+        f"    {MUST[0].id} and 2 more: no node",
+    ]
+
+
+def test_the_next_command_is_always_in_sight() -> None:
+    again = "siconform run --target 127.0.0.1:9080"
+    failed = run([Finding(MUST[3], Verdict.FAIL, "no")])
+    passed = run([Finding(MUST[3], Verdict.PASS, "")])
+
+    assert list(summary.next_steps(failed, again)) == [
+        f"Look closer:  siconform explain {MUST[3].id}",
+        f"Run one:      {again} -k {MUST[3].id}",
+    ]
+    assert "--target HOST:PORT" in next(summary.next_steps(passed, "siconform run"))
+
+
+def test_results_are_as_their_schema_says() -> None:
+    findings = every_verdict()
+    evidence = Evidence(MUST[0].id, Verdict.LATE, "suite/test_x.py::test_a", "late", 1.5, "m")
+    findings[0] = replace(findings[0], evidence=(evidence,), tests=("suite/test_x.py::test_a",))
+    document = results.document(run(findings, Course("2023-12", stale=("x",), ended_early="y")))
+
+    jsonschema.validate(document, results.schema())
+
+
+def test_results_with_an_unknown_field_are_not() -> None:
+    document = results.document(run(every_verdict()))
+    document["requirements"][0]["colour"] = "red"
+
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, results.schema())
+
+
+def test_results_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results.write({"first": 1}, tmp_path)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        results.write({"second": 2}, tmp_path)
+
+    assert (tmp_path / "results.json").read_text().startswith('{\n "first"')

@@ -1,0 +1,106 @@
+"""The timers of a target: where they come from, and what a test makes of those nobody told."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from siconform.outcomes import PremiseLost
+from siconform.rm.history import Exchange, History
+from siconform.rm.timer_verbs import LONGEST, TimerVerbs
+from siconform.targets.embedded import TIMERS, embedded
+from siconform.targets.named import find_named
+from siconform.targets.timers import UNKNOWN, Timers
+from siwire import DEFAULT_REVISION
+
+Run = Callable[..., Any]
+
+TOLD = (
+    '@requirement("SI-NODE-004")\n'
+    "def test_one(target):\n"
+    "    import msgspec, pathlib\n"
+    "    timers = msgspec.structs.asdict(target.timers)\n"
+    '    pathlib.Path("timers.json").write_bytes(msgspec.json.encode(timers))\n'
+)
+
+
+def test_what_is_known_better_wins() -> None:
+    known = Timers(placeholder=900.0, placeholder_from_application_timeout=True)
+
+    assert known.with_known(Timers(placeholder=2.0)) == Timers(2.0, True)  # noqa: FBT003  # a record
+    assert known.with_known(UNKNOWN) == known
+
+
+def test_the_embedded_reference_is_started_with_the_timers_the_kit_counts_on() -> None:
+    words = embedded(DEFAULT_REVISION, TIMERS, real_clock=True).command
+
+    assert "--virtual-clock" not in words
+    assert words[words.index("--placeholder-timeout") + 1] == f"{TIMERS.placeholder:g}"
+    assert words[words.index("--completing-timeout") + 1] == f"{TIMERS.waiting_to_completed:g}"
+    assert words[words.index("--connection-loss-timeout") + 1] == f"{TIMERS.connection_loss:g}"
+
+
+def test_the_embedded_reference_runs_on_virtual_time() -> None:
+    assert "--virtual-clock" in embedded(DEFAULT_REVISION, TIMERS, real_clock=False).command
+
+
+def test_a_named_target_states_its_timers() -> None:
+    timers = find_named("yunikorn-core@1.5.1").timers
+
+    assert timers.waiting_to_completed == 30
+    assert timers.placeholder_from_application_timeout
+    assert timers.connection_loss is None
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), UNKNOWN),
+        (("--placeholder-timeout", "2.5"), Timers(placeholder=2.5)),
+        (("--placeholder-timeout", "application"), Timers(None, True)),  # noqa: FBT003  # a record
+        (
+            ("--waiting-timeout", "3", "--connection-loss-timeout", "4"),
+            Timers(waiting_to_completed=3.0, connection_loss=4.0),
+        ),
+    ],
+)
+def test_the_user_can_tell_the_timers_of_a_target(
+    conformance: Run, tmp_path: Any, options: tuple[str, ...], told: Timers
+) -> None:
+    file = tmp_path / "told.json"
+    outcome = conformance(TOLD.replace("timers.json", str(file)), *options)
+
+    assert outcome.code == 0
+    assert Timers(**json.loads(file.read_text())) == told
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "soon", "nan"])
+def test_a_timer_is_a_number_above_zero(conformance: Run, value: str) -> None:
+    outcome = conformance(TOLD, "--waiting-timeout", value, target=False)
+
+    assert outcome.code == 4
+    assert outcome.err.strip() == f'siconform: --waiting-timeout "{value}" is no number above 0'
+
+
+def test_a_timer_nobody_told_costs_the_premise() -> None:
+    rm = _rm(UNKNOWN)
+
+    with pytest.raises(PremiseLost, match="tell it with --waiting-timeout SECONDS"):
+        rm.waiting_timeout()
+    with pytest.raises(PremiseLost, match="tell it with --placeholder-timeout SECONDS"):
+        rm.placeholder_timeout()
+    with pytest.raises(PremiseLost, match="tell it with --connection-loss-timeout SECONDS"):
+        rm.connection_loss_timeout()
+
+
+def test_nobody_waits_for_a_timer_that_takes_too_long() -> None:
+    assert _rm(Timers(waiting_to_completed=LONGEST)).waiting_timeout() == LONGEST
+    with pytest.raises(PremiseLost, match="is 900 s, too long to wait for"):
+        _rm(Timers(placeholder=900.0)).placeholder_timeout()
+
+
+def _rm(timers: Timers) -> TimerVerbs:
+    rm = object.__new__(TimerVerbs)
+    rm.known = timers
+    rm.exchange = Exchange(History(), 0)
+    return rm

@@ -1,0 +1,124 @@
+"""Schedulers that schedule nothing, to see that nothing they do passes for it.
+
+Run as a script: ``trivial_targets.py KIND REVISION``; it picks a port and says which.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable
+from enum import Enum
+from typing import Any
+
+import grpc
+from siwire import Capability, Revision, find_revision, rpc
+
+
+class Trivial(Enum):
+    """What such a scheduler does once it has accepted the registration."""
+
+    SILENT = "silent"  # says nothing
+    REJECTING = "rejecting"  # rejects every node, application and ask
+    ACCEPTING = "accepting"  # accepts every node and application
+    ENDING = "ending"  # ends every stream
+    GRANTING = "granting"  # accepts everything, allocates every ask on the newest node, at once
+
+
+def main(arguments: list[str]) -> None:
+    """Serve until the process is ended."""
+    kind, revision = Trivial(arguments[0]), find_revision(arguments[1])
+    asyncio.run(_serve(kind, revision))
+
+
+async def _serve(kind: Trivial, revision: Revision) -> None:
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers(
+        (rpc.scheduler_handlers(revision, _behaviours(kind, revision)),)
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    print(f"listening on 127.0.0.1:{port}", flush=True)  # noqa: T201  # how the kit finds it
+    await server.wait_for_termination()
+
+
+def _behaviours(kind: Trivial, revision: Revision) -> dict[str, Callable[..., Any]]:
+    si: Any = revision.si
+    if not revision.can(Capability.THREE_UPDATE_STREAMS):
+        raise LookupError(f"a trivial scheduler does not speak {revision}")
+
+    async def registers(_request: Any, _context: Any) -> Any:
+        return si.RegisterResourceManagerResponse()
+
+    answers = _Answers(kind, si)
+
+    def stream(answer: Callable[[Any], Iterable[Any]]) -> Callable[..., AsyncIterator[Any]]:
+        async def conversation(requests: AsyncIterator[Any], _context: Any) -> AsyncIterator[Any]:
+            async for request in requests:
+                if kind is Trivial.ENDING:
+                    return
+                if kind is not Trivial.SILENT:
+                    for response in answer(request):
+                        yield response
+
+        return conversation
+
+    return {
+        "RegisterResourceManager": registers,
+        "UpdateNode": stream(answers.to_nodes),
+        "UpdateApplication": stream(answers.to_applications),
+        "UpdateAllocation": stream(answers.to_allocations),
+    }
+
+
+class _Answers:
+    """One response for each element that gets any."""
+
+    def __init__(self, kind: Trivial, si: Any) -> None:
+        self._kind = kind
+        self._si = si
+        self._node = ""
+        self._number = 0
+
+    def to_nodes(self, request: Any) -> Iterable[Any]:
+        for node in request.nodes:
+            if self._kind is Trivial.REJECTING:
+                yield self._si.NodeResponse(rejected=[{"nodeID": node.nodeID, "reason": "no"}])
+            else:
+                self._node = node.nodeID
+                yield self._si.NodeResponse(accepted=[{"nodeID": node.nodeID}])
+
+    def to_applications(self, request: Any) -> Iterable[Any]:
+        for application in request.new:
+            named = {"applicationID": application.applicationID}
+            if self._kind is Trivial.REJECTING:
+                rejected = [{**named, "reason": "no"}]
+                yield self._si.ApplicationResponse(rejected=rejected)
+            else:
+                yield self._si.ApplicationResponse(accepted=[named])
+
+    def to_allocations(self, request: Any) -> Iterable[Any]:
+        for ask in request.asks:
+            if self._kind is Trivial.REJECTING:
+                named = {"allocationKey": ask.allocationKey, "applicationID": ask.applicationID}
+                yield self._si.AllocationResponse(rejected=[{**named, "reason": "no"}])
+            elif self._kind is Trivial.GRANTING:
+                yield self._si.AllocationResponse(new=[self._granted(ask)])
+        if self._kind is Trivial.GRANTING:
+            for release in request.releases.allocationsToRelease:
+                yield self._si.AllocationResponse(released=[release])
+
+    def _granted(self, ask: Any) -> Any:
+        self._number += 1
+        allocation = self._si.Allocation(
+            allocationKey=ask.allocationKey,
+            applicationID=ask.applicationID,
+            partitionName=ask.partitionName,
+            nodeID=self._node,
+            resourcePerAlloc=ask.resourceAsk,
+        )
+        by_id = "allocationID" in allocation.DESCRIPTOR.fields_by_name
+        setattr(allocation, "allocationID" if by_id else "UUID", f"grant-{self._number}")
+        return allocation
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,5 @@
+"""``python -m siconform``."""
+
+from siconform.cli import main
+
+main(prog_name="siconform")

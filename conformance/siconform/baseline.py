@@ -1,0 +1,127 @@
+"""A baseline: the deviations of one target, each recorded with what it says and why it is known."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import yaml
+
+from siconform.catalogue import find_requirement
+from siconform.verdicts import Evidence
+
+Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+
+
+class BaselineError(Exception):
+    """A baseline that cannot be read: the file, the entry and what is wrong with it."""
+
+
+class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One known deviation: it matches a bad verdict of that requirement by outcome and words.
+
+    ``says`` is a part of the message, or a regular expression between slashes; ``test``, where
+    given, a part of the test's node id.
+    """
+
+    requirement: Text
+    outcome: Literal["fail", "late", "could-not-run"]
+    says: Text
+    reason: Text
+    test: str = ""
+    issue: str = ""
+
+    def about(self, said: Evidence) -> bool:
+        """Whether the entry speaks of this requirement in this test, whatever came out."""
+        return said.requirement == self.requirement and self.test in said.test
+
+    def explains(self, said: Evidence) -> bool:
+        """Whether this is the recorded deviation."""
+        return self.about(said) and said.verdict == self.outcome and self._recognises(said.says)
+
+    def _recognises(self, says: str) -> bool:
+        if len(self.says) > 2 and self.says.startswith("/") and self.says.endswith("/"):  # noqa: PLR2004  # both slashes
+            return re.search(self.says[1:-1], says) is not None
+        return self.says in says
+
+    def __str__(self) -> str:
+        where = f" in {self.test}" if self.test else ""
+        return f'{self.requirement}{where}: {self.outcome} "{self.says}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """All entries of one file; an empty one explains nothing."""
+
+    file: str = ""
+    entries: tuple[Entry, ...] = field(default=())
+
+    def explaining(self, said: Evidence) -> tuple[Entry, ...]:
+        """The entries that record exactly this."""
+        return tuple(e for e in self.entries if e.explains(said))
+
+    def about(self, requirement: str) -> tuple[Entry, ...]:
+        """The entries that name this requirement."""
+        return tuple(e for e in self.entries if e.requirement == requirement)
+
+    def stale(self, evidence: Sequence[Evidence], unfinished: frozenset[str]) -> tuple[str, ...]:
+        """Sentences about entries that no longer fit what was seen.
+
+        ``unfinished`` are requirements of which this run cannot say: a test of theirs was not
+        selected or not reached.
+        """
+        return tuple(
+            sentence
+            for entry in self.entries
+            if (sentence := _misfit(entry, evidence, unfinished)) is not None
+        )
+
+
+def _misfit(entry: Entry, evidence: Sequence[Evidence], unfinished: frozenset[str]) -> str | None:
+    about = [e for e in evidence if entry.about(e)]
+    if any(entry.explains(e) for e in about) or entry.requirement in unfinished:
+        return None
+    if not about:
+        return f"{entry}: matches nothing that ran"
+    bad = [e for e in about if e.bad]
+    if not bad:
+        return f"{entry}: passes now"
+    return f'{entry}: says something else now: {bad[0].verdict} "{bad[0].says}"'
+
+
+def read_baseline(path: Path) -> Baseline:
+    """The baseline in this file: a YAML list of entries.
+
+    Raises BaselineError with every fault found, one a line.
+    """
+    try:
+        listed = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        message = f"{path}: the baseline cannot be read: {error.strerror}"
+        raise BaselineError(message) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        message = f"{path}: the baseline is no YAML: {' '.join(str(error).split())}"
+        raise BaselineError(message) from None
+    if listed is None:
+        listed = []
+    if not isinstance(listed, list):
+        message = f"{path}: a baseline is a list of entries"
+        raise BaselineError(message)
+    faults: list[str] = []
+    entries = [_entry(place, raw, faults) for place, raw in enumerate(listed)]
+    if faults:
+        raise BaselineError("\n".join(f"{path}: {fault}" for fault in faults))
+    return Baseline(str(path), tuple(e for e in entries if e is not None))
+
+
+def _entry(place: int, raw: Any, faults: list[str]) -> Entry | None:
+    try:
+        entry = msgspec.convert(raw, Entry)
+        find_requirement(entry.requirement)
+        re.compile(entry.says[1:-1] if entry.says.startswith("/") else "")
+    except (msgspec.ValidationError, LookupError, re.error) as error:
+        faults.append(f"entry {place + 1}: {error}")
+        return None
+    return entry

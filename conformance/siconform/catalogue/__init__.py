@@ -1,0 +1,118 @@
+"""The catalogue: every requirement of the SI, one file per area, in reading order."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+from siconform.catalogue.reading import Area, CatalogueError, read_area
+from siconform.catalogue.requirement import (
+    Authority,
+    DeadlineClass,
+    Level,
+    Observation,
+    Requirement,
+    Side,
+    Source,
+)
+
+__all__ = [
+    "AREAS",
+    "AREA_FILES",
+    "Authority",
+    "CatalogueError",
+    "DeadlineClass",
+    "Level",
+    "Observation",
+    "Requirement",
+    "Side",
+    "Source",
+    "catalogue",
+    "find_requirement",
+    "subjects",
+]
+
+AREA_FILES: Mapping[str, str] = MappingProxyType(
+    {
+        "WIRE": "wire.yaml",
+        "CONN": "connections.yaml",
+        "REG": "registration.yaml",
+        "NODE": "nodes.yaml",
+        "APP": "applications.yaml",
+        "ASK": "asks.yaml",
+        "ALLOC": "allocations.yaml",
+        "RES": "resources.yaml",
+        "REL": "releases.yaml",
+        "PRE": "preemption.yaml",
+        "PLACE": "placement_constraints.yaml",
+        "UTIL": "utilisation.yaml",
+        "NREC": "node_recommendations.yaml",
+        "AUTO": "auto_scaling.yaml",
+        "GANG": "gang.yaml",
+        "REC": "recovery.yaml",
+        "CFG": "configuration.yaml",
+        "CB": "callbacks.yaml",
+        "EVT": "events.yaml",
+        "CONST": "constants.yaml",
+    }
+)
+"""Area name to file, in the order of the SI text."""
+
+AREAS: tuple[str, ...] = tuple(AREA_FILES)
+
+
+@cache
+def catalogue() -> Mapping[str, Requirement]:
+    """Every requirement by its id, areas in reading order, ids ascending.
+
+    Raises CatalogueError when a file cannot be read or an id comes twice.
+    """
+    found: dict[str, Requirement] = {}
+    for area in _areas():
+        for requirement in area.requirements:
+            if requirement.id in found:
+                raise CatalogueError(f"{AREA_FILES[area.name]}: {requirement.id} exists already")
+            found[requirement.id] = requirement
+    return MappingProxyType(found)
+
+
+@cache
+def subjects() -> Mapping[str, str]:
+    """What each area is about, in reading order."""
+    return MappingProxyType({area.name: area.subject for area in _areas()})
+
+
+@cache
+def _areas() -> tuple[Area, ...]:
+    folder = resources.files(__name__)
+    found = []
+    for name, file in AREA_FILES.items():
+        area = read_area(folder.joinpath(file).read_text("utf-8"), file)
+        if area.name != name:
+            raise CatalogueError(f"{file}: the area is {area.name}, expected {name}")
+        found.append(area)
+    return tuple(found)
+
+
+def find_requirement(identifier: str) -> Requirement:
+    """The requirement of that id; a LookupError with a suggestion when there is none."""
+    known = catalogue()
+    if identifier in known:
+        return known[identifier]
+    sentence = f'"{identifier}" is no requirement.'
+    near = _nearest(identifier, tuple(known))
+    if near:
+        sentence += f" Did you mean {near}?"
+    raise LookupError(sentence)
+
+
+def _nearest(identifier: str, known: tuple[str, ...]) -> str:
+    """The known id the user most likely meant, or "" when nothing is near."""
+    parts = identifier.upper().replace("_", "-").replace(" ", "-").split("-")
+    if parts[-1].isdecimal():
+        padded = "-".join(["SI", *parts[-2:-1], parts[-1].lstrip("0").zfill(3)])
+        if padded in known:
+            return padded
+    close = get_close_matches(identifier.upper(), known, n=1, cutoff=0.6)
+    return close[0] if close else ""

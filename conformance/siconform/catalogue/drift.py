@@ -1,0 +1,88 @@
+"""Shows where the texts of the SI have moved away under the catalogue: python -m ... FOLDER.
+
+Every source of a requirement carries a hash of the sentence it stands on. Given a folder with the
+texts, one file per revision (`2023-12.md`, `gang.txt`, ...), this lists the sources whose place or
+sentence is not there any more. A maintainer then reads the place, corrects the requirement if
+need be, and records the new hash.
+"""
+
+import hashlib
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from siconform.catalogue import Requirement, Source, catalogue
+from siconform.catalogue.texts import Text, read_text
+
+HASH_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One source that does not hold any more, with what was found in its place."""
+
+    requirement: str
+    source: Source
+    says: str
+
+    def __str__(self) -> str:
+        source = self.source
+        return f"{self.requirement}  {source.revision}  {source.where}: {self.says}"
+
+
+def fingerprint(passage: str) -> str:
+    """The hash a source keeps of a normalised passage."""
+    return hashlib.sha256(passage.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def drifts(requirements: Iterable[Requirement], texts: Mapping[str, Text]) -> list[Drift]:
+    """The sources that do not hold in these texts; revisions without a text are not looked at."""
+    return [
+        Drift(requirement.id, source, says)
+        for requirement in requirements
+        for source in requirement.sources
+        if source.revision in texts
+        if (says := _difference(source, texts[source.revision]))
+    ]
+
+
+def read_folder(folder: Path) -> dict[str, Text]:
+    """The texts in a folder by revision, which is the file name without its ending."""
+    return {
+        path.stem: read_text(path.read_text("utf-8"))
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+    }
+
+
+def _difference(source: Source, text: Text) -> str:
+    try:
+        hashes = [fingerprint(passage) for passage in text.passages(source.where)]
+    except LookupError as error:
+        return str(error)
+    if source.sha256 in hashes:
+        return ""
+    if len(hashes) == 1:
+        return f"reads differently now, sha256: {hashes[0]}"
+    return f"none of its {len(hashes)} sentences is the recorded one"
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the drifts, one a line; 0 when there are none, 1 otherwise, 2 without a folder."""
+    if len(arguments) != 1 or not Path(arguments[0]).is_dir():
+        sys.stderr.write("usage: python -m siconform.catalogue.drift FOLDER-WITH-TEXTS\n")
+        return 2
+    texts = read_folder(Path(arguments[0]))
+    found = drifts(catalogue().values(), texts)
+    for drift in found:
+        sys.stdout.write(f"{drift}\n")
+    sources = sum(
+        source.revision in texts for entry in catalogue().values() for source in entry.sources
+    )
+    sys.stdout.write(f"{len(found)} of {sources} sources drifted\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""Holds the catalogue together: what a requirement has to have and what it must not say."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import resources
+
+from siwire import REVISIONS
+
+from siconform.catalogue import AREAS, Authority, Observation, Requirement
+from siconform.catalogue.features import FEATURES
+
+TITLE_LENGTH = 80
+NO_CONTROL = "none:"
+"""A control that starts like this says why a negative requirement has none."""
+
+_PROSE = ("title", "level_reason", "text", "interpretation", "given", "when", "then", "control")
+_ID = re.compile(r"SI-([A-Z]+)-(\d{3})")
+_FAULT_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
+_REFERENCE = re.compile(r"\bSI-[A-Z]+-\d{3}\b")
+_LEFTOVERS = {
+    re.compile(r"\bseeds?\b|(?<![\w-])00\d\b", re.IGNORECASE): "a text by its file",
+    re.compile(r"(?<![\d.])(0\.10|1\.[345])(?!\.?\d| s\b)\+?"): "a revision by its release line",
+    re.compile(r"\bB-\d+|\bD\d-\d+|\b(section|table) [A-D]\.\d"): "a place in the draft",
+    re.compile(r"\b(SUT|sentinel|suite)\b", re.IGNORECASE): "a word of the draft",
+    re.compile(r"\b(node|app|alloc)\.(acc|rej|new|rel|upd)"): "the draft's shorthand",
+    re.compile(r"[^\x20-\x7e]"): "a character beyond ASCII",
+}
+"""What would send the reader to papers that are not in the project."""
+
+
+def committed_ids() -> tuple[str, ...]:
+    """The ids that were ever given out, in order; none is renumbered, reused or dropped."""
+    lines = resources.files("siconform.catalogue").joinpath("ids.txt").read_text("utf-8")
+    return tuple(line for line in lines.splitlines() if line and not line.startswith("#"))
+
+
+def complaints(requirements: Sequence[Requirement], ids: Sequence[str]) -> list[str]:
+    """Everything that is wrong with the catalogue, one sentence each; empty when it holds."""
+    known = {requirement.id for requirement in requirements}
+    found = list(_about_ids(requirements, ids))
+    for requirement in requirements:
+        found += [
+            f"{requirement.id}: {says}"
+            for check in (_about_id, _about_fields, _about_sources, _about_control, _about_words)
+            for says in check(requirement)
+        ]
+        found += [
+            f"{requirement.id}: refers to {name}, which is no requirement"
+            for name in sorted(set(_REFERENCE.findall(_prose(requirement))) - known)
+        ]
+    return found
+
+
+def _about_ids(requirements: Sequence[Requirement], ids: Sequence[str]) -> Iterator[str]:
+    present = [requirement.id for requirement in requirements]
+    yield from (f"{name}: comes {n} times" for name, n in Counter(present).items() if n > 1)
+    yield from (f"{name}: was given out once and is gone" for name in ids if name not in present)
+    yield from (f"{name}: is not in ids.txt yet" for name in present if name not in ids)
+    if present != sorted(present, key=_reading_order):
+        yield "the requirements are not in the order of areas and numbers"
+
+
+def _reading_order(identifier: str) -> tuple[int, str]:
+    area = identifier.split("-")[1]
+    return (AREAS.index(area) if area in AREAS else len(AREAS), identifier)
+
+
+def _about_id(requirement: Requirement) -> Iterator[str]:
+    matched = _ID.fullmatch(requirement.id)
+    if matched is None:
+        yield "is not of the form SI-AREA-000"
+    elif matched[1] != requirement.area:
+        yield f"is in the file of {requirement.area}"
+
+
+def _about_fields(requirement: Requirement) -> Iterator[str]:
+    for name in ("title", "level_reason", "text", "given", "when", "then"):
+        if not getattr(requirement, name).strip():
+            yield f"has no {name}"
+    if len(requirement.title) > TITLE_LENGTH:
+        yield f"has a title of {len(requirement.title)} characters, {TITLE_LENGTH} are allowed"
+    if requirement.title.endswith("."):
+        yield "has a title that ends with a full stop"
+    if not requirement.sides:
+        yield "has no side"
+    if not requirement.observations:
+        yield "has no observation"
+    yield from _unknown("revision", requirement.revisions, REVISIONS)
+    yield from _unknown("feature", requirement.features, FEATURES)
+    yield from (
+        f'has the fault "{name}", which is no name like node-accepted-twice'
+        for name in requirement.faults
+        if not _FAULT_NAME.fullmatch(name)
+    )
+
+
+def _unknown(kind: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    yield from (f'has the unknown {kind} "{name}"' for name in sorted(set(names) - set(known)))
+
+
+def _about_sources(requirement: Requirement) -> Iterator[str]:
+    texts = {source.revision for source in requirement.sources}
+    yield from _unknown("text in its sources", texts, {*requirement.revisions, "gang"})
+    if "gang" not in texts:
+        missing = ", ".join(sorted(requirement.revisions - texts))
+        if missing:
+            yield f"has no source in {missing}"
+    elif requirement.authority is not Authority.DESIGN and texts == {"gang"}:
+        yield "stands on the design alone but does not say so"
+
+
+def _about_control(requirement: Requirement) -> Iterator[str]:
+    if Observation.SILENCE in requirement.observations and not requirement.control:
+        yield f'is seen by silence and has no control (or "{NO_CONTROL}" and why)'
+    if requirement.control.removeprefix(NO_CONTROL).strip() == "" and requirement.control:
+        yield "says that it has no control but not why"
+
+
+def _about_words(requirement: Requirement) -> Iterator[str]:
+    prose = _prose(requirement)
+    for pattern, what in _LEFTOVERS.items():
+        hit = pattern.search(prose)
+        if hit:
+            yield f'names {what}: "{prose[max(0, hit.start() - 20) : hit.end() + 20]}"'
+
+
+def _prose(requirement: Requirement) -> str:
+    """What people read, apart from `upstream`, which names releases of yunikorn-core."""
+    return " / ".join(getattr(requirement, name) for name in _PROSE)

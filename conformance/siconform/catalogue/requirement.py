@@ -1,0 +1,110 @@
+"""What one requirement of the SI is made of."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How binding a requirement is: only MUST decides the verdict of a run."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    MAY = "MAY"
+
+
+class Authority(StrEnum):
+    """Who says so, from the SI text down to the habits of yunikorn-core."""
+
+    SPEC = "spec"
+    PROTO = "proto"
+    DESIGN = "design"
+    CORE = "core"
+
+
+class Side(StrEnum):
+    """Whose behaviour is judged."""
+
+    SCHEDULER = "scheduler"
+    RM = "rm"
+
+
+class Observation(StrEnum):
+    """What it takes to see whether a requirement holds."""
+
+    PLAIN = "plain"
+    """The plain Scheduler service without special set-up."""
+    SILENCE = "silence"
+    """Plain service, but the point is that something does not come: needs a fence."""
+    QUEUES = "queues"
+    """Plain service under a known queue configuration."""
+    TIMERS = "timers"
+    """Plain service and a timeout that has to pass."""
+    STATIC = "static"
+    """Comparison of descriptors or of recorded bytes."""
+    RM_DRIVER = "rm-driver"
+    """The kit plays the scheduler and something drives the RM."""
+    CALLBACKS = "callbacks"
+    """Extension: the callbacks the SI defines as an API only."""
+    EVENTS = "events"
+    """Extension: event records."""
+    CONFIGURATION = "configuration"
+    """Extension: configuration updates."""
+    SNAPSHOT = "snapshot"
+    """Extension: a dump of the scheduler's state."""
+    METRICS = "metrics"
+    """Extension: metrics."""
+
+
+class DeadlineClass(StrEnum):
+    """What a test of the requirement waits for, and so how long it may take."""
+
+    ACK = "ack"
+    """An answer to a request: a verdict, an acknowledgement, an error status."""
+    PLACE = "place"
+    """A scheduling decision."""
+    RELEASE = "release"
+    """A release or its confirmation."""
+    TIMER = "timer"
+    """Something a timeout of the scheduler or the RM sets off."""
+    NONE = "none"
+    """Nothing: the requirement is judged on what has been said already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where one revision says it.
+
+    `revision` is a revision id such as "2023-12", or "gang" for the gang scheduling design.
+    `where` is a place as `siconform.catalogue.texts` finds it. `sha256` are the first 16 hex
+    digits of the hash over the normalised sentence, so that drift shows without quoting.
+    """
+
+    revision: str
+    where: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One rule a scheduler or an RM is held against."""
+
+    id: str
+    area: str
+    title: str
+    level: Level
+    level_reason: str
+    authority: Authority
+    text: str
+    interpretation: str
+    sources: tuple[Source, ...]
+    revisions: frozenset[str]
+    sides: frozenset[Side]
+    observations: tuple[Observation, ...]
+    deadline: DeadlineClass
+    features: frozenset[str]
+    control: str
+    faults: tuple[str, ...]
+    given: str
+    when: str
+    then: str
+    upstream: str

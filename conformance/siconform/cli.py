@@ -1,0 +1,165 @@
+"""The command ``siconform``: run the suite, list and explain requirements."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+from siwire import find_revision
+
+from siconform import __version__
+from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
+from siconform.listing import Filters, render_explanation, render_list
+from siconform.running.deviations import known_deviations
+from siconform.running.options import OPTIONS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_SWITCH = {"is_flag": True}
+_WRONG = 4  # exit code, as pytest has it for usage errors
+
+
+def of_the_target(command: Command) -> Command:
+    """The options that name a target, as ``siconform run`` has them."""
+    for option in reversed(OPTIONS):
+        if option.of_the_target:
+            kind: dict[str, Any] = {"metavar": option.metavar} if option.metavar else _SWITCH
+            command = click.option(option.flag, help=option.help, **kind)(command)
+    return command
+
+
+class _Command(click.Group):
+    """Wrong options of the kit's own commands end with the same code as those of a run."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line; wrong ones get one sentence."""
+        try:
+            return super().main(*args, **{**kwargs, "standalone_mode": False})
+        except click.Abort:
+            sys.exit(2)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message())
+        except click.ClickException as error:
+            _wrong(error.format_message())
+
+
+@click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="siconform")
+def main() -> None:
+    """Judge a scheduler by the Scheduler Interface, requirement by requirement."""
+
+
+@main.command(context_settings=_PASS_ON, add_help_option=False)
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def run(options: Sequence[str]) -> None:
+    """Run the suite against a scheduler (without --target: the embedded reference)."""
+    if {"-h", "--help"} & set(options):
+        click.echo(_run_help())
+        return
+    from siconform.running import launching  # noqa: PLC0415  # pytest takes time to import
+
+    try:
+        sys.exit(launching.run(options))
+    except launching.NoSuchTest as error:
+        _wrong(str(error))
+
+
+@main.command(name="list")
+@click.option("--untested", is_flag=True, help="Only those without a test yet.")
+@click.option("--side", type=click.Choice([s.value for s in Side]), help="Whose behaviour.")
+@click.option("--area", "areas", multiple=True, help="Such as NODE; may be given several times.")
+@click.option("--level", type=click.Choice([v.value for v in Level], case_sensitive=False))
+@click.option("--revision", default="", help="Only those of this revision.")
+def list_requirements(
+    *, untested: bool, side: str | None, areas: Sequence[str], level: str | None, revision: str
+) -> None:
+    """List the requirements of the catalogue."""
+    from siconform.running.index import cited  # noqa: PLC0415  # imports pytest and grpc
+
+    chosen = frozenset(area.upper() for area in areas)
+    unknown = sorted(chosen - set(AREAS))
+    if unknown:
+        _wrong(f'"{unknown[0]}" is no area. Known: {", ".join(AREAS)}.')
+    try:
+        name = find_revision(revision).name if revision else ""
+    except LookupError as error:
+        _wrong(str(error))
+    filters = Filters(
+        untested=untested,
+        side=Side(side) if side else None,
+        areas=chosen,
+        level=Level(level.upper()) if level else None,
+        revision=name,
+    )
+    click.echo(render_list(catalogue().values(), cited(), filters))
+
+
+@main.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def explain(ids: Sequence[str]) -> None:
+    """Say everything about requirements: text, reading, sources, tests, known deviations."""
+    from siconform.running.index import cited  # noqa: PLC0415  # imports pytest and grpc
+
+    try:
+        requirements = [find_requirement(identifier) for identifier in ids]
+    except LookupError as error:
+        _wrong(str(error))
+    told = [
+        render_explanation(r, cited().get(r.id, ()), known_deviations(r.id)) for r in requirements
+    ]
+    click.echo("\n\n".join(told))
+
+
+@main.command()
+@click.option("--histories", "--examples", default=100, show_default=True, help="At most.")
+@click.option("--steps", default=30, show_default=True, help="In each history, at most.")
+@click.option("--time", "seconds", default=120.0, show_default=True, help="Seconds, at most.")
+@click.option("--seed", type=int, help="To make the same histories again (default: any).")
+@click.option("--results", default="build/exploring", show_default=True, help="For what is found.")
+@of_the_target
+def explore(
+    *, histories: int, steps: int, seconds: float, seed: int | None, results: str, **target: Any
+) -> None:
+    """Look for trouble: arbitrary legal histories, and the smallest that goes wrong."""
+    from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
+    from siconform.exploring.exploration import Budget  # noqa: PLC0415  # the same
+
+    budget = Budget(histories, steps, seconds)
+    sys.exit(commands.explores(target, budget, seed, results))
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@of_the_target
+def replay(file: Path, **target: Any) -> None:
+    """Say again what the RM says in a history (JSON lines) and judge what comes."""
+    from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
+
+    sys.exit(commands.replays(target, file))
+
+
+def _wrong(sentence: str) -> NoReturn:
+    click.echo(f"siconform: {sentence}", err=True)
+    sys.exit(_WRONG)
+
+
+def _run_help() -> str:
+    formatter = click.HelpFormatter(width=100)
+    formatter.write_usage("siconform run", "[OPTIONS] [PYTEST OPTIONS] [TESTS]")
+    formatter.write_paragraph()
+    formatter.write_text("Run the suite against a scheduler and judge it.")
+    with formatter.section("Options"):
+        formatter.write_dl([(f"{o.flag} {o.metavar}".strip(), o.help) for o in OPTIONS])
+    formatter.write_paragraph()
+    formatter.write_text(
+        "Every option of pytest works too, such as -k gang, -k SI-NODE-004, -n 4, -x, -v, -q, "
+        "--alluredir DIR."
+    )
+    formatter.write_paragraph()
+    formatter.write_text(
+        "Exit codes: 0 conformant, or deviating exactly as recorded; 1 non-conformant; "
+        "2 interrupted; 3 the kit broke; 4 wrong option; 5 no test selected; 10 incomplete; "
+        "11 stale baseline; 12 nothing ran or no target; 13 kit error."
+    )
+    return formatter.getvalue().rstrip()

@@ -1,0 +1,175 @@
+"""The commands ``siconform explore`` and ``siconform replay``."""
+
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from siconform import __version__
+from siconform.exploring.exploration import Budget, Exploration
+from siconform.exploring.finding import Finding
+from siconform.exploring.recorded import read_history
+from siconform.exploring.replaying import Replay, Replayed
+from siconform.outcomes import TargetLost
+from siconform.policy import ExitCode
+from siconform.rm.patience import Patience
+from siconform.rm.records import Unreplayable
+from siconform.rm.session import Session
+from siconform.running.failure_text import again_command
+from siconform.running.folder import prepare_folder
+from siconform.running.options import BadOption, Settings, settings_from
+from siconform.targets.opening import check_command, describe, open_target, prepare
+
+RESULTS: Final = "build/exploring"
+_SHOWN: Final = 5  # histories between two looks at the terminal
+
+
+def explores(given: Mapping[str, Any], budget: Budget, number: int | None, results: str) -> int:
+    """Explore until something is found or the budget is used up; the exit code."""
+    seed = random.randrange(2**32) if number is None else number  # noqa: S311  # no secret
+    try:
+        settings = _settings(given, results)
+        with _session(settings, "explore") as session:
+            _header(settings)
+            click.echo(
+                f"exploring: up to {budget.histories} histories of up to {budget.steps} steps, "
+                f"{budget.seconds:g} s, seed {seed}"
+            )
+            exploration = Exploration(session, budget, seed, _progress())
+            exploration.explores()
+            return _tells(exploration, settings)
+    except BadOption as error:
+        return _ends(ExitCode.USAGE, error)
+    except TargetLost as lost:
+        return _ends(ExitCode.NOTHING_RAN, lost.says)
+
+
+def replays(given: Mapping[str, Any], file: Path) -> int:
+    """Say again what a history says; the exit code."""
+    try:
+        recorded = read_history(file)
+        settings = _settings(given, RESULTS)
+        with _session(settings, "replay") as session:
+            _header(settings)
+            replayed = Replay(session, recorded).plays()
+    except (BadOption, Unreplayable) as error:
+        return _ends(ExitCode.USAGE, error)
+    except TargetLost as lost:
+        return _ends(ExitCode.NOTHING_RAN, lost.says)
+    click.echo(f"{replayed.exchange.render()}\n")
+    for fact in replayed.not_told:
+        click.echo(f"not told this time: {fact}")
+    for finding in replayed.findings:
+        click.echo(_headline(finding))
+    if not replayed.findings:
+        click.echo(f"nothing is wrong with {file.name} at this target")
+    return ExitCode.NON_CONFORMANT if replayed.findings else ExitCode.OK
+
+
+def _settings(given: Mapping[str, Any], results: str) -> Settings:
+    values = {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+    values["--results"] = results
+    settings = settings_from(values.get)
+    check_command(settings)
+    prepare_folder(settings.results)
+    return settings
+
+
+@contextmanager
+def _session(settings: Settings, who: str) -> Iterator[Session]:
+    prepare(settings)
+    target = open_target(settings, who)
+    try:
+        name = f"{who}-{os.getpid()}-{int(time.time())}"
+        session = Session(target, Patience().scaled(settings.time_scale), name)
+        yield session
+        session.discard()
+    finally:
+        target.stop()
+
+
+def _header(settings: Settings) -> None:
+    name, _ = describe(settings)
+    click.echo(f"siconform {__version__}   SI {settings.revision}   target: {name}")
+
+
+def _progress() -> Callable[[Exploration], None]:
+    if not sys.stdout.isatty():
+        return lambda _: None
+
+    def tells(exploration: Exploration) -> None:
+        tally = exploration.tally
+        if tally.histories % _SHOWN == 0:
+            what = "making it smaller" if exploration.findings() else "nothing found yet"
+            click.echo(f"\r {tally.histories} histories, {what} ", nl=False)
+
+    return tells
+
+
+def _tells(exploration: Exploration, settings: Settings) -> int:
+    tally, findings = exploration.tally, exploration.findings()
+    done = (
+        f"{tally.histories} histories, {tally.steps} steps, {tally.elements} elements"
+        f"{', out of time' if tally.out_of_time else ''}   {exploration.seconds:.1f} s"
+    )
+    if not findings:
+        click.echo(f"\nNOTHING FOUND in {done}")
+        idle = [name for name, held in tally.premises.items() if not held]
+        if idle:
+            click.echo(f"  never had anything to judge: {', '.join(idle)}")
+        return ExitCode.OK
+    first, *others = findings
+    click.echo(f"\nFOUND in history {tally.when_found}, the others made it smaller: {done}\n")
+    click.echo(_text(first, settings))
+    click.echo(f"\n  {_seen_again(exploration.session, first, settings)}")
+    for other in others:
+        click.echo(f"  also {_headline(other)}\n       {_replay_command(other, settings)}")
+    return ExitCode.NON_CONFORMANT
+
+
+def _text(finding: Finding, settings: Settings) -> str:
+    lines = [_headline(finding), "", finding.exchange.render()]
+    if finding.outcome is not None and finding.outcome.expected:
+        lines += ["", f"  expected   {finding.outcome.expected}"]
+        lines += [f"  happened   {finding.outcome.happened}"]
+    return "\n".join([*lines, "", f"  again      {_replay_command(finding, settings)}"])
+
+
+def _headline(finding: Finding) -> str:
+    requirements = f"   ({', '.join(finding.requirements)})" if finding.requirements else ""
+    return f"{finding.name.replace('_', ' ')}: {finding.says}{requirements}"
+
+
+def _file(finding: Finding, settings: Settings) -> Path:
+    return settings.results / "histories" / f"{finding.name}.jsonl"
+
+
+def _replay_command(finding: Finding, settings: Settings) -> str:
+    """Writes the history it names."""
+    file = _file(finding, settings)
+    finding.write(file)
+    here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return again_command(settings, f"siconform replay {here}")
+
+
+def _seen_again(session: Session, finding: Finding, settings: Settings) -> str:
+    """Whether it is there when the history is played once more, with all patience."""
+    try:
+        session.renew()
+        again: Replayed = Replay(session, read_history(_file(finding, settings))).plays()
+    except TargetLost as lost:
+        return f"it could not be replayed: {lost.says}"
+    if again.findings:
+        return f"replayed once: seen again ({again.findings[0].says})"
+    return "replayed once: not seen again; it may hang on the time between two messages"
+
+
+def _ends(code: ExitCode, why: object) -> int:
+    click.echo(f"siconform: {why}", err=True)
+    return code

@@ -1,0 +1,231 @@
+"""An exploration: many arbitrary histories with one target, and the smallest that goes wrong."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.reporting import with_reporter
+from hypothesis.stateful import run_state_machine_as_test
+
+from siconform.exploring.conservation import REQUIREMENTS, Missing, ends_everything, fills_again
+from siconform.exploring.finding import Finding, raised_for, smallest, violations
+from siconform.exploring.holdings import Holdings
+from siconform.exploring.rules import ArbitraryRM
+from siconform.outcomes import Outcome, PremiseLost, TargetLost
+from siconform.rm.history import Exchange
+from siconform.rm.session import Session
+
+_OFTEN_ENOUGH: Final = 20  # times the longest placement seen, and it would have come
+_TRIES: Final = 120  # at something smaller, before it is taken as it is
+_AT_LEAST: Final = 0.1  # of the deadline of a placement
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much is tried; whichever of ``histories`` and ``seconds`` is used up first ends it."""
+
+    histories: int
+    steps: int  # in each history, at most
+    seconds: float
+
+
+@dataclass
+class Tally:
+    """What was done so far."""
+
+    histories: int = 0  # that came to an end, good or bad
+    when_found: int = 0  # how many it took to find something; the others made it smaller
+    steps: int = 0
+    elements: int = 0  # said and told, without fences
+    premises: dict[str, int] = field(default_factory=dict)  # monitor to how often it judged
+    out_of_time: bool = False
+
+
+class Exploration:
+    """Makes histories until the budget is used up or something is found; then makes that smaller.
+
+    ``tells`` is called after every history.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        budget: Budget,
+        number: int,
+        tells: Callable[["Exploration"], None] = lambda _: None,
+    ) -> None:
+        self.session = session
+        self.budget = budget
+        self.seed = number
+        self.tally = Tally()
+        self.last: Exchange | None = None
+        self._found: dict[str, Finding] = {}
+        self._first = ""
+        self._tells = tells
+        self._began = time.monotonic()
+        self._longest_placement = 0.0
+        self._spoilt = False
+        self._numbers = count(1)
+        self._current = self._last_better = 0
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return time.monotonic() - self._began
+
+    def findings(self) -> list[Finding]:
+        """What was found, smallest of its name each; what was found first comes first."""
+        return sorted(smallest(self._found), key=lambda finding: finding.name != self._first)
+
+    def judged(self) -> Exchange | None:
+        """The history that went wrong, or the last one that did not."""
+        found = self.findings()
+        return found[0].exchange if found else self.last
+
+    def finds_nothing(self) -> None:
+        """Explore, and raise what an expectation found; what a monitor found it says itself."""
+        self.explores()
+        for finding in self.findings():
+            if finding.outcome is not None:
+                raise finding.outcome
+
+    def explores(self) -> None:
+        """Use up the budget. TargetLost when there is no target to begin with."""
+        self.session.resource_manager("x")
+        self._began = time.monotonic()
+        chosen = settings(
+            max_examples=self.budget.histories,
+            stateful_step_count=self.budget.steps,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            print_blob=False,
+            phases=(Phase.generate, Phase.shrink),
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+        )
+        machine = seed(self.seed)(lambda: ArbitraryRM(self))
+        try:
+            with with_reporter(lambda _: None):
+                run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # a factory does
+        except _TimeIsUp:
+            self.tally.out_of_time = True
+        except _SmallEnough:
+            pass
+        except _Abandoned as abandoned:
+            if not self._found:
+                raise abandoned.why from abandoned
+        except Exception:
+            if not self._found:
+                raise
+            # What Hypothesis says of it, that it is flaky for instance, is not needed: every
+            # finding was kept when it was made.
+
+    def begins(self) -> Holdings:
+        """The RM of the next history, with nothing."""
+        number = next(self._numbers)
+        if self.seconds > self.budget.seconds:
+            raise _TimeIsUp
+        if self._found and number > self._last_better + _TRIES:
+            raise _SmallEnough
+        try:
+            self.session.begins_anew()
+            rm = self.session.resource_manager(f"x{number}")
+        except TargetLost as lost:
+            raise _Abandoned(lost) from lost
+        self._spoilt, self._current = False, number
+        return Holdings(rm)
+
+    def goes_on(self, has: Holdings, step: Callable[[], None]) -> None:
+        """One more step, and everything it said seen processed."""
+        try:
+            step()
+            has.rm.fences_all()
+        except Outcome as outcome:
+            self._judges(has, outcome)
+        self.tally.steps += 1
+
+    def ends(self, has: Holdings) -> None:
+        """The monitors look at it; then everything ends and all is given away once more."""
+        self._judges(has, None)
+        try:
+            ends_everything(has)
+            took = fills_again(has, self._patience_for_placement())
+            has.rm.fences_all()
+        except Outcome as outcome:
+            self._judges(has, outcome)
+        else:
+            self._longest_placement = max(self._longest_placement, took)
+            self._judges(has, None, self.tally.premises)
+        self.tally.histories += 1
+
+    def breaks_off(self, has: Holdings) -> None:
+        """Leave the target as it was found, or as well as it can be had."""
+        exchange = self.last = has.rm.exchange
+        if exchange.end is None:
+            exchange.end = len(exchange.history)
+        self.tally.elements += sum(not entry.fence for entry in exchange.entries())
+        if self._spoilt:
+            self.session.renew()
+        else:
+            has.rm.leaves()
+        self._tells(self)
+
+    def _judges(
+        self, has: Holdings, outcome: Outcome | None, premises: dict[str, int] | None = None
+    ) -> None:
+        """Keep what is wrong with this history and raise the worst of it; nothing wrong: return.
+
+        Of several violations the first is told: the others may follow from it.
+        """
+        exchange = has.rm.exchange
+        found = violations(exchange, {} if premises is None else premises)
+        if outcome is not None:
+            found.append(_of_outcome(exchange, outcome))
+        if not found:
+            return
+        exchange.end = len(exchange.history)
+        self.tally.histories += 1
+        self._spoilt = isinstance(outcome, PremiseLost) or not self.session.serves_several()
+        self._first = self._first or found[0].name
+        self.tally.when_found = self.tally.when_found or self.tally.histories
+        for finding in found:
+            known = self._found.get(finding.name)
+            if known is None or finding.size < known.size:
+                self._found[finding.name] = finding
+                self._last_better = self._current
+        raise raised_for(found[0].name)(found[0].says)
+
+    def _patience_for_placement(self) -> float:
+        """In full until something is found; smaller histories are then tried at a good pace."""
+        full = self.session.patience.place
+        if not self._found:
+            return full
+        return min(full, max(full * _AT_LEAST, self._longest_placement * _OFTEN_ENOUGH))
+
+
+class _TimeIsUp(BaseException):  # not to be taken for a failure
+    """The budget is used up."""
+
+
+class _SmallEnough(BaseException):  # the same
+    """What was found did not become smaller for a while."""
+
+
+class _Abandoned(BaseException):  # the same
+    """There is no target any more."""
+
+    def __init__(self, why: TargetLost) -> None:
+        super().__init__(why.says)
+        self.why = why
+
+
+def _of_outcome(exchange: Exchange, outcome: Outcome) -> Finding:
+    if isinstance(outcome, Missing):
+        name, requirements = "room_is_given_away_again", REQUIREMENTS
+        return Finding(name, outcome.says, requirements, exchange, outcome, outcome.pattern)
+    name = "the_scheduler_lives" if isinstance(outcome, TargetLost) else "the_scheduler_answers"
+    return Finding(name, outcome.says, (), exchange, outcome)

@@ -1,0 +1,104 @@
+"""A history read from its JSON lines: messages in order, with what they said or told."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from siconform.exploring.finding import EXPECTED
+from siconform.rm.facts import Fact, Kind
+from siconform.rm.records import Unreplayable, fact_of, saying_of
+from siconform.rm.sayings import Saying
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of an RM."""
+
+    rm: str
+    moment: float
+    kind: Kind
+    sayings: tuple[Saying, ...]
+    fence: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One message of the scheduler."""
+
+    rm: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """An RM's call of RegisterResourceManager, in proto3 JSON."""
+
+    rm: str
+    request: Mapping[str, Any]
+
+
+Message = Said | Told | Registers
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A whole file; ``expected`` is what the history should have ended with, if it is known."""
+
+    messages: tuple[Message, ...]
+    expected: Fact | None = None
+
+    @property
+    def rms(self) -> list[str]:
+        """Every RM that says something, in order."""
+        return list(dict.fromkeys(m.rm for m in self.messages if not isinstance(m, Told)))
+
+
+def read_history(path: Path) -> Recorded:
+    """What is in the file; Unreplayable, with the line, where it is no history of this kit."""
+    records: list[dict[str, Any]] = []
+    expected = None
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            record = json.loads(line)
+            if EXPECTED in record:
+                expected = fact_of(record[EXPECTED])
+            else:
+                records.append(record)
+        except (ValueError, TypeError) as error:
+            raise Unreplayable(f"{path}, line {number}: {error}") from None
+    try:
+        messages = tuple(_messages(records))
+    except (KeyError, TypeError, AttributeError, Unreplayable) as error:
+        why = error if isinstance(error, Unreplayable) else f"no {error} in a record"
+        raise Unreplayable(
+            f"{path} is no history of siconform that can be replayed: {why}"
+        ) from None
+    if not any(isinstance(message, Said) for message in messages):
+        raise Unreplayable(f"{path}: no RM says anything in it")
+    return Recorded(messages, expected)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise Unreplayable(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Unreplayable(f"{path} is no text") from None
+
+
+def _messages(records: Sequence[dict[str, Any]]) -> Iterator[Message]:
+    for _, grouped in groupby(records, key=lambda record: record["number"]):
+        elements = list(grouped)
+        first = elements[0]
+        if first["from"] != "rm":
+            told = [e for e in elements if e["element"] is not None and not e["fence"]]
+            yield Told(first["rm"], tuple(fact_of(e["element"]) for e in told))
+        elif first["element"] is None:
+            yield Registers(first["rm"], first["json"] or {})
+        else:
+            sayings = tuple(saying_of(e["element"]) for e in elements)
+            yield Said(first["rm"], first["moment"], Kind(first["stream"]), sayings, first["fence"])

@@ -1,0 +1,232 @@
+"""Replaying: an RM says again what a history has it say, behind the same fences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from siconform.exploring.conservation import REQUIREMENTS
+from siconform.exploring.finding import Finding, violations
+from siconform.exploring.recorded import Message, Recorded, Registers, Said, Told
+from siconform.outcomes import NotAsTheTextSays, TargetLost
+from siconform.rm.facts import (
+    Allocated,
+    AllocationRejected,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Kind,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+)
+from siconform.rm.fences import Fences
+from siconform.rm.history import Exchange
+from siconform.rm.sayings import (
+    ExistingAllocationSaying,
+    Hello,
+    NodeSaying,
+    Registration,
+    ReleaseSaying,
+    Saying,
+)
+from siconform.rm.session import Session
+from siconform.rm.speaking import Speaking
+
+EXPECTED_AT_THE_END: Final = "what_was_expected_is_told"
+_WORTH_WAITING: Final = 0.25  # seconds between two words that are not just the time it takes
+
+_KEPT: Final[Mapping[type[Fact], tuple[str, ...]]] = {
+    NodeAccepted: ("node",),
+    NodeRejected: ("node",),
+    ApplicationAccepted: ("application",),
+    ApplicationRejected: ("application",),
+    ApplicationUpdated: ("application", "state"),
+    Allocated: ("key", "application"),
+    Released: ("identity", "termination"),
+    AskReleased: ("key", "termination"),
+    AskRejected: ("key",),
+    AllocationRejected: ("key",),
+}
+"""What a fact keeps when it is told again."""
+
+
+@dataclass
+class Replayed:
+    """How it went this time."""
+
+    exchange: Exchange
+    findings: list[Finding]
+    not_told: list[Fact] = field(default_factory=list)  # though they were when it was recorded
+
+
+class Repeater(Speaking):
+    """An RM that says what it is given, and confirms nothing by itself."""
+
+    def __init__(self, session: Session, exchange: Exchange, *, registered: bool) -> None:
+        connection = session.connects(registered=registered)
+        fences = Fences(connection, session.patience)
+        super().__init__(connection, exchange, fences, session.patience, session.target.alive)
+        self._prepare_speaking(connection.rm_id)
+
+    def repeats(self, *sayings: Saying) -> None:
+        """All of it in one message, whatever was said on another stream."""
+        with self.unordered(), self.one_message():
+            self.says(*sayings)
+
+    def fences_where_it_spoke(self, kind: Kind) -> None:
+        """Fence the stream, unless that was done since it spoke on it last."""
+        if kind in self._unfenced:
+            self.fences(kind)
+
+
+class Replay:
+    """Says everything in the order it was said, each after what had been told before it.
+
+    What the scheduler does not tell this time is waited for once and then done without. Ids stay
+    as they are but for those the scheduler gives: an allocation is found by its key.
+    """
+
+    def __init__(self, session: Session, recorded: Recorded) -> None:
+        self._session = session
+        self._recorded = recorded
+        self._rms: dict[str, Repeater] = {}
+        self._identities: dict[str, str] = {}  # recorded to given this time
+        self._told: list[tuple[str, Fact]] = []  # recorded and not seen yet
+        self._missing: list[Fact] = []
+        self._moment: float | None = None
+
+    def plays(self) -> Replayed:
+        """Play it to the end and judge it. TargetLost when there is no target."""
+        exchange = Exchange(self._session.history, start=len(self._session.history))
+        lost = None
+        try:
+            self._speaks_all(exchange)
+            expectation = self._expects(exchange)
+        except TargetLost as error:
+            if not exchange.entries():
+                raise
+            lost = Finding("the_scheduler_lives", error.says, (), exchange, error)
+            expectation = None
+        finally:
+            for rm in self._rms.values():
+                rm.connection.close()
+        exchange.end = len(exchange.history)
+        found = [*violations(exchange, {}), *(f for f in (lost, expectation) if f is not None)]
+        return Replayed(exchange, found, self._missing)
+
+    def _speaks_all(self, exchange: Exchange) -> None:
+        registering = {m.rm for m in self._recorded.messages if isinstance(m, Registers)}
+        for name in self._recorded.rms:
+            registered = name not in registering
+            self._rms[name] = Repeater(self._session, exchange, registered=registered)
+        for message in self._recorded.messages:
+            self._plays(message)
+        self._catches_up()
+        for rm in self._rms.values():
+            rm.fences_all()
+            rm.stays_quiet()
+
+    def _plays(self, message: Message) -> None:
+        rm = self._rms.get(message.rm)
+        match message:
+            case Told(facts=facts):
+                self._told += [(message.rm, fact) for fact in facts]
+            case Registers(request=request) if rm is not None:
+                rm.connection.registers(
+                    _registration(rm.connection.rm_id, request), rm.patience.register
+                )
+            case Said() if rm is not None:
+                self._says(rm, message)
+            case _:
+                pass
+
+    def _says(self, rm: Repeater, message: Said) -> None:
+        if message.fence:
+            if not all(isinstance(saying, Hello) for saying in message.sayings):
+                rm.fences_where_it_spoke(message.kind)
+            return
+        self._catches_up()
+        self._lets_pass(rm, message.moment)
+        sayings = [self._renamed(saying) for saying in message.sayings]
+        rm.repeats(*sayings)
+
+    def _lets_pass(self, rm: Repeater, moment: float) -> None:
+        gap = 0.0 if self._moment is None else moment - self._moment
+        self._moment = moment
+        if gap > _WORTH_WAITING:
+            rm.stays_quiet(window=gap)
+
+    def _catches_up(self) -> None:
+        """Everything that was told by now is told, or missing."""
+        told, self._told = self._told, []
+        for name, fact in told:
+            rm, pattern = self._rms.get(name), self._pattern(fact)
+            if rm is None or pattern is None:
+                continue
+            patience = rm.patience.quiet if self._missing else rm.patience.place
+            try:
+                seen = rm.is_told(pattern, patience=patience)
+            except NotAsTheTextSays:
+                self._missing.append(fact)
+            else:
+                if isinstance(fact, Allocated) and isinstance(seen, Allocated):
+                    self._identities[fact.identity] = seen.identity
+
+    def _pattern(self, fact: Fact) -> Fact | None:
+        """What has to agree: whom it is about and what it says, not how it is put."""
+        kept = _KEPT.get(type(fact))
+        if kept is None:
+            return None
+        named = {name: getattr(fact, name) for name in kept}
+        if isinstance(fact, Released):
+            named["identity"] = self._identities.get(fact.identity, fact.identity)
+        return type(fact)(**named)
+
+    def _renamed(self, saying: Saying) -> Saying:
+        match saying:
+            case ReleaseSaying(identity=identity):
+                return replace(saying, identity=self._identities.get(identity, identity))
+            case NodeSaying(existing=existing) if existing:
+                return replace(saying, existing=tuple(self._again(a) for a in existing))
+            case ExistingAllocationSaying(allocation=allocation):
+                return ExistingAllocationSaying(self._again(allocation))
+            case _:
+                return saying
+
+    def _again(self, existing: Allocated) -> Allocated:
+        identity = existing.identity
+        return replace(existing, identity=self._identities.get(identity, identity))
+
+    def _expects(self, exchange: Exchange) -> Finding | None:
+        """What the history should have ended with, told by now or soon; the finding if not."""
+        expected = self._recorded.expected
+        if expected is None:
+            return None
+        pattern: Any = expected
+        if isinstance(expected, Released):
+            now = self._identities.get(expected.identity, expected.identity)
+            pattern = replace(expected, identity=now)
+        rm = next(iter(self._rms.values()))
+        if rm.hears(pattern):
+            return None
+        try:
+            rm.is_told(pattern)
+        except NotAsTheTextSays as failure:
+            says = failure.says
+            return Finding(EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected)
+        return None
+
+
+def _registration(rm_id: str, request: Any) -> Registration:
+    """As it was recorded, for another RM."""
+    return Registration(
+        rm_id,
+        request.get("version", ""),
+        request.get("policyGroup", ""),
+        request.get("config", ""),
+        request.get("buildInfo", {}),
+        request.get("extraConfig", {}),
+    )

@@ -1,0 +1,241 @@
+"""What an RM may do at any time: the steps histories are made of."""
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, Protocol, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from siwire import Capability
+
+from siconform.exploring.holdings import Holdings, chosen
+from siconform.rm.allocation_verbs import PLAIN_POLICY
+from siconform.rm.application_verbs import DEFAULT_QUEUE
+from siconform.rm.gang_verbs import GANG_QUEUE, QUOTA_QUEUE
+from siconform.rm.handles import Node
+from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+
+_QUEUES: Final = (DEFAULT_QUEUE, QUOTA_QUEUE, GANG_QUEUE, TAKING_QUEUE, ENTITLED_QUEUE)
+_MOST_NODES: Final = 5  # few of everything, so that steps meet
+_MOST_APPLICATIONS: Final = 5
+
+_ANY_ONE: Final = st.integers(0, 30)  # which of those there are
+_NODE_MEMORY: Final = st.integers(1, 12)
+_ASK_MEMORY: Final = st.integers(1, 5)
+
+Rule = TypeVar("Rule", bound=Callable[..., None])
+_rule: Any = rule  # its types leave no room for arguments that are passed on
+
+
+class Occasion(Protocol):
+    """What one history is made for."""
+
+    def begins(self) -> Holdings:
+        """An RM with nothing."""
+
+    def goes_on(self, has: Holdings, step: Callable[[], None]) -> None:
+        """One more step, fenced."""
+
+    def ends(self, has: Holdings) -> None:
+        """Every step was made: judge what is left."""
+
+    def breaks_off(self, has: Holdings) -> None:
+        """The history ends here, judged already or not worth it."""
+
+
+def step(**arguments: st.SearchStrategy[Any]) -> Callable[[Rule], Rule]:
+    """A rule whose effects have settled before the next one begins."""
+
+    def declare(function: Rule) -> Rule:
+        @wraps(function)
+        def stepped(self: "ArbitraryRM", **drawn: Any) -> None:
+            self.occasion.goes_on(self.has, lambda: function(self, **drawn))
+
+        declared: Rule = _rule(**arguments)(stepped)
+        return declared
+
+    return declare
+
+
+def _has_nodes(self: "ArbitraryRM") -> bool:
+    return bool(self.has.nodes)
+
+
+def _has_applications(self: "ArbitraryRM") -> bool:
+    return bool(self.has.applications)
+
+
+def _has_asks(self: "ArbitraryRM") -> bool:
+    return bool(self.has.asks)
+
+
+class ArbitraryRM(RuleBasedStateMachine):
+    """An RM that keeps to the texts, and otherwise does as it likes."""
+
+    def __init__(self, occasion: Occasion) -> None:
+        super().__init__()
+        self.occasion = occasion
+        self.has = occasion.begins()
+        self.rm = self.has.rm
+
+    def teardown(self) -> None:
+        """Judge what is left, unless the history was broken off."""
+        if sys.exc_info()[0] is None:
+            self.occasion.ends(self.has)
+        self.occasion.breaks_off(self.has)
+
+    @initialize(
+        memories=st.lists(_NODE_MEMORY, min_size=1, max_size=3),
+        queues=st.lists(st.sampled_from(_QUEUES), min_size=1, max_size=3),
+    )
+    def is_not_new(self, memories: list[int], queues: list[str]) -> None:
+        """Some nodes and applications to begin with."""
+
+        def begins() -> None:
+            self.has.nodes += [self.rm.registers_node(memory=memory) for memory in memories]
+            self.has.applications += [self.rm.submits_application(queue=queue) for queue in queues]
+
+        self.occasion.goes_on(self.has, begins)
+
+    @precondition(lambda self: len(self.has.nodes) < _MOST_NODES)
+    @step(memory=_NODE_MEMORY, draining=st.sampled_from((False, False, False, True)))
+    def registers_node(self, memory: int, *, draining: bool) -> None:
+        """A new node, schedulable or not yet."""
+        draining = draining and self.rm.connection.revision.can(Capability.CREATE_DRAIN)
+        node = self.rm.registers_node(memory=memory, draining=draining)
+        self.has.nodes.append(node)
+        if draining:
+            self.has.draining.add(node)
+
+    @precondition(lambda self: len(self.has.former_nodes) > 0 and len(self.has.nodes) < _MOST_NODES)
+    @step(which=_ANY_ONE, memory=_NODE_MEMORY)
+    def brings_node_back(self, which: int, memory: int) -> None:
+        """A node that was decommissioned, under its id, maybe of another size."""
+        former = chosen(self.has.former_nodes, which)
+        if former is not None:
+            self.has.former_nodes.remove(former)
+            self.has.nodes.append(self.rm.registers_node(former, memory=memory))
+
+    @precondition(_has_nodes)
+    @step(which=_ANY_ONE, memory=_NODE_MEMORY)
+    def resizes_node(self, which: int, memory: int) -> None:
+        """More or less capacity, maybe less than is in use."""
+        node = chosen(self.has.nodes, which)
+        if node is not None:
+            capacity = Node(node, {"memory": memory, "vcore": max(10, memory)})
+            self.rm.updates_node(node, resources=capacity.capacity)
+            self.has.resizes(node, dict(capacity.capacity))
+
+    @precondition(_has_nodes)
+    @step(which=_ANY_ONE)
+    def drains_or_undrains_node(self, which: int) -> None:
+        """The one that changes something."""
+        node = chosen(self.has.nodes, which)
+        if node in self.has.draining:
+            self.rm.undrains(node)
+            self.has.draining.remove(node)
+        elif node is not None:
+            self.rm.drains(node)
+            self.has.draining.add(node)
+
+    @precondition(lambda self: len(self.has.nodes) > 1)
+    @step(which=_ANY_ONE)
+    def decommissions_node(self, which: int) -> None:
+        """With whatever runs on it; drained first, as the text has it."""
+        node = chosen(self.has.nodes, which)
+        if node is not None:
+            if node not in self.has.draining:
+                self.rm.drains(node)
+            self.rm.decommissions(node)
+            self.has.loses_node(node)
+
+    @precondition(lambda self: len(self.has.applications) < _MOST_APPLICATIONS)
+    @step(queue=st.sampled_from(_QUEUES))
+    def submits_application(self, queue: str) -> None:
+        """In a queue with or without a limit."""
+        self.has.applications.append(self.rm.submits_application(queue=queue))
+
+    @precondition(lambda self: len(self.has.applications) > 1)
+    @step(which=_ANY_ONE)
+    def removes_application(self, which: int) -> None:
+        """With whatever it has."""
+        application = chosen(self.has.applications, which)
+        if application is not None:
+            self.rm.removes_application(application)
+            self.has.loses_application(application)
+
+    @precondition(_has_applications)
+    @step(
+        which=_ANY_ONE,
+        memory=_ASK_MEMORY,
+        times=st.integers(1, 8),
+        priority=st.integers(-1, 2),
+        may_preempt=st.booleans(),
+    )
+    def asks(
+        self, which: int, memory: int, times: int, priority: int, *, may_preempt: bool
+    ) -> None:
+        """For one allocation or several."""
+        application = chosen(self.has.applications, which)
+        if application is not None:
+            ask = self.rm.asks(
+                application,
+                memory=memory,
+                times=times,
+                priority=priority,
+                policy=MAY_PREEMPT if may_preempt else PLAIN_POLICY,
+            )
+            self.has.asks.append(ask)
+
+    @precondition(_has_applications)
+    @step(amounts=st.lists(st.tuples(_ANY_ONE, _ASK_MEMORY), min_size=2, max_size=4))
+    def asks_for_several_in_one_message(self, amounts: list[tuple[int, int]]) -> None:
+        """Asks of any applications together."""
+        with self.rm.one_message():
+            for which, memory in amounts:
+                application = chosen(self.has.applications, which)
+                if application is not None:
+                    self.has.asks.append(self.rm.asks(application, memory=memory))
+
+    @precondition(_has_asks)
+    @step(which=_ANY_ONE)
+    def withdraws_ask(self, which: int) -> None:
+        """Whether it is still pending or not: the RM cannot know."""
+        ask = chosen(self.has.asks, which)
+        if ask is not None:
+            self.rm.withdraws(ask)
+
+    @precondition(_has_applications)
+    @step(which=_ANY_ONE)
+    def withdraws_asks_of_application(self, which: int) -> None:
+        """Every pending one."""
+        application = chosen(self.has.applications, which)
+        if application is not None:
+            self.rm.withdraws_asks(application=application)
+
+    @precondition(_has_asks)
+    @step(which=_ANY_ONE)
+    def releases_allocation(self, which: int) -> None:
+        """One it holds, if it holds any."""
+        allocation = chosen(self.has.allocations(), which)
+        if allocation is not None:
+            self.rm.releases(allocation)
+            self.has.released.add(allocation.identity)
+
+    @precondition(_has_applications)
+    @step(which=_ANY_ONE)
+    def releases_everything_of_application(self, which: int) -> None:
+        """All its allocations at once."""
+        application = chosen(self.has.applications, which)
+        if application is not None:
+            held = [a for a in self.has.allocations() if a.application == application]
+            self.rm.releases_all(application)
+            self.has.released.update(allocation.identity for allocation in held)
+
+    @precondition(lambda self: self.rm.exchange.history.clock.is_virtual)
+    @step(seconds=st.integers(1, 5))
+    def lets_time_pass(self, seconds: int) -> None:
+        """Timers of the scheduler run out, where that takes no time."""
+        clock = self.rm.exchange.history.clock
+        clock.past(lambda _: None, seconds, first=seconds)

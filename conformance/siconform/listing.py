@@ -1,0 +1,214 @@
+"""What `siconform list` and `siconform explain` print: plain text of at most 100 columns."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from siwire import REVISIONS
+
+from siconform.catalogue import (
+    Authority,
+    DeadlineClass,
+    Level,
+    Observation,
+    Requirement,
+    Side,
+)
+from siconform.catalogue.features import FEATURES
+
+WIDTH = 100
+SAYS_SO = {
+    Authority.SPEC: "the SI text",
+    Authority.PROTO: "a comment or type of the protocol",
+    Authority.DESIGN: "the gang scheduling design",
+    Authority.CORE: "what yunikorn-core does",
+}
+SEEN_BY = {
+    Observation.PLAIN: "the plain service",
+    Observation.SILENCE: "the plain service and something that does not come",
+    Observation.QUEUES: "the plain service with a known queue configuration",
+    Observation.TIMERS: "the plain service and a timeout that passes",
+    Observation.STATIC: "the schema or the recorded bytes",
+    Observation.RM_DRIVER: "the kit as scheduler and something that drives the RM",
+    Observation.CALLBACKS: "the callbacks of the extension",
+    Observation.EVENTS: "the events of the extension",
+    Observation.CONFIGURATION: "configuration updates by the extension",
+    Observation.SNAPSHOT: "a state snapshot by the extension",
+    Observation.METRICS: "the metrics of the extension",
+}
+WAITS_FOR = {
+    DeadlineClass.ACK: "an answer",
+    DeadlineClass.PLACE: "a scheduling decision",
+    DeadlineClass.RELEASE: "a release or its confirmation",
+    DeadlineClass.TIMER: "a timeout to pass",
+    DeadlineClass.NONE: "nothing",
+}
+_LABEL = 13
+_KEEP: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+_HEADINGS = ("id", "level", "side", "revisions", "seen by", "title")
+_COLUMNS = (12, 6, 9, 10, 9)
+_SHORT = {Observation.CONFIGURATION: "config"}
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which requirements to list; what is left out does not filter."""
+
+    untested: bool = False
+    side: Side | None = None
+    areas: frozenset[str] = frozenset()
+    level: Level | None = None
+    revision: str = ""
+
+
+def render_list(
+    requirements: Iterable[Requirement],
+    tests_by_requirement: Mapping[str, Sequence[str]],
+    filters: Filters | None = None,
+) -> str:
+    """A table of the requirements the filters let through, and their counts in the last line."""
+    chosen = [
+        requirement
+        for requirement in requirements
+        if _passes(requirement, tests_by_requirement, filters or Filters())
+    ]
+    rows = [line for requirement in chosen for line in _row(_cells(requirement))]
+    return "\n".join([*_row(_HEADINGS), *rows, "", _counts(chosen, tests_by_requirement)])
+
+
+def render_explanation(
+    requirement: Requirement,
+    tests: Sequence[str],
+    known_results: Mapping[str, str] | None = None,
+) -> str:
+    """Everything about one requirement: text, reading, sources, experiment, tests, results.
+
+    ``known_results`` maps a scheduler's name to the verdict once found there.
+    """
+    results = ", ".join(f"{name} {verdict}" for name, verdict in (known_results or {}).items())
+    lines = [
+        _headline(requirement),
+        _filled(requirement.title + ".", indent=2),
+        "",
+        _filled(requirement.text, indent=2),
+        "",
+        _labelled("read as", requirement.interpretation),
+        _labelled(f"why {requirement.level}", requirement.level_reason),
+        _labelled("applies to", _applies_to(requirement)),
+        _labelled("sources", *_places(requirement)),
+        _labelled("given", requirement.given),
+        _labelled("when", requirement.when),
+        _labelled("then", requirement.then),
+        _labelled("control", requirement.control),
+        _labelled("seen by", _seen_by(requirement)),
+        _labelled("needs", *(f"{name}: {FEATURES[name]}" for name in sorted(requirement.features))),
+        _labelled("tests", *(tests or ("no test yet",))),
+        _labelled("faults", ", ".join(requirement.faults)),
+        _labelled("upstream", requirement.upstream),
+        _labelled("schedulers", results),
+    ]
+    return "\n".join(line for line in lines if line is not None)
+
+
+def revisions_in_short(revisions: frozenset[str]) -> str:
+    """``all``, ``2023-04+``, ``2021-02``, ``..2023-08`` or ``2023-04/08``."""
+    oldest, newest = min(REVISIONS), max(REVISIONS)
+    first, last = min(revisions), max(revisions)
+    if first == last:
+        return first
+    if last == newest:
+        return "all" if first == oldest else f"{first}+"
+    return f"..{last}" if first == oldest else f"{first}/{last[-2:]}"
+
+
+def _passes(requirement: Requirement, tests: Mapping[str, Sequence[str]], filters: Filters) -> bool:
+    return (
+        not (filters.untested and tests.get(requirement.id))
+        and (filters.side is None or filters.side in requirement.sides)
+        and (not filters.areas or requirement.area in filters.areas)
+        and (filters.level is None or filters.level is requirement.level)
+        and (not filters.revision or filters.revision in requirement.revisions)
+    )
+
+
+def _headline(requirement: Requirement) -> str:
+    start = f"{requirement.id}   {requirement.level}   says so: "
+    who = f"{SAYS_SO[requirement.authority]} ({requirement.sources[0].where})"
+    return textwrap.fill(start + who, WIDTH, subsequent_indent=" " * len(start), **_KEEP)
+
+
+def _cells(requirement: Requirement) -> tuple[str, ...]:
+    return (
+        requirement.id,
+        requirement.level,
+        _sides(requirement),
+        revisions_in_short(requirement.revisions),
+        _SHORT.get(requirement.observations[0], requirement.observations[0]),
+        requirement.title,
+    )
+
+
+def _row(cells: Sequence[str]) -> list[str]:
+    """One line, and where the last cell is too long for it as many as that takes."""
+    start = "".join(f"{cell:<{width}} " for cell, width in zip(cells, _COLUMNS, strict=False))
+    title = textwrap.wrap(cells[-1], WIDTH - len(start))
+    return [f"{start}{title[0]}", *(" " * len(start) + line for line in title[1:])]
+
+
+def _counts(chosen: Sequence[Requirement], tests: Mapping[str, Sequence[str]]) -> str:
+    levels = Counter(requirement.level for requirement in chosen)
+    tested = sum(bool(tests.get(requirement.id)) for requirement in chosen)
+    by_level = ", ".join(f"{levels[level]} {level}" for level in Level)
+    return (
+        f"{len(chosen)} requirements: {by_level}; {tested} tested, {len(chosen) - tested} not yet"
+    )
+
+
+def _sides(requirement: Requirement) -> str:
+    return "both" if len(requirement.sides) > 1 else next(iter(requirement.sides))
+
+
+def _applies_to(requirement: Requirement) -> str:
+    side = {
+        frozenset({Side.SCHEDULER}): "schedulers",
+        frozenset({Side.RM}): "RMs",
+    }.get(requirement.sides, "schedulers and RMs")
+    return f"{side}, {_revisions_in_words(requirement.revisions)}"
+
+
+def _revisions_in_words(revisions: frozenset[str]) -> str:
+    return "all revisions" if revisions == set(REVISIONS) else ", ".join(sorted(revisions))
+
+
+def _places(requirement: Requirement) -> list[str]:
+    """Each place once, with the texts it stands in where these are not all."""
+    texts: dict[str, set[str]] = {}
+    for source in requirement.sources:
+        texts.setdefault(source.where, set()).add(source.revision)
+    return [
+        f"{where} (gang scheduling design)"
+        if found == {"gang"}
+        else f"{where} ({_revisions_in_words(frozenset(found))})"
+        for where, found in texts.items()
+    ]
+
+
+def _seen_by(requirement: Requirement) -> str:
+    seen = "; ".join(SEEN_BY[observation] for observation in requirement.observations)
+    return f"{seen}; waits for {WAITS_FOR[requirement.deadline]}"
+
+
+def _labelled(label: str, *items: str) -> str | None:
+    """Each item on lines of its own beside the label; None where there is nothing to say."""
+    lines = [line for item in items for line in textwrap.wrap(item, WIDTH - _LABEL, **_KEEP)]
+    if not lines:
+        return None
+    block = textwrap.indent("\n".join(lines), " " * _LABEL)
+    return f"  {label:<{_LABEL - 2}}{block[_LABEL:]}"
+
+
+def _filled(text: str, *, indent: int) -> str:
+    margin = " " * indent
+    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin, **_KEEP)

@@ -1,0 +1,48 @@
+"""How a test ends that did not see what it expected, and what that says about the target.
+
+Whatever else a test raises is the kit's own fault and becomes KIT_ERROR.
+"""
+
+
+class Outcome(Exception):
+    """Base of everything a test can find out by raising.
+
+    ``says`` is one short line (verdict reason, baseline signature); ``expected`` and ``happened``
+    are the two lines of the failure text.
+    """
+
+    def __init__(self, says: str, *, expected: str = "", happened: str = "") -> None:
+        super().__init__(says)
+        self.says = says
+        self.expected = expected
+        self.happened = happened or says
+
+    @property
+    def story(self) -> str:
+        """The expectation and what came instead, for people."""
+        lines = [f"expected   {self.expected}"] if self.expected else []
+        return "\n".join([*lines, f"happened   {self.happened}"])
+
+
+class NotAsTheTextSays(Outcome, AssertionError):
+    """The target did something else than the requirement says: FAIL."""
+
+
+class CameLate(NotAsTheTextSays):
+    """The right thing came, but after the deadline of its class: LATE."""
+
+
+class PremiseLost(Outcome):
+    """The situation the requirement is about could not be had: COULD_NOT_RUN."""
+
+
+class TargetLost(PremiseLost):
+    """The target died or cut the connection for good: COULD_NOT_RUN for all that needs it."""
+
+
+class NotForThisTarget(Outcome):
+    """The target cannot be brought there without harm to other tests: left out, never green."""
+
+
+class NotOffered(Outcome):
+    """The target does not claim what the requirement presupposes: NOT_APPLICABLE, never green."""

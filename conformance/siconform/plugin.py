@@ -1,0 +1,172 @@
+"""The pytest plugin of the kit: ``-p siconform.plugin``; without it nothing of this is active."""
+
+import re
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TextIO
+
+import pytest
+from _pytest.terminal import TerminalReporter
+
+from siconform.catalogue import catalogue, find_requirement
+from siconform.policy import ExitCode
+from siconform.running.console import Console
+from siconform.running.controlling import Controller
+from siconform.running.folder import prepare_folder
+from siconform.running.options import BadOption, Settings, add_options, read_settings
+from siconform.running.seat import Seat
+from siconform.running.selecting import Selector
+from siconform.running.watching import Watcher
+from siconform.targets import Target, TargetUnavailable
+from siconform.targets.opening import check_command, prepare
+
+_SETTINGS = pytest.StashKey[Settings]()
+_CONTROLLER = pytest.StashKey[Controller]()
+_SEAT = pytest.StashKey[Seat]()
+_LOG = pytest.StashKey[TextIO]()
+
+_TEST_TIMEOUT = 60.0  # seconds, before scaling
+_RUN_TIMEOUT = 1800.0  # seconds, before scaling
+_ID_IN_EXPRESSION = re.compile(r"\bSI-[A-Za-z]+-\w+", re.IGNORECASE)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the kit."""
+    add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Before anything runs: are the options right, can results be written, is there a target."""
+    if _is_worker(config) or _only_shows(config):
+        return None
+    try:
+        settings = read_settings(config)
+        check_command(settings)
+        _check_expression(config.getoption("keyword"))
+        prepare_folder(settings.results)
+    except BadOption as error:
+        print(f"siconform: {error}", file=sys.stderr)  # noqa: T201  # what the user did wrong
+        return ExitCode.USAGE
+    config.stash[_SETTINGS] = settings
+    console = Console(sys.stdout, config.getoption("verbose"))
+    controller = config.stash[_CONTROLLER] = Controller(settings, console)
+    _set_defaults(config, settings)
+    try:
+        prepare(settings)
+    except TargetUnavailable as error:
+        return controller.not_begun(str(error))
+    return None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the parts in place that this process needs."""
+    config.addinivalue_line("markers", "requirement(*ids): the requirements a test decides")
+    config.addinivalue_line("markers", "disruptive: may leave the scheduler unusable")
+    config.addinivalue_line("markers", "race_where(trait): left out on targets with this trait")
+    config.addinivalue_line("markers", "waits: waits for a timer of the scheduler, so begin early")
+    config.addinivalue_line("markers", "explores: makes arbitrary histories")
+    config.addinivalue_line("markers", "real_clock: runs on virtual time and on the real clock")
+    if _only_shows(config):
+        config.pluginmanager.register(Selector(None), "siconform-selector")
+        return
+    controller = config.stash.get(_CONTROLLER, None)
+    if controller is not None:
+        config.pluginmanager.register(controller, "siconform-controller")
+        _keep_pytest_quiet(config, controller.settings)
+    if _is_worker(config):
+        config.stash[_SETTINGS] = read_settings(config)
+    settings = config.stash[_SETTINGS]
+    seat = config.stash[_SEAT] = Seat(settings, _worker_name(config))
+    selector = Selector(settings)
+    config.pluginmanager.register(selector, "siconform-selector")
+    watcher = Watcher(settings, seat, selector.selection)
+    config.pluginmanager.register(watcher, "siconform-watcher")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """A process that takes a moment to start does so while the tests are collected."""
+    seat = session.config.stash.get(_SEAT, None)
+    if seat is not None and not _distributes(session.config):
+        seat.open()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what was started."""
+    seat = config.stash.get(_SEAT, None)
+    if seat is not None:
+        seat.close()
+    log = config.stash.get(_LOG, None)
+    if log is not None:
+        log.close()
+
+
+@pytest.fixture(scope="session")
+def target(pytestconfig: pytest.Config) -> Target:
+    """The scheduler under test, one a worker."""
+    return pytestconfig.stash[_SEAT].open()
+
+
+@pytest.fixture(scope="session")
+def target_on_real_clock(pytestconfig: pytest.Config) -> Callable[[], Target]:
+    """Opens the same scheduler once more, on the clock on the wall."""
+    return partial(pytestconfig.stash[_SEAT].open, real_clock=True)
+
+
+def _check_expression(keyword: str) -> None:
+    """``-k SI-NODE-4`` would silently select nothing."""
+    for found in _ID_IN_EXPRESSION.findall(keyword):
+        identifier = found.upper()
+        if not any(known.startswith(identifier) for known in catalogue()):
+            try:
+                find_requirement(identifier)
+            except LookupError as error:
+                raise BadOption(str(error)) from None
+
+
+def _set_defaults(config: pytest.Config, settings: Settings) -> None:
+    """Limits that grow with the time scale, and JUnit beside the other results."""
+    factor = max(1.0, settings.time_scale)
+    if config.option.xmlpath is None:
+        config.option.xmlpath = str(settings.results / "junit.xml")
+    for name, limit in (("timeout", _TEST_TIMEOUT), ("session_timeout", _RUN_TIMEOUT)):
+        if getattr(config.option, name, 0) is None:
+            setattr(config.option, name, limit * factor)
+
+
+def _keep_pytest_quiet(config: pytest.Config, settings: Settings) -> None:
+    """Pytest's own report goes to pytest.log; people read the kit's."""
+    if config.getoption("usepdb"):
+        return
+    manager = config.pluginmanager
+    manager.unregister(name="terminalreporter")
+    log = config.stash[_LOG] = (settings.results / "pytest.log").open("w", encoding="utf-8")
+    manager.register(TerminalReporter(config, log), "terminalreporter")
+
+
+def _only_shows(config: pytest.Config) -> bool:
+    options = config.option
+    return bool(
+        options.collectonly
+        or options.help
+        or options.version
+        or options.markers
+        or options.showfixtures
+        or options.show_fixtures_per_test
+    )
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def _worker_name(config: pytest.Config) -> str:
+    workerinput: dict[str, str] = getattr(config, "workerinput", {})
+    return workerinput.get("workerid", "main")
+
+
+def _distributes(config: pytest.Config) -> bool:
+    return config.pluginmanager.hasplugin("dsession")

@@ -1,0 +1,161 @@
+"""The one policy that judges a run: console, JUnit, JSON and exit code all ask it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from siconform.baseline import Entry
+from siconform.catalogue import Level, Requirement, Side
+from siconform.verdicts import REACHED, Evidence, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a run says about one requirement, and everything it goes by."""
+
+    requirement: Requirement
+    verdict: Verdict
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+    tests: tuple[str, ...] = ()  # tests that cite it, whether they ran or not
+    entries: tuple[Entry, ...] = ()  # of the baseline, that name it
+
+    @property
+    def decides(self) -> bool:
+        """Whether the run's verdict hangs on it: a MUST on the scheduler's side."""
+        return self.requirement.level is Level.MUST and Side.SCHEDULER in self.requirement.sides
+
+
+class RunVerdict(StrEnum):
+    """What a run says about the target as a whole."""
+
+    CONFORMANT = "CONFORMANT"
+    NON_CONFORMANT = "NON-CONFORMANT"
+    INCOMPLETE = "INCOMPLETE"
+    KIT_ERROR = "KIT ERROR"
+
+
+class ExitCode(IntEnum):
+    """Exit codes of a run; up to 5 with pytest's meaning."""
+
+    OK = 0
+    NON_CONFORMANT = 1
+    INTERRUPTED = 2
+    INTERNAL_ERROR = 3
+    USAGE = 4
+    NOTHING_SELECTED = 5
+    INCOMPLETE = 10
+    STALE_BASELINE = 11
+    NOTHING_RAN = 12
+    KIT_ERROR = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How the run itself went, beside what it found."""
+
+    revision: str
+    unreachable: str = ""  # why no test met the target
+    kit_errors: tuple[str, ...] = ()  # that no requirement can be named for
+    stale: tuple[str, ...] = ()  # what no longer fits in the baseline
+    with_baseline: bool = False
+    ended_early: str = ""  # interrupted, out of time
+    ended_by: int = 0  # pytest's own exit code
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict of a run, the exit code it has, and the sentence people read."""
+
+    verdict: RunVerdict
+    exit_code: ExitCode
+    sentence: str
+
+
+def judge(findings: Sequence[Finding], course: Course) -> Judgement:
+    """The policy: what console, JUnit, JSON and exit code say about a run comes from here.
+
+    Only a MUST on the scheduler's side decides; a SHOULD is shown and counted. What the kit lacks
+    (no test yet) is its own gap and never the target's.
+    """
+    return _judge_course(findings, course) or _judge_findings(findings, course)
+
+
+def _judge_course(findings: Sequence[Finding], course: Course) -> Judgement | None:
+    """What the way the run went settles, whatever was found; None where it settles nothing."""
+    errors = [f.requirement.id for f in findings if f.verdict is Verdict.KIT_ERROR]
+    if course.ended_by == ExitCode.INTERNAL_ERROR:
+        return _kit_error(ExitCode.INTERNAL_ERROR, "the kit itself broke")
+    if course.unreachable:
+        return Judgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, course.unreachable)
+    if errors or course.kit_errors:
+        what = f"{len(errors)} could not be judged ({_some(errors)})"
+        return _kit_error(ExitCode.KIT_ERROR, what if errors else course.kit_errors[0])
+    if course.ended_by == ExitCode.INTERRUPTED:
+        sentence = f"INCOMPLETE: {course.ended_early or 'interrupted'}, {_tested(findings, course)}"
+        return Judgement(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
+    if course.ended_by == ExitCode.NOTHING_SELECTED:
+        sentence = "INCOMPLETE: no test was selected"
+        return Judgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_SELECTED, sentence)
+    return None
+
+
+def _judge_findings(findings: Sequence[Finding], course: Course) -> Judgement:
+    failed = [f for f in findings if f.decides and f.verdict in (Verdict.FAIL, Verdict.LATE)]
+    not_run = [f for f in findings if f.decides and f.verdict is Verdict.COULD_NOT_RUN]
+    if failed:
+        known = all(f.entries for f in failed)
+        code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
+        return Judgement(RunVerdict.NON_CONFORMANT, code, f"NON-CONFORMANT: {_failed(failed)}")
+    if not_run:
+        sentence = f"INCOMPLETE: {len(not_run)} MUST could not run"
+        return Judgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
+    if not any(f.verdict in REACHED for f in findings):
+        sentence = f"INCOMPLETE: nothing was judged, {_tested(findings, course)}"
+        return Judgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, sentence)
+    return _judge_record(findings, course)
+
+
+def _judge_record(findings: Sequence[Finding], course: Course) -> Judgement:
+    """The rest of the policy, once every MUST passed or is explained by the baseline."""
+    recorded = [f for f in findings if f.decides and f.verdict is Verdict.BASELINED]
+    unexplained = [
+        f.requirement.id
+        for f in findings
+        if course.with_baseline and f.verdict in (Verdict.FAIL, Verdict.LATE)
+    ]
+    code = ExitCode.STALE_BASELINE if course.stale or unexplained else ExitCode.OK
+    if recorded:
+        verdict = RunVerdict.NON_CONFORMANT
+        sentence = f"NON-CONFORMANT as recorded: {len(recorded)} MUST deviate"
+    else:
+        verdict = RunVerdict.CONFORMANT
+        sentence = f"CONFORMANT in what is tested: {_tested(findings, course)}"
+    if course.stale:
+        sentence += f"; {len(course.stale)} of the baseline no longer fit"
+    if unexplained:
+        sentence += f"; the baseline does not explain {_some(unexplained)}"
+    return Judgement(verdict, code, sentence)
+
+
+def _kit_error(code: ExitCode, what: str) -> Judgement:
+    return Judgement(
+        RunVerdict.KIT_ERROR, code, f"KIT ERROR: {what}; this says nothing of the target"
+    )
+
+
+def _failed(failed: Sequence[Finding]) -> str:
+    late = sum(f.verdict is Verdict.LATE for f in failed)
+    words = {"fail": len(failed) - late, "late": late}
+    return " and ".join(f"{n} MUST {word}" for word, n in words.items() if n)
+
+
+def _tested(findings: Sequence[Finding], course: Course) -> str:
+    reached = sum(f.verdict in REACHED for f in findings)
+    judged = sum(f.verdict is not Verdict.OF_THE_RM for f in findings)
+    return f"{reached} of {judged} requirements of SI {course.revision}"
+
+
+def _some(names: Sequence[str], at_most: int = 3) -> str:
+    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
+    return ", ".join(names[:at_most]) + more

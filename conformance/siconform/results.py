@@ -1,0 +1,131 @@
+"""The results of a run as a document: what results.json says, and how it gets there whole."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from siconform import __version__
+from siconform.baseline import Baseline
+from siconform.policy import Course, Finding, Judgement
+from siconform.verdicts import Evidence, Verdict
+
+SCHEMA_VERSION: Final = 1
+FILE: Final = "results.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFacts:
+    """What is known of the target."""
+
+    name: str
+    address: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What people read about a test that did not do well."""
+
+    test: str
+    verdict: Verdict  # of what the text is about
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run: everything the results, the summary and JUnit are made of."""
+
+    target: TargetFacts
+    course: Course
+    judgement: Judgement
+    findings: Sequence[Finding]
+    baseline: Baseline
+    started: datetime
+    seconds: float
+    left_out: Mapping[str, str]
+    notes: Sequence[str]
+    failures: Sequence[Failure]
+
+    def counts(self) -> Mapping[Verdict, int]:
+        """How many requirements have each verdict, zeros included."""
+        found = Counter(f.verdict for f in self.findings)
+        return {verdict: found.get(verdict, 0) for verdict in Verdict}
+
+
+def document(run: Run) -> dict[str, Any]:
+    """The run as JSON values, as results.schema.json describes them."""
+    return {
+        "schema": SCHEMA_VERSION,
+        "kit": __version__,
+        "revision": run.course.revision,
+        "target": {
+            "name": run.target.name,
+            "address": run.target.address,
+            "version": run.target.version,
+        },
+        "started": run.started.isoformat(timespec="seconds"),
+        "seconds": round(run.seconds, 3),
+        "verdict": run.judgement.verdict.value,
+        "exit_code": int(run.judgement.exit_code),
+        "sentence": run.judgement.sentence,
+        "counts": {verdict.value: count for verdict, count in run.counts().items()},
+        "requirements": [_requirement(f) for f in run.findings],
+        "baseline": {"file": run.baseline.file, "stale": list(run.course.stale)},
+        "left_out": [{"test": t, "reason": r} for t, r in sorted(run.left_out.items())],
+        "kit_errors": list(run.course.kit_errors),
+        "notes": list(run.notes),
+        "ended_early": run.course.ended_early,
+    }
+
+
+def write(document: Mapping[str, Any], folder: Path) -> Path:
+    """Put results.json into the folder, whole or not at all."""
+    path = folder / FILE
+    unfinished = path.with_suffix(".json.new")
+    unfinished.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    os.replace(unfinished, path)  # noqa: PTH105  # the atomic one, by its name
+    return path
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of results.json."""
+    text = resources.files("siconform").joinpath("results.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def _requirement(finding: Finding) -> dict[str, Any]:
+    requirement = finding.requirement
+    known = finding.entries if finding.verdict is Verdict.BASELINED else ()
+    return {
+        "id": requirement.id,
+        "title": requirement.title,
+        "area": requirement.area,
+        "level": requirement.level.value,
+        "authority": requirement.authority.value,
+        "sides": sorted(side.value for side in requirement.sides),
+        "verdict": finding.verdict.value,
+        "reason": finding.reason,
+        "tests": [_test(e) for e in finding.evidence],
+        "cited_by": list(finding.tests),
+        "known": [
+            {"outcome": e.outcome, "says": e.says, "reason": e.reason, "issue": e.issue}
+            for e in known
+        ],
+    }
+
+
+def _test(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "id": evidence.test,
+        "verdict": evidence.verdict.value,
+        "says": evidence.says,
+        "seconds": round(evidence.seconds, 3),
+        "monitor": evidence.monitor,
+    }

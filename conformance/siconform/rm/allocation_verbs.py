@@ -1,0 +1,268 @@
+"""What an RM does with asks and allocations."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from siconform.outcomes import NotAsTheTextSays, PremiseLost
+from siconform.rm.constraints import Constraint
+from siconform.rm.facts import (
+    Allocated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Kind,
+    PreemptionPolicy,
+    Released,
+    Termination,
+)
+from siconform.rm.handles import Ask
+from siconform.rm.partitions import PartitionNamed
+from siconform.rm.sayings import (
+    Amounts,
+    AskReleaseSaying,
+    AskSaying,
+    ReleaseSaying,
+)
+from siconform.rm.speaking import DEFAULT_PARTITION, Speaking, amounts
+
+ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
+PLAIN_POLICY = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+
+
+class AllocationVerbs(Speaking):
+    """Asks, their withdrawal, allocations and their release."""
+
+    _confirms_releases = True
+
+    def asks(
+        self,
+        application: str,
+        *,
+        key: str | None = None,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        without_resource: bool = False,
+        times: int = 1,
+        priority: int = 0,
+        timeout_ms: int = 0,
+        tags: Mapping[str, str] | None = None,
+        task_group: str = "",
+        placeholder: bool = False,
+        originator: bool = False,
+        policy: PreemptionPolicy | None = PLAIN_POLICY,
+        partition: str = DEFAULT_PARTITION,
+        priority_class: str = "",
+        constraint: Constraint | None = None,
+    ) -> Ask:
+        """Ask for ``times`` allocations; memory alone implies one vcore."""
+        wanted = amounts(resources, memory, vcore, ASK_AMOUNTS)
+        if memory is not None and vcore is None:
+            wanted["vcore"] = 1
+        ask = Ask(
+            AskSaying(
+                key=self.new_name("ask") if key is None else str(key),
+                application=str(application),
+                partition=partition,
+                resource=None if without_resource else wanted,
+                max_allocations=times,
+                priority=priority,
+                timeout_ms=timeout_ms,
+                tags=tags or {},
+                task_group=task_group,
+                placeholder=placeholder,
+                originator=originator,
+                preemption_policy=policy,
+                priority_class=priority_class,
+                constraint=constraint,
+            )
+        )
+        self.says(ask.said)
+        return ask
+
+    def asks_again(self, ask: Ask, **changes: int) -> Ask:
+        """The same ask under the same key, with some values changed."""
+        resource = dict(ask.said.resource or {}) | {
+            name: value for name, value in changes.items() if name in ("memory", "vcore")
+        }
+        said = replace(ask.said, resource=resource, priority=changes.get("priority", 0))
+        again = Ask(said)
+        self.says(again.said)
+        return again
+
+    def has_allocation(
+        self,
+        application: str,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        priority: int = 0,
+        tags: Mapping[str, str] | None = None,
+        policy: PreemptionPolicy | None = PLAIN_POLICY,
+        constraint: Constraint | None = None,
+        node: str | None = None,
+    ) -> Allocated:
+        """Given: a live allocation (on ``node``, if one is named)."""
+        with self.premise("an ask that fits is allocated"):
+            ask = self.asks(
+                application,
+                memory=memory,
+                vcore=vcore,
+                resources=resources,
+                priority=priority,
+                tags=tags,
+                policy=policy,
+                constraint=constraint,
+            )
+            allocation = self.is_told(Allocated(ask))
+        if node is not None and allocation.node != node:
+            raise PremiseLost(f"the allocation landed on {allocation.node}, needed on {node}")
+        return allocation
+
+    def has_pending_ask(
+        self,
+        application: str,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        times: int = 1,
+        priority: int = 0,
+    ) -> Ask:
+        """Given: an ask that cannot be allocated now and is not rejected (it might be)."""
+        ask = self.asks(
+            application,
+            memory=memory,
+            vcore=vcore,
+            resources=resources,
+            times=times,
+            priority=priority,
+        )
+        self.is_pending(ask)
+        return ask
+
+    def is_pending(self, ask: Ask) -> None:
+        """Premise: ``ask`` was processed and neither allocated nor rejected."""
+        self.fences(Kind.ALLOCATIONS)
+        for fact in (AskRejected(ask), Allocated(ask)):
+            if self.hears(fact):
+                raise PremiseLost(f"the ask did not stay pending: {self.hears(fact)[0]}")
+
+    def withdraws(self, ask: Ask) -> None:
+        """Release one pending ask."""
+        self.says(AskReleaseSaying(ask.said.application, str(ask), ask.said.partition))
+
+    def withdraws_asks(
+        self, *, application: str = "", key: str = "", partition: str = DEFAULT_PARTITION
+    ) -> None:
+        """Release asks by whatever filters are given."""
+        self.says(AskReleaseSaying(str(application), str(key), partition))
+
+    def releases(
+        self,
+        allocation: Allocated,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        identity: str | None = None,
+        key: str | None = None,
+        partition: str = DEFAULT_PARTITION,
+    ) -> None:
+        """Release one allocation; fields can be given to name it wrongly."""
+        self.says(
+            ReleaseSaying(
+                application=allocation.application if application is None else str(application),
+                identity=allocation.identity if identity is None else identity,
+                termination=termination,
+                key=allocation.key if key is None else key,
+                partition=partition,
+            )
+        )
+
+    def confirms(self, release: Released, termination: Termination | None = None) -> None:
+        """Answer a release of the scheduler with the same message (or with another type)."""
+        self.says(
+            ReleaseSaying(
+                application=release.application,
+                identity=release.identity,
+                termination=release.termination if termination is None else termination,
+                key=release.key,
+                partition=release.partition,
+            )
+        )
+
+    def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
+        """Given: the scheduler released a pending ask; the RM confirms that by itself, once."""
+        with self.premise("the scheduler releases a pending ask"):
+            return self.is_told(AskReleased(ask))
+
+    def confirms_ask(self, release: AskReleased) -> None:
+        """Answer the scheduler's release of an ask with the same message."""
+        self.says(
+            AskReleaseSaying(
+                release.application, release.key, release.partition, release.termination
+            )
+        )
+
+    def names_its_partition(self, release: AskReleased) -> None:
+        """The release names the partition it is about, in whatever form the scheduler writes it."""
+        if release.partition != PartitionNamed(DEFAULT_PARTITION):
+            raise NotAsTheTextSays(
+                f"the release names partition {release.partition!r}",
+                expected=f"the release of an ask names partition {DEFAULT_PARTITION}",
+                happened=f"{release}",
+            )
+
+    def releases_all(
+        self,
+        application: str,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        key: str = "",
+    ) -> None:
+        """Release every allocation of an application: no identity is named."""
+        self.says(ReleaseSaying(str(application), "", termination, key=key))
+
+    def is_told_all_released(self, *allocations: Allocated) -> None:
+        """All of an application's allocations end: one release each, or one that names none."""
+        application = allocations[0].application
+        whole = Released(
+            application=application, identity="", termination=Termination.STOPPED_BY_RM
+        )
+        for allocation in allocations:
+            own = Released(
+                application=application,
+                identity=allocation.identity,
+                termination=Termination.STOPPED_BY_RM,
+            )
+            if whole.matches(self.is_told_one_of(own, whole)):
+                return
+
+    def still_holds(self, allocation: Allocated) -> None:
+        """The allocation is live: it can be released and the release is confirmed."""
+        self.releases(allocation)
+        self.is_told(Released(identity=allocation.identity))
+
+    def has_room_exactly_if_released(self, told: Fact, waiting: Ask, *, held: Allocated) -> None:
+        """What was told of a release is what happened.
+
+        After a release ``waiting`` is allocated where ``held`` was; after a refusal ``held`` is
+        live and ``waiting`` goes on waiting.
+        """
+        if isinstance(told, Released):
+            self.is_told(Allocated(waiting))
+            return
+        self.is_not_told(Allocated(waiting))
+        self.still_holds(held)
+
+    @contextmanager
+    def confirming_nothing(self) -> Iterator[None]:
+        """The RM leaves releases of allocations unconfirmed that come while this is open."""
+        self._confirms_releases = False
+        try:
+            yield
+        finally:
+            with self.connection.hearing:  # a release that was seen already has been passed over
+                self._confirms_releases = True

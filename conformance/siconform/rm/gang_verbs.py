@@ -1,0 +1,202 @@
+"""What an RM does with gangs: their submission, their placeholders and the replacement of these."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from siconform.outcomes import CameLate, NotAsTheTextSays, NotForThisTarget, PremiseLost
+from siconform.rm.allocation_verbs import AllocationVerbs
+from siconform.rm.application_verbs import ApplicationVerbs
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    Released,
+    Termination,
+)
+from siconform.rm.handles import Application, Ask, Gang, Limit
+from siconform.rm.node_verbs import NodeVerbs
+from siconform.rm.sayings import Amounts
+
+GANG_QUEUE: Final = "root.fifo"  # gangs are for queues of that policy
+QUOTA_QUEUE: Final = "root.quota"  # at most 10 of memory
+TASK_GROUP: Final = "group"
+ANOTHER_GROUP: Final = "another-group"
+SOFT: Final = "Soft"
+HARD: Final = "Hard"
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A placeholder whose release the scheduler has asked for, and the ask that takes its place."""
+
+    application: Application
+    placeholder: Allocated
+    real: Ask
+    release: Released
+
+
+class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
+    """Gangs. A member has one vcore and the memory the test names."""
+
+    def submits_gang(
+        self,
+        *,
+        members: int = 1,
+        memory: int = 2,
+        queue: str = GANG_QUEUE,
+        style: str = SOFT,
+        limit: Limit | None = None,
+    ) -> Gang:
+        """Add an application whose placeholderAsk is the sum of its members."""
+        member: Amounts = {"memory": memory, "vcore": 1}
+        application = self.submits_application(
+            queue=queue,
+            placeholders={name: members * amount for name, amount in member.items()},
+            gang_style=style,
+            timeout_ms=limit.timeout_ms if limit is not None else 0,
+        )
+        return Gang.of(application, queue, members=members, member=member, limit=limit)
+
+    def has_gang(
+        self,
+        *,
+        members: int = 1,
+        memory: int = 2,
+        queue: str = GANG_QUEUE,
+        style: str = SOFT,
+        limit: Limit | None = None,
+    ) -> Gang:
+        """Given: an accepted gang application; none of its placeholders is asked for yet."""
+        with self.premise("a gang application is accepted"):
+            gang = self.submits_gang(
+                members=members,
+                memory=memory,
+                queue=queue,
+                style=style,
+                limit=limit,
+            )
+            self.is_told(ApplicationAccepted(gang))
+        return gang
+
+    def asks_placeholder(self, gang: Gang, *, group: str = TASK_GROUP, times: int = 1) -> Ask:
+        """Ask for one placeholder of a member's size."""
+        return self.asks(
+            gang, resources=gang.member, task_group=group, placeholder=True, times=times
+        )
+
+    def asks_placeholders(self, gang: Gang) -> list[Ask]:
+        """Ask for every placeholder of the gang, one ask each."""
+        return [self.asks_placeholder(gang) for _ in range(gang.members)]
+
+    def asks_member(self, gang: Gang, *, group: str = TASK_GROUP, memory: int | None = None) -> Ask:
+        """The real ask of a member, of its placeholder's size unless ``memory`` is given."""
+        size = gang.member if memory is None else {**gang.member, "memory": memory}
+        return self.asks(gang, resources=size, task_group=group)
+
+    def has_placeholder(self, gang: Gang, *, group: str = TASK_GROUP) -> Allocated:
+        """Given: one more placeholder of the gang, allocated."""
+        with self.premise("a placeholder is allocated"):
+            return self.is_told(Allocated(self.asks_placeholder(gang, group=group)))
+
+    def has_placeholders(self, gang: Gang) -> list[Allocated]:
+        """Given: every placeholder of the gang, allocated."""
+        with self.premise("the placeholders of a gang are allocated"):
+            return [self.is_told(Allocated(ask)) for ask in self.asks_placeholders(gang)]
+
+    def has_complete_gang(
+        self,
+        *,
+        members: int = 1,
+        memory: int = 2,
+        style: str = SOFT,
+        limit: Limit | None = None,
+    ) -> tuple[Gang, list[Allocated]]:
+        """Given: a gang whose placeholders are allocated, each on a node that it fills."""
+        for _ in range(members):
+            self.has_node(memory=memory)
+        gang = self.has_gang(members=members, memory=memory, style=style, limit=limit)
+        return gang, self.has_placeholders(gang)
+
+    def is_told_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
+        """The scheduler asks for the release of one of these placeholders in favour of ``real``."""
+        release = self.is_told_one_of(*(replaced(placeholder) for placeholder in of))
+        placeholder = next(p for p in of if p.identity == release.identity)
+        return Replacement(Application(real.said.application, ""), placeholder, real, release)
+
+    def is_served_at_the_latest_when_repeated(self, early: Ask, of: Sequence[Allocated]) -> None:
+        """A real ask that came too early replaces a placeholder now, or once it is said again."""
+        if self.may_be_told(*(replaced(placeholder) for placeholder in of)) is None:
+            self.asks_again(early)
+            self.is_told_replacement(early, of)
+            self.records("a real ask before the last placeholder: dropped")
+        self.is_told(Allocated(early))
+
+    def has_open_replacement(
+        self, gang: Gang, of: Sequence[Allocated], *, memory: int | None = None
+    ) -> Replacement:
+        """Given: a real ask for which the scheduler wants a placeholder released; not confirmed."""
+        with self.premise("a real ask replaces a placeholder"), self.confirming_nothing():
+            return self.is_told_replacement(self.asks_member(gang, memory=memory), of)
+
+    def has_replaced(
+        self, gang: Gang, of: Sequence[Allocated], *, group: str = TASK_GROUP
+    ) -> tuple[Allocated, Allocated]:
+        """Given: the real allocation that took the place of a placeholder, and that placeholder."""
+        with self.premise("a real ask replaces a placeholder"):
+            real = self.asks_member(gang, group=group)
+            gone = self.is_told_replacement(real, of).placeholder
+            return self.is_told(Allocated(real)), gone
+
+    def queues_in_force(self, *queues: str) -> list[str]:
+        """Given: those of the queues that take an ordinary application; at least one."""
+        there = []
+        for queue in queues:
+            application = self.submits_application(queue=queue)
+            accepted = ApplicationAccepted(application)
+            with self.premise("an ordinary application gets a verdict"):
+                verdict = self.is_told_one_of(accepted, ApplicationRejected(application))
+            if accepted.matches(verdict):
+                there.append(queue)
+        if not there:
+            raise PremiseLost(f"no application is accepted in {' or '.join(queues)}")
+        return there
+
+    def has_replacement_under_way(self, *, memory: int) -> Replacement:
+        """Given: the scheduler starts the release of a placeholder of this size for a real ask.
+
+        It stays open only inside ``confirming_nothing``. Left out where the scheduler does not
+        replace placeholders: it then starts no release that would have to be confirmed.
+        """
+        gang = self.has_gang(memory=memory)
+        try:
+            first = self.asks_placeholder(gang)
+            placeholder = self.is_told(Allocated(first, placeholder=True))
+            real = self.asks_member(gang)
+            release = self.is_told(
+                replaced(placeholder),
+                patience=self.patience.release / 2,  # long enough to know, short for those without
+            )
+        except CameLate as late:
+            raise PremiseLost(f"premise lost (a placeholder is replaced): {late.says}") from late
+        except NotAsTheTextSays as failure:
+            raise NotForThisTarget(
+                f"the target replaces no placeholder: {failure.says}"
+            ) from failure
+        return Replacement(gang, placeholder, real, release)
+
+
+def replaced(placeholder: Allocated) -> Released:
+    """The scheduler wants this placeholder released to replace it."""
+    return Released(identity=placeholder.identity, termination=Termination.PLACEHOLDER_REPLACED)
+
+
+def timed_out(placeholder: Allocated) -> Released:
+    """The scheduler wants this placeholder released because a timer ran out."""
+    return Released(identity=placeholder.identity, termination=Termination.TIMEOUT)
+
+
+def otherwise_released(placeholder: Allocated) -> list[Released]:
+    """Every release of this placeholder that is no replacement."""
+    others = [t for t in Termination if t is not Termination.PLACEHOLDER_REPLACED]
+    return [Released(identity=placeholder.identity, termination=other) for other in others]

@@ -1,0 +1,35 @@
+"""How long the kit waits: one limit for each class of answer, scaled as a whole."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Deadlines in seconds by class. What comes later than its class but within grace is LATE."""
+
+    ack: float = 2.0  # a verdict on a node or application, the rejection of an ask
+    place: float = 3.0  # an allocation that fits
+    release: float = 2.0  # the confirmation of a release
+    timer: float = 2.0  # slack after a timer is due
+    waiting: float = 35.0  # until a waiting application is completed, where only that is reported
+    quiet: float = 0.2  # silence after a fence before "nothing came" is believed
+    events: float = 5.0  # a batch of events
+    settle: float = 0.05  # the same on the wall, where the target's time has passed already
+    register: float = 10.0  # an answer to RegisterResourceManager
+    connect: float = 5.0  # a connection
+    grace: float = 1.0  # how much longer, as a factor of the deadline, to tell LATE from never
+
+    def scaled(self, factor: float) -> "Patience":
+        """All limits times ``factor``, for slow targets and slow machines."""
+        return replace(
+            self,
+            ack=self.ack * factor,
+            place=self.place * factor,
+            release=self.release * factor,
+            timer=self.timer * factor,
+            quiet=self.quiet * factor,
+            events=self.events * factor,
+            settle=self.settle * factor,
+            register=self.register * factor,
+            connect=self.connect * factor,
+        )

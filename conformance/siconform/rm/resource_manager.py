@@ -1,0 +1,125 @@
+"""The simulated resource manager a test speaks through."""
+
+from collections.abc import Callable
+from typing import Final
+
+from siwire import Capability
+
+from siconform.rm.configuration_verbs import ConfigurationVerbs
+from siconform.rm.connection import Connection
+from siconform.rm.event_verbs import EventVerbs
+from siconform.rm.extension import Extension
+from siconform.rm.facts import (
+    ApplicationUpdated,
+    AskReleased,
+    Fact,
+    Kind,
+    Released,
+    Termination,
+)
+from siconform.rm.fences import Fences
+from siconform.rm.gang_timer_verbs import GangTimerVerbs
+from siconform.rm.handles import Application
+from siconform.rm.history import Exchange
+from siconform.rm.metrics_verbs import MetricsVerbs
+from siconform.rm.patience import Patience
+from siconform.rm.placement_verbs import PlacementVerbs
+from siconform.rm.recovery_verbs import RecoveryVerbs
+from siconform.rm.sayings import AskReleaseSaying, ReleaseSaying
+from siconform.rm.service_verbs import ServiceVerbs
+from siconform.rm.snapshot_verbs import SnapshotVerbs
+from siconform.rm.states import WAITING
+from siconform.targets.timers import UNKNOWN, Timers
+
+CONFIRMED: Final = frozenset(
+    {
+        Termination.TIMEOUT,
+        Termination.PREEMPTED_BY_SCHEDULER,
+        Termination.PLACEHOLDER_REPLACED,
+    }
+)
+"""What the scheduler may start by itself, and the RM therefore confirms with the same type."""
+
+
+class ResourceManager(
+    RecoveryVerbs,
+    GangTimerVerbs,
+    EventVerbs,
+    PlacementVerbs,
+    SnapshotVerbs,
+    MetricsVerbs,
+    ConfigurationVerbs,
+    ServiceVerbs,
+):
+    """One test's view of a registered RM: its verbs, its expectations, its own ids.
+
+    It confirms what the scheduler releases of its own accord, allocations and asks, with the same
+    type, once for each; inside ``confirming_nothing`` only the asks.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        exchange: Exchange,
+        fences: Fences,
+        patience: Patience,
+        alive: Callable[[], bool],
+        *,
+        prefix: str,
+        timers: Timers = UNKNOWN,
+        stated: Timers = UNKNOWN,
+        extension: Extension | None = None,
+    ) -> None:
+        super().__init__(connection, exchange, fences, patience, alive)
+        self._prepare_speaking(prefix)
+        self.known = timers
+        self.stated = stated
+        self.extension = extension
+        connection.listeners.append(self._confirms)
+
+    def has_waiting_application(self) -> Application:
+        """Given: an application whose only allocation was released, reported as waiting."""
+        application = self.has_application()
+        self.releases(self.has_allocation(application))
+        with self.premise("an application with nothing left is reported as waiting"):
+            self.is_told(ApplicationUpdated(application, state=WAITING))
+        return application
+
+    def leaves(self) -> list[str]:
+        """Clear up and stop listening; what could not be cleared up, in words."""
+        problems = self.clears_up()
+        self.connection.listeners.remove(self._confirms)
+        return problems
+
+    def _confirms(self, fact: Fact) -> None:
+        if isinstance(fact, Released) and fact.termination in CONFIRMED:
+            if self._confirms_releases:
+                confirmation = ReleaseSaying(
+                    application=fact.application,
+                    identity=fact.identity,
+                    termination=fact.termination,
+                    key=fact.key,
+                    partition=fact.partition,
+                )
+                self.connection.say(Kind.ALLOCATIONS, [confirmation])
+        elif (
+            isinstance(fact, AskReleased)
+            and fact.termination in CONFIRMED
+            and not self._may_be_an_answer(fact)
+        ):
+            withdrawal = AskReleaseSaying(
+                fact.application, fact.key, fact.partition, fact.termination
+            )
+            self.connection.say(Kind.ALLOCATIONS, [withdrawal])
+
+    def _may_be_an_answer(self, release: AskReleased) -> bool:
+        """Without a type it cannot be told from the confirmation of what this RM withdrew."""
+        if self.connection.revision.can(Capability.TYPED_ASK_RELEASE):
+            return False
+        return any(
+            entry.rm == self.connection.rm_id
+            and isinstance(said := entry.content, AskReleaseSaying)
+            and said.application in ("", release.application)
+            and said.key in ("", release.key)
+            for entry in self.exchange.entries()
+        )

@@ -1,0 +1,243 @@
+"""The RM of a worker: registered once, used by one test after another, replaced with its target."""
+
+from itertools import count
+from typing import Protocol
+
+from siwire import Revision, find_revision
+
+from siconform.outcomes import NotForThisTarget, TargetLost
+from siconform.rm.clock import VirtualClock
+from siconform.rm.cluster import POLICY_GROUP, conformance_queues
+from siconform.rm.connection import Connection
+from siconform.rm.extension import Extension
+from siconform.rm.facets import Facet, Facets
+from siconform.rm.fences import Fences
+from siconform.rm.history import Exchange, History, Registered
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.patience import Patience
+from siconform.rm.proposal import PROPOSAL
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.sayings import Registration
+from siconform.targets.timers import Timers
+from siconform.targets.traits import pace_for
+
+
+class TargetInUse(Protocol):
+    """What the RM needs to know of a target."""
+
+    revision: Revision
+    restartable: bool
+    traits: frozenset[str]
+    timers: Timers
+    stated: Timers
+
+    @property
+    def address(self) -> str:
+        """Where it listens: host:port."""
+        ...
+
+    def alive(self) -> bool:
+        """Whether it is still there, as far as can be told."""
+        ...
+
+    def restart(self) -> None:
+        """Replace it by a fresh process."""
+        ...
+
+
+class Session:
+    """Connections to one target. Everything said on them shares one history."""
+
+    def __init__(self, target: TargetInUse, patience: Patience, name: str) -> None:
+        self.target = target
+        self.patience = patience
+        self.name = name
+        self.history = History()
+        self._numbers = count(1)
+        self._main: Connection | None = None
+        self._fences: Fences | None = None
+        self._serves_several: bool | None = None
+        self._extension: Extension | None = None
+        self._facets: Facets | None = None
+
+    def resource_manager(self, test: str) -> ResourceManager:
+        """The registered RM, seen by one test; registers first where that has not happened yet."""
+        connection, fences = self._registered()
+        exchange = Exchange(self.history, start=len(self.history))
+        return ResourceManager(
+            connection,
+            exchange,
+            fences,
+            self.patience,
+            self.target.alive,
+            prefix=test,
+            timers=self.target.timers,
+            stated=self.target.stated,
+            extension=self._beside(),
+        )
+
+    def second(self, exchange: Exchange, test: str) -> Newcomer:
+        """Another RM, not registered, beside the one that is."""
+        return self._newcomer(exchange, test)
+
+    def alone(self, test: str) -> Newcomer:
+        """An RM, not registered, that has the scheduler to itself as far as it can tell.
+
+        Where the target serves one RM only, that takes a fresh process; NotForThisTarget if the
+        kit cannot start one.
+        """
+        if not self.serves_several():
+            if not self.target.restartable:
+                raise NotForThisTarget(
+                    "needs an RM of its own and the target serves one: let the kit start it"
+                    ' (--target-command "... {address}")'
+                )
+            if self._main is not None or not self.target.alive():
+                self.renew()
+        return self._newcomer(Exchange(self.history, start=len(self.history)), test)
+
+    def done_alone(self, newcomer: Newcomer) -> list[str]:
+        """The test with an RM of its own is over; what it could not clear up, in words.
+
+        A target that serves one RM is used up: there the RM goes with its scheduler.
+        """
+        if self._serves_several:
+            return newcomer.leaves()
+        newcomer.vanishes()
+        self.renew()
+        return []
+
+    def restarts_under(self, newcomer: Newcomer) -> None:
+        """A fresh scheduler process, to which this RM is connected and not yet registered."""
+        if not self.target.restartable:
+            raise NotForThisTarget(
+                "needs a scheduler the kit can restart: let the kit start it"
+                ' (--target-command "... {address}")'
+            )
+        rm_id, history = newcomer.connection.rm_id, newcomer.exchange.history
+        self.renew()
+        connection = self._connection(rm_id, history)
+        connection.connects(self.patience.connect)
+        extension = self._beside()
+        if isinstance(history.clock, VirtualClock):
+            history.clock.serves(extension)
+        newcomer.moves_to(connection, extension)
+
+    def connects(self, *, registered: bool) -> Connection:
+        """The connection of one more RM, maybe registered in the cluster of all tests."""
+        connection = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
+        if registered:
+            self._register(connection)
+        return connection
+
+    def begins_anew(self) -> None:
+        """The RM registers anew under another id, where the target serves a second one."""
+        if self.serves_several():
+            self.discard()
+
+    def renew(self) -> None:
+        """The target may be unusable after this test: a fresh one for the next, where possible."""
+        self.discard()
+        if self.target.restartable:
+            self.target.restart()
+
+    def discard(self) -> None:
+        """Cut the registered connection; the next test registers anew."""
+        if self._main is not None:
+            self._main.close()
+        if self._extension is not None:
+            self._extension.close()
+        self._main = self._fences = self._extension = None
+        self.history = History()
+
+    def _registered(self) -> tuple[Connection, Fences]:
+        if not self.target.alive():
+            if not self.target.restartable:
+                raise TargetLost("the target is gone")
+            self.renew()
+        if self._main is None or self._fences is None:
+            self._main = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
+            self._register(self._main)
+            self._fences = Fences(self._main, self.patience)
+        return self._main, self._fences
+
+    def _register(self, connection: Connection) -> None:
+        outcome = self._asks_to_register(connection)
+        if outcome.status == "DEADLINE_EXCEEDED":
+            raise TargetLost(
+                f"the scheduler at {self.target.address} took the connection and did not answer "
+                f"RegisterResourceManager in {self.patience.register:g} s"
+            )
+        if outcome.status != "OK":
+            raise TargetLost(
+                f"the scheduler at {self.target.address} refused RegisterResourceManager: "
+                f"{outcome.status} {outcome.details}"
+            )
+
+    def _asks_to_register(self, connection: Connection) -> Registered:
+        registration = Registration(
+            connection.rm_id,
+            self.target.revision.name,
+            POLICY_GROUP,
+            conformance_queues(),
+            extra_config=PROPOSAL,
+        )
+        return connection.registers(registration, self.patience.register)
+
+    def _connection(self, rm_id: str, history: History) -> Connection:
+        pace = pace_for(self.target.traits)
+        return Connection(self.target.address, self.target.revision, rm_id, history, pace)
+
+    def _connect(self, rm_id: str) -> Connection:
+        connection = self._connection(rm_id, self.history)
+        connection.connects(self.patience.connect)
+        self._beside()
+        return connection
+
+    def _beside(self) -> Extension:
+        """What the target offers beside the SI; asked of it once, whatever process it is now."""
+        if self._extension is None:
+            extension = Extension(self.target.address, self.patience.ack, self._facets)
+            self._facets = extension.facets
+            _speaks(self._facets, self.target.revision)
+            if extension.offers(Facet.VIRTUAL_CLOCK):
+                self.history.clock = VirtualClock(extension)
+            self._extension = extension
+        return self._extension
+
+    def _newcomer(self, exchange: Exchange, test: str) -> Newcomer:
+        connection = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
+        fences = Fences(connection, self.patience)
+        return Newcomer(
+            connection,
+            exchange,
+            fences,
+            self.patience,
+            self.target.alive,
+            prefix=test,
+            timers=self.target.timers,
+            stated=self.target.stated,
+            extension=self._beside(),
+        )
+
+    def serves_several(self) -> bool:
+        """Whether a second RM can register beside the first: asked of the target once."""
+        if self._serves_several is None:
+            self._serves_several = self._beside().facets.several_rms
+        if self._serves_several is None:
+            self._registered()
+            probe = self._connect(f"siconform-{self.name}-probe-{next(self._numbers)}")
+            outcome = self._asks_to_register(probe)
+            probe.close()
+            self._serves_several = outcome.status == "OK"
+        return self._serves_several
+
+
+def _speaks(facets: Facets, revision: Revision) -> None:
+    """TargetLost where the target says that it speaks another revision: nothing would be right."""
+    try:
+        told = find_revision(facets.revision)
+    except LookupError:
+        return  # it does not say, or in words of its own
+    if told is not revision:
+        raise TargetLost(f"the scheduler speaks SI {told}, not {revision}: give --revision {told}")

@@ -1,0 +1,62 @@
+"""The scheduler's own timers, as far as the kit was told how long they run."""
+
+from functools import cached_property
+from typing import Final
+
+from siconform.outcomes import PremiseLost
+from siconform.rm.offered import Offered
+from siconform.rm.speaking import Speaking
+from siconform.targets.timers import UNKNOWN, Timers
+
+LONGEST: Final = 45.0  # seconds a test sleeps for one timer
+
+
+class TimerVerbs(Speaking, Offered):
+    """Each is a premise: the timer is known, and short enough to wait for.
+
+    ``known`` are those of targets of this kind, ``stated`` those the user told.
+    """
+
+    known: Timers = UNKNOWN
+    stated: Timers = UNKNOWN
+
+    @cached_property
+    def timers(self) -> Timers:
+        """What is known beforehand, what the target says for this RM, what the user told."""
+        described = UNKNOWN
+        if self.extension is not None:
+            described = self.extension.describes(self.connection.rm_id).timers
+        return self.known.with_known(described).with_known(self.stated)
+
+    def waiting_timeout(self) -> float:
+        """Seconds an application is waiting before it is completed."""
+        return self._can_be_waited_for(
+            self.timers.waiting_to_completed,
+            "how long an application is waiting before it is completed",
+            "--waiting-timeout",
+        )
+
+    def connection_loss_timeout(self) -> float:
+        """Seconds an RM that lost its connection is kept before it is stopped."""
+        return self._can_be_waited_for(
+            self.timers.connection_loss,
+            "how long an RM that lost its connection is kept",
+            "--connection-loss-timeout",
+        )
+
+    def placeholder_timeout(self) -> float:
+        """Seconds a gang whose application names no limit may wait for its placeholders."""
+        return self._can_be_waited_for(
+            self.timers.placeholder,
+            "how long the scheduler lets a gang wait for its placeholders",
+            "--placeholder-timeout",
+        )
+
+    def _can_be_waited_for(self, seconds: float | None, what: str, option: str) -> float:
+        if seconds is None:
+            raise PremiseLost(f"not known: {what} (tell it with {option} SECONDS)")
+        if seconds > LONGEST and not self.exchange.history.clock.is_virtual:
+            raise PremiseLost(
+                f"{what} is {seconds:g} s, too long to wait for ({LONGEST:g} s at most)"
+            )
+        return seconds

@@ -1,0 +1,37 @@
+"""What a worker has to tell the controller, carried by pytest's reports.
+
+xdist transports ``user_properties``; the controller takes its parcels out again before anything
+else (JUnit, other plugins) sees them.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+import pytest
+
+
+class Parcel(StrEnum):
+    """What can be carried."""
+
+    EVIDENCE = "si.evidence"  # what the test says, as records of Evidence
+    SELECTION = "si.selection"  # record of the Selection, with a worker's first report
+    TARGET = "si.target"  # {"met": bool, "lost": sentence, "at_start": bool}
+    KIT_ERROR = "si.kit-error"  # a sentence no requirement can be named for
+    NOTE = "si.note"  # something worth knowing that decides nothing
+    FAILURE = "si.failure"  # the failure text
+
+
+_KEYS = frozenset(parcel.value for parcel in Parcel)
+
+
+def put(report: pytest.TestReport, parcel: Parcel, content: Any) -> None:
+    """Add a parcel of JSON values."""
+    report.user_properties.append((parcel.value, content))
+
+
+def take(report: pytest.TestReport) -> Iterator[tuple[Parcel, Any]]:
+    """Take all parcels out of the report."""
+    everything = report.user_properties
+    report.user_properties = [(key, value) for key, value in everything if key not in _KEYS]
+    yield from ((Parcel(key), value) for key, value in everything if key in _KEYS)

@@ -1,0 +1,126 @@
+"""Puts a run on the terminal: quiet while it runs, the verdict last."""
+
+import os
+import textwrap
+from collections.abc import Iterable
+from typing import TextIO
+
+import click
+import pytest
+
+from siconform import __version__, summary
+from siconform.policy import RunVerdict
+from siconform.results import Run
+from siconform.running.failure_text import again_command
+from siconform.running.options import Settings
+from siconform.verdicts import Verdict
+
+_FULL_TEXTS = 5  # failures told in full; the rest is in failures.txt
+_CONTINUED = 4  # columns the rest of a long line is moved in
+_COLOURS = {
+    RunVerdict.CONFORMANT: "green",
+    RunVerdict.NON_CONFORMANT: "red",
+    RunVerdict.INCOMPLETE: "yellow",
+    RunVerdict.KIT_ERROR: "magenta",
+}
+
+
+class Console:
+    """Writes to one stream; ``verbosity`` is pytest's count of -v less -q."""
+
+    def __init__(self, stream: TextIO, verbosity: int) -> None:
+        self._stream = stream
+        self._verbosity = verbosity
+        self._terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._colour = self._terminal and "NO_COLOR" not in os.environ
+        self._progress = 0
+
+    def header(self, settings: Settings, name: str, version: str) -> None:
+        """Kit, revision and target."""
+        if self._verbosity < 0:
+            return
+        target = f"{name} ({version})" if version and version not in name else name
+        self.line(f"siconform {__version__}   SI {settings.revision}   target: {target}")
+        self.line()
+
+    def test(self, report: pytest.TestReport, so_far: str) -> None:
+        """One more test is over; ``so_far`` shows only where it can be written over."""
+        if self._verbosity > 0:
+            word = "known" if hasattr(report, "wasxfail") else report.outcome
+            self.line(f"  {word:<8} {report.nodeid}   {report.duration:.2f} s")
+        elif self._terminal:
+            self._rewrite(f" {so_far}")
+
+    def finish(self, run: Run, settings: Settings) -> None:
+        """Everything there is to say at the end."""
+        if self._terminal:
+            self._rewrite("")
+        nobody_there = bool(run.course.unreachable)
+        if self._verbosity >= 0 and not nobody_there:
+            self._failures(run)
+            self._lines(summary.by_area(run.findings))
+            self.line()
+        self.line(run.judgement.sentence, _COLOURS[run.judgement.verdict])
+        if self._verbosity >= -1:
+            self._lines(() if nobody_there else summary.failing(run.findings))
+            self._lines(() if nobody_there else summary.not_offered(run.findings))
+            self._lines(summary.stale(run.course.stale))
+            self._lines(f"  KIT ERROR  {error}" for error in run.course.kit_errors)
+        if self._verbosity > 0:
+            self._lines(summary.recorded(run.findings))
+        if self._verbosity >= 0:
+            self._lines(summary.counts(run))
+            self.line(f"  results in {_shown(settings)}: {_files(run)}")
+            self._lines(() if nobody_there else summary.next_steps(run, again_command(settings)))
+        if run.judgement.exit_code:
+            self.line(f"(exit code {int(run.judgement.exit_code)})")
+
+    def line(self, text: str = "", colour: str = "") -> None:
+        """One line; what the terminal cannot show becomes a question mark."""
+        encoding = self._stream.encoding or "utf-8"
+        plain = text.encode(encoding, "replace").decode(encoding)
+        styled = click.style(plain, fg=colour, bold=True) if colour and self._colour else plain
+        self._stream.write(styled + "\n")
+        self._stream.flush()
+
+    def _lines(self, lines: Iterable[str]) -> None:
+        for text in lines:
+            self.line(text)
+
+    def _failures(self, run: Run) -> None:
+        told = [f.text for f in run.failures if f.verdict is not Verdict.COULD_NOT_RUN]
+        shown = told if self._verbosity > 0 else told[:_FULL_TEXTS]
+        for text in shown:
+            self._lines(row for line in text.splitlines() for row in _fitted(line))
+            self.line()
+        if len(told) > len(shown):
+            self.line(f"{len(told) - len(shown)} more are told in failures.txt")
+            self.line()
+
+    def _rewrite(self, text: str) -> None:
+        padded = text.ljust(self._progress)
+        self._progress = len(text)
+        self._stream.write(f"\r{padded}\r{text}")
+        self._stream.flush()
+
+
+def _fitted(line: str) -> list[str]:
+    """The line in rows that fit; a command stays one line, to be copied."""
+    if len(line) <= summary.WIDTH or line.startswith("  again"):
+        return [line]
+    margin = " " * min(len(line) - len(line.lstrip()) + _CONTINUED, summary.WIDTH // 2)
+    return textwrap.wrap(line, summary.WIDTH, subsequent_indent=margin, drop_whitespace=False)
+
+
+def _shown(settings: Settings) -> str:
+    shown = os.path.relpath(settings.results)
+    return str(settings.results) if shown.startswith("..") else shown
+
+
+def _files(run: Run) -> str:
+    files = ["results.json"]
+    if not run.course.unreachable:
+        files.append("junit.xml")
+    if run.failures:
+        files += ["failures.txt", "histories"]
+    return ", ".join(files)

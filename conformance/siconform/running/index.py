@@ -1,0 +1,72 @@
+"""Which tests speak for which requirement, read from the suite's source without running it.
+
+Quick, and independent of what a run selects. Ids therefore stand as literals in the tests, where
+a reader finds them too; a selftest holds this against what pytest collects.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from siconform import monitors
+
+
+def suite_folder() -> Path:
+    """Where the suite is installed."""
+    spec = find_spec("siconform.suite")
+    if spec is None or spec.origin is None:
+        raise LookupError("the suite is not installed")
+    return Path(spec.origin).parent
+
+
+@cache
+def tests_by_requirement() -> Mapping[str, tuple[str, ...]]:
+    """Requirement id to the tests that cite it, as ``suite/test_nodes.py::test_...``."""
+    return read_index(suite_folder())
+
+
+@cache
+def cited() -> Mapping[str, tuple[str, ...]]:
+    """Requirement id to the tests and the monitors that speak for it."""
+    found = {identifier: list(tests) for identifier, tests in tests_by_requirement().items()}
+    for monitor in monitors.MONITORS:
+        for identifier in monitor.requirements:
+            found.setdefault(identifier, []).append(f"monitor {monitor.name}")
+    return {identifier: tuple(names) for identifier, names in found.items()}
+
+
+def read_index(folder: Path) -> Mapping[str, tuple[str, ...]]:
+    """The same for any folder of tests; names start with the folder's own."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(folder.rglob("test_*.py")):
+        module = ast.parse(file.read_text("utf-8"))
+        path = file.relative_to(folder.parent).as_posix()
+        for name, ids in _tests(module):
+            for identifier in ids:
+                found.setdefault(identifier, []).append(f"{path}::{name}")
+    return {identifier: tuple(tests) for identifier, tests in found.items()}
+
+
+def _tests(module: ast.Module) -> Iterator[tuple[str, list[str]]]:
+    for_all = [i for node in module.body if isinstance(node, ast.Assign) for i in _ids([node])]
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield node.name, list(dict.fromkeys([*_ids(node.decorator_list), *for_all]))
+
+
+def _ids(nodes: list[ast.expr] | list[ast.Assign]) -> Iterator[str]:
+    for outer in nodes:
+        for node in ast.walk(outer):
+            if isinstance(node, ast.Call) and _is_requirement(node.func):
+                yield from (a.value for a in node.args if _is_text(a))  # type: ignore[attr-defined]  # a Constant
+
+
+def _is_requirement(function: ast.expr) -> bool:
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name == "requirement"
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

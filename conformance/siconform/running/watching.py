@@ -1,0 +1,230 @@
+"""Watches each test: guards its target, turns its end and the monitors into evidence."""
+
+import re
+import traceback
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from siconform import monitors
+from siconform.catalogue import Level, catalogue
+from siconform.outcomes import TargetLost
+from siconform.rm.history import HISTORY
+from siconform.running import carrying, labels
+from siconform.running.carrying import Parcel
+from siconform.running.failure_text import again_command, failure_text
+from siconform.running.options import Settings
+from siconform.running.outcome_of import Ending, ending_of_body, ending_of_setup
+from siconform.running.seat import Seat
+from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
+from siconform.targets import TargetUnavailable
+from siconform.verdicts import BAD, Evidence, Verdict, worst_first
+
+_DIFFERS = (
+    (re.compile(r"\bsiconform-\w[\w-]*-\d+"), "<rm>"),
+    (re.compile(r"\b(?:gw\d+|master)-\d+-(?=\w)"), ""),  # prefix of ids: fixture short_name
+    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?"), "<id>"),
+    (re.compile(r"\b[0-9a-f]{12,}(?:-\d+)?\b"), "<id>"),
+)
+
+
+class Watcher:
+    """One in every process that runs tests."""
+
+    def __init__(self, settings: Settings, seat: Seat, selection: Selection) -> None:
+        self._settings = settings
+        self._seat = seat
+        self._selection: Selection | None = selection
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Do not even begin a test that is broken or has no target to talk to."""
+        labels.label(item, item.stash[REQUIREMENTS])
+        if FAULT in item.stash:
+            raise BrokenTest(item.stash[FAULT])
+        if _uses_target(item) and self._seat.given_up:
+            raise TargetLost(self._seat.given_up)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Add what this phase of the test says to its report."""
+        report = yield
+        raised = call.excinfo.value if call.excinfo is not None else None
+        if report.when == "setup":
+            self._send_selection(report)
+            ending = ending_of_setup(raised)
+            if ending is not None:
+                self._tell(item, report, ending, [])
+        elif report.when == "call":
+            ending = self._unless_dead(item, ending_of_body(raised))
+            self._tell(item, report, ending, self._monitored(item, report))
+        elif raised is not None:
+            self._tell_teardown(item, report, raised)
+        return report
+
+    def _send_selection(self, report: pytest.TestReport) -> None:
+        if self._selection is not None:
+            carrying.put(report, Parcel.SELECTION, self._selection.record())
+            self._selection = None
+
+    def _unless_dead(self, item: pytest.Item, ending: Ending) -> Ending:
+        """A dead target never passes."""
+        if ending.verdict is Verdict.PASS and _uses_target(item) and not self._seat.alive():
+            return Ending(Verdict.COULD_NOT_RUN, f"the target died: {self._seat.how_it_ended()}")
+        return ending
+
+    def _monitored(self, item: pytest.Item, report: pytest.TestReport) -> list[Evidence]:
+        exchange = item.stash.get(HISTORY, None)
+        if exchange is None:
+            return []
+        try:
+            findings = monitors.check(exchange)
+        except Exception as error:  # noqa: BLE001  # whatever a monitor does is our own fault
+            sentence = f"{item.nodeid}: a monitor broke: {type(error).__name__}: {error}"
+            carrying.put(report, Parcel.KIT_ERROR, sentence)
+            report.outcome = "failed"
+            report.longrepr = traceback.format_exc()
+            return []
+        return [
+            Evidence(
+                identifier,
+                _monitor_verdict(finding),
+                item.nodeid,
+                stable(finding.violation or "")
+                or ("" if finding.held else "its premise did not hold"),
+                monitor=finding.monitor,
+            )
+            for finding in findings
+            for identifier in finding.requirements
+        ]
+
+    def _tell(
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        ending: Ending,
+        monitored: list[Evidence],
+    ) -> None:
+        says = ending.says
+        if isinstance(ending.outcome, TargetLost):
+            at_start = report.when == "setup" or isinstance(ending.outcome, TargetUnavailable)
+            says = self._seat.lost(ending.says, at_start=at_start)
+            carrying.put(report, Parcel.TARGET, {"lost": says, "at_start": at_start})
+        elif report.when == "call" and _uses_target(item):
+            self._seat.answered()
+            carrying.put(report, Parcel.TARGET, {"met": ending.verdict is Verdict.PASS})
+        own = [
+            Evidence(identifier, ending.verdict, item.nodeid, stable(says), report.duration)
+            for identifier in self._relevant(item.stash[REQUIREMENTS])
+        ]
+        if not own and ending.verdict in BAD:
+            carrying.put(report, Parcel.KIT_ERROR, f"{item.nodeid}: {says}")
+        monitored = [e for e in monitored if self._relevant((e.requirement,))]
+        own, monitored = _capabilities_apart(own), _capabilities_apart(monitored)
+        everything = own + monitored
+        carrying.put(report, Parcel.EVIDENCE, [e.record() for e in everything])
+        item.user_properties.extend(
+            ("verdict", f"{e.requirement} {e.verdict}") for e in everything if e in own or e.bad
+        )
+        self._settle(item, report, ending, everything)
+
+    def _settle(
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        ending: Ending,
+        evidence: list[Evidence],
+    ) -> None:
+        """What pytest shall think of the test: failed, expected to fail, or left out."""
+        bad = [e for e in evidence if e.bad]
+        if not bad:
+            if evidence and ending.verdict is not Verdict.PASS:
+                why = f"{evidence[0].verdict.words}: {evidence[0].says}"
+                report.outcome = "skipped"
+                report.longrepr = (str(item.path), item.location[1] or 0, why)
+            return
+        known = self._settings.baseline
+        unexplained = [e for e in bad if not known.explaining(e)]
+        told = worst_first(unexplained or bad)
+        report.longrepr = text = self._text(item, report, ending, told)
+        if unexplained:
+            report.outcome = "failed"
+            content = {"verdict": told[0].verdict.value, "text": text}
+            carrying.put(report, Parcel.FAILURE, content)
+        else:
+            report.outcome = "skipped"
+            report.wasxfail = f"known: {known.explaining(bad[0])[0].reason}"
+
+    def _text(
+        self, item: pytest.Item, report: pytest.TestReport, ending: Ending, told: list[Evidence]
+    ) -> str:
+        """About the first of these, the worst."""
+        exchange = item.stash.get(HISTORY, None)
+        details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
+        if exchange is not None:
+            exchange.write_jsonl(self._history_file(item))
+            details = "\n\n".join(filter(None, [details, exchange.render()]))
+        outcome = None if told[0].monitor else ending.outcome
+        return failure_text(told, outcome, details, again_command(self._settings))
+
+    def _history_file(self, item: pytest.Item) -> Path:
+        return self._settings.results / "histories" / f"{safe_name(item.nodeid)}.jsonl"
+
+    def _tell_teardown(
+        self, item: pytest.Item, report: pytest.TestReport, raised: BaseException
+    ) -> None:
+        """Tidying up is no part of the test: what the target does wrong there is only noted."""
+        ending = ending_of_body(raised)
+        if isinstance(raised, TargetLost):
+            self._seat.lost(ending.says, at_start=False)
+        if ending.verdict is Verdict.KIT_ERROR:
+            self._tell(item, report, ending, [])
+        else:
+            carrying.put(report, Parcel.NOTE, f"{item.nodeid}: not cleared up: {ending.says}")
+            report.outcome = "passed"
+            report.longrepr = None
+
+    def _relevant(self, ids: tuple[str, ...]) -> list[str]:
+        revision = self._settings.revision.name
+        return [i for i in ids if i in catalogue() and revision in catalogue()[i].revisions]
+
+
+def _capabilities_apart(evidence: list[Evidence]) -> list[Evidence]:
+    """A MAY is something a scheduler can offer: not to offer it is no failure."""
+    return [
+        replace(e, verdict=Verdict.NOT_APPLICABLE, says=f"not offered: {e.says}")
+        if e.verdict in (Verdict.FAIL, Verdict.LATE)
+        and catalogue()[e.requirement].level is Level.MAY
+        else e
+        for e in evidence
+    ]
+
+
+class BrokenTest(Exception):  # a fault of the suite
+    """The test itself is not as a test of the suite has to be."""
+
+
+def stable(says: str) -> str:
+    """The message without what differs from run to run: our own names, the target's own ids."""
+    for pattern, stand_in in _DIFFERS:
+        says = pattern.sub(stand_in, says)
+    return says
+
+
+def safe_name(node_id: str) -> str:
+    """A file name for a test."""
+    return re.sub(r"[^\w.-]+", "_", node_id.rpartition("/")[2]).strip("_")[:150]
+
+
+def _uses_target(item: pytest.Item) -> bool:
+    return "target" in getattr(item, "fixturenames", ())
+
+
+def _monitor_verdict(finding: monitors.Finding) -> Verdict:
+    if finding.violation:
+        return Verdict.FAIL
+    return Verdict.PASS if finding.held else Verdict.COULD_NOT_RUN

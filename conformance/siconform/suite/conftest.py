@@ -1,0 +1,145 @@
+"""What a test can ask for: a registered RM, a second one beside it, or one that is alone."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+import pytest
+
+from siconform.exploring.exploration import Budget, Exploration
+from siconform.marks import waits
+from siconform.rm.history import HISTORY, Exchange
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.patience import Patience
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.session import Session
+from siconform.running.options import starts_on_virtual_time
+from siconform.targets import Target
+
+FEW_HISTORIES = Budget(histories=8, steps=25, seconds=20.0)
+SEED = 2023
+
+
+class Runs(Enum):
+    """By which clock the target of a test runs."""
+
+    AS_GIVEN = "as-given"
+    ON_REAL_CLOCK = "real-clock"
+
+
+ON_BOTH_CLOCKS = (
+    pytest.param(Runs.AS_GIVEN, id="virtual-clock"),
+    pytest.param(Runs.ON_REAL_CLOCK, id="real-clock", marks=waits),
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests with this mark run on both clocks, where the kit has the choice."""
+    marked = metafunc.definition.get_closest_marker("real_clock") is not None
+    if marked and starts_on_virtual_time(metafunc.config):
+        metafunc.parametrize("session", ON_BOTH_CLOCKS, indirect=True)
+
+
+@pytest.fixture(scope="session")
+def sessions(
+    target: Target, target_on_real_clock: Callable[[], Target], worker_id: str
+) -> Iterator[Callable[[Runs], Session]]:
+    """The worker's connections to its target, and to the same on the real clock."""
+    name = f"{worker_id}-{os.getpid()}-{int(time.time())}"  # no other run has it
+    patience = Patience().scaled(target.time_scale)
+    opened: dict[Runs, Session] = {}
+
+    def session(runs: Runs) -> Session:
+        if runs not in opened:
+            judged = target if runs is Runs.AS_GIVEN else target_on_real_clock()
+            opened[runs] = Session(judged, patience, name)
+        return opened[runs]
+
+    yield session
+    for one in opened.values():
+        one.discard()
+
+
+@pytest.fixture
+def session(request: pytest.FixtureRequest, sessions: Callable[[Runs], Session]) -> Session:
+    """The connections this test is to use."""
+    return sessions(getattr(request, "param", Runs.AS_GIVEN))
+
+
+@pytest.fixture
+def rm(
+    session: Session, request: pytest.FixtureRequest, short_name: str
+) -> Iterator[ResourceManager]:
+    """A registered RM whose ids belong to this test alone."""
+    rm = session.resource_manager(short_name)
+    request.node.stash[HISTORY] = rm.exchange
+    yield rm
+    _finish(rm, rm.exchange)
+    if request.node.get_closest_marker("disruptive"):
+        session.renew()
+
+
+@pytest.fixture
+def second_rm(session: Session, rm: ResourceManager, short_name: str) -> Iterator[Newcomer]:
+    """Another RM, not registered yet, on the same scheduler."""
+    second = session.second(rm.exchange, f"{short_name}b")
+    yield second
+    _leave(second, rm.exchange)
+
+
+@pytest.fixture
+def newcomer(
+    session: Session, request: pytest.FixtureRequest, short_name: str
+) -> Iterator[Newcomer]:
+    """An RM, not registered yet, that has the scheduler to itself as far as it can tell."""
+    newcomer = session.alone(short_name)
+    request.node.stash[HISTORY] = newcomer.exchange
+    yield newcomer
+    exchange = newcomer.exchange
+    exchange.end = len(exchange.history)
+    _notes(exchange, session.done_alone(newcomer))
+
+
+@pytest.fixture
+def exploration(session: Session, request: pytest.FixtureRequest) -> Exploration:
+    """A few arbitrary histories, always the same ones; each has an RM of its own if it can."""
+
+    def keeps(exploration: Exploration) -> None:
+        exchange = exploration.judged()
+        if exchange is not None:
+            request.node.stash[HISTORY] = exchange
+
+    return Exploration(session, FEW_HISTORIES, SEED, keeps)
+
+
+@pytest.fixture
+def restart_scheduler(session: Session) -> Callable[[Newcomer], None]:
+    """Restarts the scheduler under an RM, which is connected to it again but not registered."""
+    return session.restarts_under
+
+
+@pytest.fixture
+def short_name(worker_id: str, numbers: Callable[[], int]) -> str:
+    """A prefix for ids, unique in the run."""
+    return f"{worker_id}-{numbers()}"
+
+
+@pytest.fixture(scope="session")
+def numbers() -> Callable[[], int]:
+    """Counts the tests of a worker."""
+    counter = iter(range(1, 1_000_000))
+    return lambda: next(counter)
+
+
+def _finish(rm: ResourceManager, exchange: Exchange) -> None:
+    exchange.end = len(exchange.history)
+    _leave(rm, exchange)
+
+
+def _leave(rm: ResourceManager, exchange: Exchange) -> None:
+    _notes(exchange, rm.leaves())
+
+
+def _notes(exchange: Exchange, problems: list[str]) -> None:
+    exchange.notes.extend(f"  not cleared up: {problem}" for problem in problems)

@@ -1,0 +1,149 @@
+"""Allocations: where they are, what they repeat, their identity and their end (SI-ALLOC)."""
+
+from siconform.marks import requirement
+from siconform.rm.facts import Allocated, PreemptionPolicy, Released, Termination
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.partitions import PartitionNamed
+from siconform.rm.resource_manager import ResourceManager
+
+
+@requirement("SI-ALLOC-001")
+def test_allocations_are_on_schedulable_nodes(rm: ResourceManager) -> None:
+    schedulable, draining, removed = rm.has_node(), rm.has_node(), rm.has_node()
+    rm.drains(draining)
+    rm.drains(removed)
+    rm.decommissions(removed)
+    app = rm.has_application()
+
+    asks = [rm.asks(app) for _ in range(11)]
+
+    for _ in range(10):
+        rm.is_told(Allocated(application=app, node=schedulable))
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-ALLOC-001")
+def test_allocations_are_on_nodes_of_their_rm(rm: ResourceManager, second_rm: Newcomer) -> None:
+    second_rm.joins()
+    own = rm.has_node(memory=1)
+    second_rm.has_node(memory=10)
+    app = rm.has_application()
+
+    asks = [rm.asks(app) for _ in range(2)]
+
+    rm.is_told(Allocated(application=app, node=own))
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-ALLOC-002")
+def test_an_allocation_has_application_and_resource_of_its_ask(rm: ResourceManager) -> None:
+    rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app, other = rm.has_application(), rm.has_application()
+
+    twice = rm.asks(app, resources={"memory": 2, "gpu": 1}, times=2)
+    once = rm.asks(other, resources={"memory": 1})
+
+    rm.is_told(Allocated(twice, app, resource={"memory": 2, "gpu": 1}))
+    rm.is_told(Allocated(once, other, resource={"memory": 1}))
+    rm.collects(Allocated(twice, app, resource={"memory": 2, "gpu": 1}), most=1)
+    rm.is_not_told(Allocated(twice), Allocated(once))
+
+
+@requirement("SI-ALLOC-003")
+def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    ask = rm.asks(app, tags={"t": "v"}, priority=7)
+
+    rm.is_told(Allocated(ask, tags={"t": "v"}, priority=7, partition=PartitionNamed("default")))
+
+
+@requirement("SI-ALLOC-004", "SI-ALLOC-005")
+def test_every_allocation_has_an_identity_of_its_own(rm: ResourceManager) -> None:
+    rm.has_node(memory=50, vcore=50)
+    app = rm.has_application()
+    allocations = []
+
+    for _ in range(2):
+        with rm.one_message():
+            asks = [rm.asks(app) for _ in range(50)]
+        latest = [rm.is_told(Allocated(ask)) for ask in asks]
+        allocations += latest
+        rm.have_different_identities(allocations)
+        with rm.one_message():
+            for allocation in latest:
+                rm.releases(allocation)
+        for allocation in latest:
+            rm.is_told(Released(identity=allocation.identity))
+
+
+@requirement("SI-ALLOC-006")
+def test_an_allocation_names_its_queue(rm: ResourceManager) -> None:
+    rm.has_node()
+
+    for queue in ("root.other", "root.parent.left"):
+        ask = rm.asks(rm.has_application(queue=queue))
+        rm.is_told(Allocated(ask, queue=queue))
+
+
+@requirement("SI-ALLOC-007")
+def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    closed = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
+    opened = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
+
+    first = rm.asks(app, originator=True, policy=opened)
+    second = rm.asks(app, originator=False, policy=closed)
+
+    rm.is_told(Allocated(first, originator=True, preemption_policy=opened))
+    rm.is_told(Allocated(second, originator=False, preemption_policy=closed))
+
+
+@requirement("SI-ALLOC-008")
+def test_an_allocation_is_announced_once(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    allocations = [rm.has_allocation(app) for _ in range(3)]
+
+    rm.registers_node(node)
+    rm.drains(node)
+    rm.undrains(node)
+    rm.updates_node(node, memory=20)
+    rm.submits_application(app)
+    rm.releases(rm.has_allocation(app))
+
+    rm.is_not_told(*(Allocated(identity=one.identity) for one in allocations))
+
+
+@requirement("SI-ALLOC-009")
+def test_nothing_is_said_of_an_allocation_that_has_ended(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    stopped, orphaned = rm.has_allocation(app), rm.has_allocation(app)
+    with rm.premise("the release by the RM is confirmed"):
+        rm.releases(stopped)
+        rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
+
+    rm.drains(node)
+    rm.decommissions(node)
+    with rm.premise("the end with the node is reported"):
+        rm.is_told(Released(identity=orphaned.identity))
+    rm.removes_application(app)
+
+    ended = (stopped.identity, orphaned.identity)
+    rm.is_not_told(*(Released(identity=i) for i in ended), *(Allocated(identity=i) for i in ended))
+
+
+@requirement("SI-ALLOC-010")
+def test_the_room_of_an_ended_allocation_is_free_again(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+
+    rm.releases(allocation)
+
+    rm.is_told(Released(identity=allocation.identity))
+    rm.is_told(Allocated(waiting, node=node))

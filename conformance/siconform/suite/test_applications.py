@@ -1,0 +1,304 @@
+"""Applications: submission, queues, timeouts and removal (SI-APP)."""
+
+from siconform.marks import requirement
+from siconform.rm.cluster import queues
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    Kind,
+    Released,
+    StreamEnded,
+    Termination,
+)
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.states import NOT_RUNNING
+
+
+@requirement("SI-APP-001")
+def test_a_new_application_is_accepted(rm: ResourceManager) -> None:
+    app = rm.submits_application()
+
+    rm.is_told(ApplicationAccepted(app))
+
+
+@requirement("SI-APP-002")
+def test_an_application_that_is_active_is_rejected_with_a_reason(rm: ResourceManager) -> None:
+    app = rm.has_application()
+
+    rm.submits_application(app)
+
+    rejection = rm.is_told(ApplicationRejected(app))
+    rm.says_why(rejection)
+
+
+@requirement("SI-APP-003")
+def test_a_rejected_duplicate_changes_nothing_for_the_application(rm: ResourceManager) -> None:
+    rm.has_node(memory=4)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=4)
+    waiting = rm.has_pending_ask(app, memory=4)
+
+    rm.submits_application(app, queue="root.other")
+    with rm.premise("the duplicate is rejected"):
+        rm.is_told(ApplicationRejected(app))
+
+    rm.is_not_told(Released(identity=allocation.identity))
+    node = rm.registers_node(memory=4)
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-APP-004")
+def test_every_application_gets_exactly_one_verdict(rm: ResourceManager) -> None:
+    first, third = rm.has_application(), rm.has_application()
+
+    with rm.one_message():
+        rm.submits_application(first)
+        second = rm.submits_application()
+        rm.submits_application(third)
+        fourth = rm.submits_application()
+
+    for known in (first, third):
+        rm.is_told(ApplicationRejected(known))
+    for new in (second, fourth):
+        rm.is_told(ApplicationAccepted(new))
+    every = (first, second, third, fourth)
+    rm.is_not_told(
+        *(ApplicationAccepted(app) for app in every), *(ApplicationRejected(app) for app in every)
+    )
+
+
+@requirement("SI-APP-005")
+def test_an_application_for_which_policy_offers_no_queue_is_rejected(rm: ResourceManager) -> None:
+    there = rm.submits_application(queue="root.other")
+    missing = rm.submits_application(queue="root.missing")
+
+    rm.is_told(ApplicationAccepted(there))
+    rm.is_told(ApplicationRejected(missing))
+
+
+@requirement("SI-APP-006")
+def test_the_queue_an_application_asks_for_need_not_be_its_own(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues("small-queue-of-the-user"))
+    newcomer.has_node(memory=10)
+    app = newcomer.has_application(queue="root.asked", user="small")
+
+    with newcomer.control("an ask within the limit of the user's queue is allocated"):
+        newcomer.is_told(Allocated(newcomer.asks(app, memory=4)))
+    beyond_it = newcomer.asks(app, memory=4)
+
+    newcomer.is_not_told(Allocated(beyond_it))
+
+
+@requirement("SI-APP-007")
+def test_an_application_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None:
+    nowhere = rm.submits_application(partition="nope")
+    default = rm.submits_application()
+
+    rm.is_told(ApplicationRejected(nowhere))
+    rm.is_told(ApplicationAccepted(default))
+
+
+@requirement("SI-APP-008")
+def test_a_user_needs_no_groups(rm: ResourceManager) -> None:
+    app = rm.submits_application(user="somebody", groups=())
+
+    rm.is_told(ApplicationAccepted(app))
+
+
+@requirement("SI-APP-009")
+def test_an_application_without_user_gets_one_verdict(rm: ResourceManager) -> None:
+    missing, empty = rm.submits_application(user=None), rm.submits_application(user="")
+
+    of_missing = (ApplicationAccepted(missing), ApplicationRejected(missing))
+    of_empty = (ApplicationAccepted(empty), ApplicationRejected(empty))
+    rm.records(f"no user information: {rm.is_told_one_of(*of_missing)}")
+    rm.records(f"an empty user: {rm.is_told_one_of(*of_empty)}")
+    rm.is_not_told(*of_missing, *of_empty, StreamEnded(Kind.APPLICATIONS))
+
+
+@requirement("SI-APP-010")
+def test_application_tags_are_free_form(rm: ResourceManager) -> None:
+    untagged = rm.submits_application(tags={})
+    tagged = rm.submits_application(tags={"x": "y"})
+
+    rm.is_told(ApplicationAccepted(untagged))
+    rm.is_told(ApplicationAccepted(tagged))
+
+
+@requirement("SI-APP-011")
+def test_application_tags_do_not_steer_asks(rm: ResourceManager) -> None:
+    roomy = rm.has_node(memory=10)
+    small = rm.has_node(memory=1)
+    app = rm.has_application(tags={"yunikorn.apache.org/requiredNode": small})
+
+    untagged = rm.asks(app, memory=5)
+
+    rm.is_told(Allocated(untagged, node=roomy))
+
+
+@requirement("SI-APP-012")
+def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManager) -> None:
+    rm.has_node()
+    before = rm.now()
+    app = rm.has_application(timeout_ms=500)
+    allocation = rm.has_allocation(app)
+
+    rm.is_told_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        ApplicationUpdated(app, state=NOT_RUNNING),
+        seconds=0.5,
+        since=before,
+    )
+
+
+@requirement("SI-APP-013")
+def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager) -> None:
+    rm.has_node()
+    unlimited = [
+        rm.has_allocation(rm.has_application(timeout_ms=never)).identity for never in (0, -5)
+    ]
+
+    with rm.control("an application with a positive timeout ends"):
+        before = rm.now()
+        app = rm.has_application(timeout_ms=500)
+        rm.is_told_when_due(
+            Released(identity=rm.has_allocation(app).identity, termination=Termination.TIMEOUT),
+            ApplicationUpdated(app, state=NOT_RUNNING),
+            seconds=0.5,
+            since=before,
+        )
+    rm.is_not_told(*(Released(identity=one, termination=Termination.TIMEOUT) for one in unlimited))
+
+
+@requirement("SI-APP-014")
+def test_an_application_timeout_does_not_count_queueing(rm: ResourceManager) -> None:
+    app = rm.has_application(timeout_ms=500)
+    ask = rm.has_pending_ask(app)
+    ended = ApplicationUpdated(app, state=NOT_RUNNING)
+    rm.stays_quiet(ended, window=0.6)
+    rm.is_pending(ask)
+    before = rm.now()
+
+    rm.has_node()
+    allocation = rm.is_told(Allocated(ask))
+
+    rm.is_told_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        ended,
+        seconds=0.5,
+        since=before,
+    )
+
+
+@requirement("SI-APP-015")
+def test_an_ask_without_application_is_served_or_rejected(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    independent = rm.asks("")
+
+    answer = rm.may_be_told(Allocated(independent), AskRejected(independent))
+    rm.records(f"an ask without application: {answer or 'no answer'}")
+    rm.is_not_told(Allocated(independent), AskRejected(independent), StreamEnded(Kind.ALLOCATIONS))
+    rm.is_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-APP-017")
+def test_a_removed_application_loses_its_pending_asks(rm: ResourceManager) -> None:
+    app, other = rm.has_application(), rm.has_application()
+    orphan = rm.has_pending_ask(app)
+    waiting = rm.has_pending_ask(other)
+
+    rm.removes_application(app)
+    rm.has_node()
+
+    with rm.control("an equal ask of another application is allocated"):
+        rm.is_told(Allocated(waiting))
+    rm.is_not_told(Allocated(orphan))
+
+
+@requirement("SI-APP-018")
+def test_a_removed_application_frees_its_room(rm: ResourceManager) -> None:
+    rm.has_node(memory=3)
+    app, other = rm.has_application(), rm.has_application()
+    for _ in range(3):
+        rm.has_allocation(app)
+    waiting = rm.has_pending_ask(other)
+
+    rm.removes_application(app)
+
+    rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-APP-019")
+def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> None:
+    rm.has_node(memory=4)
+    app, other = rm.has_application(), rm.has_application()
+    allocation = rm.has_allocation(app, memory=4)
+    waiting = rm.has_pending_ask(other, memory=4)
+
+    rm.removes_application(rm.new_name("app"))
+    rm.removes_application(app, partition="nope")
+
+    rm.is_not_told(
+        Released(identity=allocation.identity), Allocated(waiting), StreamEnded(Kind.APPLICATIONS)
+    )
+    with rm.control("the removal in its own partition takes effect"):
+        rm.removes_application(app)
+        rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-APP-020")
+def test_the_id_of_a_removed_application_is_free_again(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    rm.removes_application(app)
+    rm.is_told(AskRejected(rm.asks(app)))
+
+    rm.submits_application(app)
+    rm.is_told(ApplicationAccepted(app))
+    rm.is_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-APP-023")
+def test_a_rejected_application_does_not_exist(rm: ResourceManager) -> None:
+    rm.has_node()
+    with rm.premise("an application for a missing queue is rejected"):
+        rejected = rm.submits_application(queue="root.missing")
+        rm.is_told(ApplicationRejected(rejected))
+
+    ask = rm.asks(rejected)
+
+    rm.is_not_told(Allocated(ask))
+    with rm.control("an equal ask of an accepted application is allocated"):
+        rm.is_told(Allocated(rm.asks(rm.has_application())))
+
+
+@requirement("SI-APP-035")
+def test_every_allocation_that_ends_with_its_application_is_reported(rm: ResourceManager) -> None:
+    rm.has_node()
+    app, other = rm.has_application(), rm.has_application()
+    ending = [rm.has_allocation(app) for _ in range(3)]
+    staying = rm.has_allocation(other)
+
+    rm.removes_application(app)
+
+    for allocation in ending:
+        rm.is_told(Released(identity=allocation.identity))
+    rm.is_not_told(Released(identity=staying.identity))
+
+
+@requirement("SI-APP-036")
+def test_the_queue_of_an_application_may_depend_on_its_tags(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues("queue-for-each-team"))
+
+    tagged = newcomer.submits_application(queue="", tags={"team": "blue"})
+    untagged = newcomer.submits_application(queue="")
+
+    newcomer.is_told(ApplicationAccepted(tagged))
+    newcomer.is_told(ApplicationRejected(untagged))

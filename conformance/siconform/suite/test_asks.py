@@ -1,0 +1,336 @@
+"""Asks: keys, replacement, number, rejection, priority, timeout and withdrawal (SI-ASK)."""
+
+from siconform.marks import real_clock, requirement
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    AskRejected,
+    AskReleased,
+    Kind,
+    Released,
+    Termination,
+)
+from siconform.rm.resource_manager import ResourceManager
+
+
+@requirement("SI-ASK-001")
+def test_an_ask_that_fits_is_allocated_with_tags_or_without(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    untagged = rm.asks(app)
+    tagged = rm.asks(app, tags={"d/x": "y"})
+
+    rm.is_told(Allocated(untagged))
+    rm.is_told(Allocated(tagged))
+
+
+@requirement("SI-ASK-002")
+def test_the_key_of_an_ask_comes_back_unchanged(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    unique = rm.new_name("key")
+
+    for odd in (f"{unique} a  b", f"{unique}/ключ-√", f"{unique}." + "k" * 1_000, "0042"):
+        rm.is_told(Allocated(rm.asks(app, key=odd)))
+
+    rm.is_not_told(Allocated(application=app))
+
+
+@requirement("SI-ASK-003")
+def test_an_ask_with_a_pending_key_adds_no_demand(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app)
+    rm.asks_again(ask)
+    rm.asks_again(ask)
+    others = [rm.has_pending_ask(app) for _ in range(3)]
+
+    rm.has_node(memory=10)
+
+    rm.is_told(Allocated(ask))
+    rm.is_not_told(Allocated(ask))
+    with rm.control("asks with different keys get an allocation each"):
+        for other in others:
+            rm.is_told(Allocated(other))
+
+
+@requirement("SI-ASK-004")
+def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, memory=8)
+
+    rm.asks_again(ask, memory=3)
+
+    rm.is_told(Allocated(ask, node=node, resource={"memory": 3, "vcore": 1}))
+    rm.is_not_told(Allocated(ask))
+
+
+@requirement("SI-ASK-005")
+def test_an_ask_is_allocated_no_more_often_than_it_wants(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+
+    ask = rm.asks(app, times=3)
+
+    with rm.control("the ask is allocated at all"):
+        rm.is_told(Allocated(ask))
+    more = rm.collects(Allocated(ask), most=2)
+    rm.records(f"an ask for 3 allocations: {1 + len(more)} came")
+    rm.is_not_told(Allocated(ask))
+
+
+@requirement("SI-ASK-006")
+def test_allocations_of_one_ask_share_its_key_and_nothing_else(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+
+    ask = rm.asks(app, times=4)
+
+    allocations = rm.collects(Allocated(ask), most=4)
+    rm.is_not_told(Allocated(application=app))
+    rm.needs(2, allocations, "one ask is allocated several times")
+    rm.have_different_identities(allocations)
+
+
+@requirement("SI-ASK-007")
+def test_an_ask_for_no_allocation_gets_none(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    with rm.control("an ask for one allocation gets it"):
+        rm.is_told(Allocated(rm.asks(app)))
+
+    none, fewer = rm.asks(app, times=0), rm.asks(app, times=-1)
+    rm.asks(app, times=2)  # what is left undone shows once there is something to do
+
+    rm.is_not_told(Allocated(none), Allocated(fewer))
+    rejected = [ask for ask in (none, fewer) if rm.hears(AskRejected(ask))]
+    rm.records(f"asks for 0 and -1 allocations: {len(rejected)} of 2 rejected")
+
+
+@requirement("SI-ASK-008")
+def test_an_ask_of_an_unknown_application_is_rejected_with_a_reason(rm: ResourceManager) -> None:
+    rm.has_node()
+    app, unknown = rm.has_application(), rm.new_name("app")
+
+    stray = rm.asks(unknown)
+
+    rejection = rm.is_told(AskRejected(stray, application=unknown))
+    rm.says_why(rejection)
+    with rm.control("an equal ask of an accepted application is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-ASK-009")
+def test_an_ask_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    stray = rm.asks(app, partition="nope")
+
+    rm.is_told(AskRejected(stray))
+    with rm.control("an equal ask of the default partition is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-ASK-010")
+def test_an_ask_without_positive_resource_is_rejected(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    with rm.control("an ask for something is allocated"):
+        rm.is_told(Allocated(rm.asks(app, resources={"memory": 1})))
+
+    asks = [
+        rm.asks(app, without_resource=True),
+        rm.asks(app, resources={"memory": 0}),
+        rm.asks(app, resources={"memory": -1}),
+    ]
+
+    for ask in asks:
+        rm.is_told(AskRejected(ask))
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-ASK-011")
+def test_an_ask_without_room_is_served_once_there_is_some(rm: ResourceManager) -> None:
+    rm.has_node(memory=4)
+    app = rm.has_application()
+
+    ask = rm.asks(app, memory=6)
+    rm.is_not_told(Allocated(ask))
+    roomy = rm.has_node(memory=8)
+
+    end = rm.is_told_one_of(Allocated(ask, node=roomy), AskRejected(ask))
+    rm.records(f"an ask without room: {end}")
+
+
+@requirement("SI-ASK-012")
+def test_the_ask_with_the_higher_priority_is_served_first(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    low = rm.has_pending_ask(app, priority=1)
+    high = rm.has_pending_ask(app, priority=10)
+
+    rm.has_node(memory=1)
+
+    rm.is_told(Allocated(high))
+    rm.is_not_told(Allocated(low))
+
+
+@requirement("SI-ASK-013")
+def test_a_priority_class_nobody_knows_is_no_obstacle(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    ask = rm.asks(app, priority_class="no-such-class")
+
+    rm.is_told(Allocated(ask))
+
+
+@real_clock
+@requirement("SI-ASK-014")
+def test_an_allocation_ends_when_its_execution_timeout_is_over(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    before = rm.now()
+
+    allocation = rm.is_told(Allocated(rm.asks(app, timeout_ms=500)))
+
+    rm.is_told_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        seconds=0.5,
+        since=before,
+    )
+
+
+@requirement("SI-ASK-015")
+def test_an_execution_timeout_of_zero_or_less_never_ends_it(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    unlimited = [rm.is_told(Allocated(rm.asks(app, timeout_ms=never))) for never in (0, -1)]
+
+    with rm.control("an allocation with a positive timeout ends"):
+        before = rm.now()
+        limited = rm.is_told(Allocated(rm.asks(app, timeout_ms=500)))
+        ended = Released(identity=limited.identity, termination=Termination.TIMEOUT)
+        rm.is_told_when_due(ended, seconds=0.5, since=before)
+    rm.is_not_told(*(Released(identity=allocation.identity) for allocation in unlimited))
+
+
+@requirement("SI-ASK-016")
+def test_an_execution_timeout_does_not_count_the_time_before_the_allocation(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application()
+    ask = rm.asks(app, timeout_ms=500)
+    rm.stays_quiet(AskReleased(ask), window=0.6)
+    rm.is_pending(ask)
+    before = rm.now()
+
+    rm.has_node()
+    allocation = rm.is_told(Allocated(ask))
+
+    rm.is_told_when_due(
+        Released(identity=allocation.identity, termination=Termination.TIMEOUT),
+        seconds=0.5,
+        since=before,
+    )
+
+
+@requirement("SI-ASK-017")
+def test_a_rejected_ask_is_over_until_it_is_asked_again(rm: ResourceManager) -> None:
+    rm.has_node()
+    unknown = rm.new_name("app")
+    ask = rm.asks(unknown)
+    with rm.premise("an ask of an unknown application is rejected"):
+        rm.is_told(AskRejected(ask))
+
+    rm.submits_application(unknown)
+    with rm.premise("the application is accepted afterwards"):
+        rm.is_told(ApplicationAccepted(unknown))
+
+    rm.is_not_told(Allocated(ask))
+    rm.is_told(Allocated(rm.asks_again(ask)))
+
+
+@requirement("SI-ASK-018")
+def test_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    withdrawn = rm.has_pending_ask(app)
+    waiting = rm.has_pending_ask(app)
+
+    rm.withdraws(withdrawn)
+    rm.has_node()
+
+    with rm.control("an equal ask that is not withdrawn is allocated"):
+        rm.is_told(Allocated(waiting))
+    rm.is_not_told(Allocated(withdrawn))
+
+
+@requirement("SI-ASK-019")
+def test_an_allocated_ask_is_not_rejected_afterwards(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    ask = rm.asks(app)
+    with rm.premise("the ask is allocated"):
+        rm.is_told(Allocated(ask))
+
+    rm.drains(node)
+    rm.withdraws(rm.asks(app))
+    rm.undrains(node)
+    rm.asks(app)
+
+    rm.is_not_told(AskRejected(ask))
+
+
+@requirement("SI-ASK-020")
+def test_the_ask_of_an_originator_is_allocated_or_rejected(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    with rm.control("an ask without the flag is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+
+    flagged = rm.asks(app, originator=True)
+
+    answer = rm.is_told_one_of(Allocated(flagged), AskRejected(flagged))
+    rm.is_not_told(Allocated(flagged), AskRejected(flagged))
+    rm.records(f"the ask of an originator: {answer}")
+
+
+@requirement("SI-ASK-022")
+def test_a_rejection_names_the_ask_its_application_and_a_reason(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    with rm.control("an ask that fits is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+
+    doubtful = [
+        rm.asks(rm.new_name("app")),
+        rm.asks(app, partition="nope"),
+        rm.asks(app, without_resource=True),
+    ]
+    rm.fences(Kind.ALLOCATIONS)
+
+    rejections = [
+        rejection
+        for ask in doubtful
+        for rejection in rm.collects(AskRejected(ask, ask.said.application), most=1)
+    ]
+    rm.is_not_told(AskRejected(), *(Allocated(rejection.key) for rejection in rejections))
+    rm.needs(1, rejections, "an ask is rejected")
+    for rejection in rejections:
+        rm.says_why(rejection)
+
+
+@requirement("SI-ASK-023")
+def test_a_pending_ask_is_allocated_or_rejected_not_both(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    ask = rm.asks(app)
+    ends = (Allocated(ask), AskRejected(ask))
+    late = rm.may_be_told(AskRejected(ask))
+    rm.records(f"an ask without room: {late or 'stays pending'}")
+
+    rm.has_node()
+
+    late = late or rm.is_told_one_of(*ends)
+    rm.is_not_told(*ends)

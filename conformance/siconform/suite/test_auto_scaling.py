@@ -1,0 +1,51 @@
+"""Auto-scaling metrics, which only 2021-02 has: demand that waits for nodes alone (SI-AUTO)."""
+
+from siconform.marks import requirement
+from siconform.rm.constraints import on_nodes, where
+from siconform.rm.facts import Allocated
+from siconform.rm.resource_manager import ResourceManager
+
+
+@requirement("SI-AUTO-001")
+def test_what_waits_for_nodes_is_listed(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=9)
+
+    first = rm.has_pending_ask(app, memory=3)
+    second = rm.has_pending_ask(rm.has_application(), memory=4)
+
+    rm.sees_outstanding(first, second)
+
+
+@requirement("SI-AUTO-001")
+def test_what_waits_no_longer_is_not_listed(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=9)
+    waiting = rm.has_pending_ask(app, memory=3)
+    with rm.control("while it waits for nodes it is listed"):
+        rm.sees_outstanding(waiting)
+
+    rm.has_node(memory=10)
+    with rm.premise("a new node takes what waits for nodes"):
+        rm.is_told(Allocated(waiting))
+
+    rm.does_not_see_outstanding(waiting)
+
+
+@requirement("SI-AUTO-002")
+def test_what_waits_for_something_else_is_not_listed(rm: ResourceManager) -> None:
+    rm.has_node(memory=20)
+    limited = rm.has_application(queue="root.quota")  # at most 10
+    rm.has_allocation(limited, memory=8)
+
+    beyond_its_quota = rm.asks(limited, memory=4)
+    nowhere_to_go = rm.asks(
+        rm.has_application(), memory=5, constraint=on_nodes(where("zone", "nowhere"))
+    )
+    short_of_nodes = rm.has_pending_ask(rm.has_application(), memory=15)
+
+    with rm.control("what waits for nodes is listed"):
+        rm.sees_outstanding(short_of_nodes)
+    rm.does_not_see_outstanding(beyond_its_quota, nowhere_to_go)

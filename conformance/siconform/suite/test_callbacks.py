@@ -1,0 +1,150 @@
+"""Callbacks: what a scheduler asks an RM that takes them, and what follows (SI-CB)."""
+
+from siconform.marks import requirement
+from siconform.rm.another import AnotherThan
+from siconform.rm.callback_facts import (
+    Assumed,
+    Forgotten,
+    PlacementCheck,
+    Scheduling,
+    SchedulingReported,
+)
+from siconform.rm.facets import Facet
+from siconform.rm.facts import Allocated, Released
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.one_of import OneOf
+from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.resource_manager import ResourceManager
+
+MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has room, or nobody looked
+
+
+@requirement("SI-CB-001")
+def test_callbacks_go_to_those_of_the_latest_registration(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+    first = newcomer.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    newcomer.has_node()
+    with newcomer.premise("an RM that takes placement checks is asked"):
+        early = newcomer.asks(newcomer.has_application())
+        newcomer.is_told(PlacementCheck(early, offer=first))
+
+    newcomer.has_registered_again()
+    second = newcomer.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    newcomer.has_node()
+    late = newcomer.asks(newcomer.has_application())
+
+    newcomer.is_told(PlacementCheck(late, offer=second))
+    newcomer.is_not_told(PlacementCheck(late, offer=first))
+
+
+@requirement("SI-CB-002")
+def test_an_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    nodes = [rm.has_node(memory=10) for _ in range(2)]
+    app = rm.has_application()
+    with rm.control("where nothing is refused both nodes are used"):
+        for _ in nodes:
+            rm.is_told(Allocated(rm.asks(app, memory=6)))
+
+    for unwanted, wanted in (nodes, reversed(nodes)):
+        key = rm.new_name("ask")
+        rm.refuses(key, on=unwanted)
+        rm.asks(app, key=key)
+        rm.is_told(Allocated(key, node=wanted))
+        rm.came_before(PlacementCheck(key, node=wanted), Allocated(key))
+    nowhere = rm.new_name("ask")
+    for node in nodes:
+        rm.refuses(nowhere, on=node)
+    rm.asks(app, key=nowhere)
+    rm.is_not_told(Allocated(nowhere))
+
+
+@requirement("SI-CB-003")
+def test_a_placement_check_names_a_known_ask_and_node(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    nodes = [rm.has_node(memory=10) for _ in range(2)]
+    app = rm.has_application()
+
+    fitting = rm.asks(app, memory=6)
+    allocation = rm.is_told(Allocated(fitting))
+    too_large_for_one_node = rm.asks(app, memory=8)
+    rm.is_told(Allocated(too_large_for_one_node))
+    too_large = rm.asks(app, memory=9)
+    rm.settles()
+
+    rm.every_check_names([fitting, too_large_for_one_node, too_large], nodes)
+    rm.is_told(PlacementCheck(fitting, node=allocation.node, allocate=True))
+
+
+@requirement("SI-CB-004")
+def test_an_rm_that_takes_no_callbacks_is_scheduled_all_the_same(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+
+    rm.is_told(Allocated(rm.asks(app), node=node))
+
+
+@requirement("SI-CB-005")
+def test_an_eviction_check_names_victims_in_order(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.EVICTION_CHECKS)
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    ask = rm.asks(entitled, memory=3, policy=MAY_PREEMPT)
+
+    check = rm.sees_eviction_check(ask)
+    rm.names_victims(check, allocations)
+
+
+@requirement("SI-CB-007")
+def test_no_more_is_preempted_than_the_rm_lets_go(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.EVICTION_CHECKS)
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    rm.refuses_evictions()
+    refused = rm.asks(entitled, memory=2, policy=MAY_PREEMPT)
+    rm.sees_eviction_check(refused)
+    rm.sees_no_preemption_of(*allocations)
+    rm.withdraws(refused)
+
+    rm.welcomes_evictions()
+    welcome = rm.asks(entitled, memory=2, policy=MAY_PREEMPT)
+    check = rm.sees_eviction_check(welcome)
+    with rm.control("with the RM's consent victims are released"):
+        rm.is_told(Released(key=OneOf(check.victims[: check.start + 1])))
+    rm.evicts_no_more_than(check, allocations)
+
+
+@requirement("SI-CB-009")
+def test_a_reported_container_state_fits_the_ask(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.CONTAINER_STATES)
+    rm.has_node(memory=10)
+    app = rm.has_application()
+
+    huge = rm.asks(app, memory=50)
+
+    rm.sees_a_report_on(huge)
+    rm.is_not_told(
+        SchedulingReported(huge, application=AnotherThan(app)),
+        *(SchedulingReported(huge, state=s) for s in Scheduling if s not in MAY_WAIT),
+    )
+
+
+@requirement("SI-CB-011")
+def test_allocations_are_assumed_and_later_forgotten(rm: ResourceManager) -> None:
+    rm.takes_callbacks(Facet.CACHE_SYNCHRONISATION)
+    node = rm.has_node()
+    app = rm.has_application()
+
+    ask = rm.asks(app)
+    allocation = rm.is_told(Allocated(ask, node=node))
+    rm.is_told(Assumed(ask, node=node))
+    rm.is_not_told(Forgotten(ask))
+
+    rm.releases(allocation)
+    rm.is_told(Forgotten(ask))

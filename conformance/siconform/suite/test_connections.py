@@ -1,0 +1,365 @@
+"""Connections: an RM's life at the scheduler, its streams and what travels on them (SI-CONN)."""
+
+from collections.abc import Callable
+
+from siconform.marks import order_is_a_race, real_clock, requirement
+from siconform.rm.cluster import queues_with_quotas
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    Kind,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    StreamEnded,
+)
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.seen import AllocationSeen, ApplicationSeen, NodeSeen, Phase, PhaseSeen
+
+GONE = (Phase.STOPPED, Phase.UNKNOWN)  # nobody has to remember an RM that was stopped
+
+
+@requirement("SI-CONN-001")
+def test_a_registered_rm_is_served_on_every_stream(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+
+    newcomer.is_served()
+
+
+@requirement("SI-CONN-002")
+def test_an_rm_that_is_not_registered_changes_nothing(newcomer: Newcomer) -> None:
+    nameless = newcomer.under_name("")
+
+    node = newcomer.registers_node()
+    newcomer.stays_quiet(NodeAccepted(node))
+    nameless.registers_node(node)
+    nameless.stays_quiet(NodeAccepted(node))
+
+    with newcomer.control("once registered the RM has the node accepted"):
+        newcomer.is_registered()
+        newcomer.drops_its_streams()
+        newcomer.registers_node(node)
+        newcomer.is_told(NodeAccepted(node))
+
+
+@requirement("SI-CONN-003")
+def test_an_rm_cannot_touch_what_belongs_to_another(
+    rm: ResourceManager, second_rm: Newcomer
+) -> None:
+    node, app = rm.has_node(), rm.has_application()
+    allocation = rm.has_allocation(app, node=node)
+    second_rm.joins()
+    with second_rm.premise("the other RM is served"):
+        second_rm.is_served()
+
+    second_rm.releases(allocation)
+    second_rm.removes_application(app)
+    second_rm.decommissions(node)
+    second_rm.fences_all()
+
+    rm.is_not_told(Released(identity=allocation.identity))
+    rm.registers_node(node)
+    rm.is_told(NodeRejected(node))
+    rm.submits_application(app)
+    rm.is_told(ApplicationRejected(app))
+    rm.still_holds(allocation)
+    with rm.control("the same requests by their owner take effect"):
+        rm.removes_application(app)
+        rm.submits_application(app)
+        rm.is_told(ApplicationAccepted(app))
+        rm.decommissions(node)
+        rm.registers_node(node)
+        rm.is_told(NodeAccepted(node))
+
+
+@requirement("SI-CONN-004")
+def test_what_concerns_an_rm_is_told_to_nobody_else(
+    rm: ResourceManager, second_rm: Newcomer
+) -> None:
+    second_rm.joins()
+    with second_rm.premise("the other RM is served"):
+        second_rm.is_served()
+
+    with rm.control("the RM itself gets its verdicts, its allocation and its confirmation"):
+        node, app = rm.has_node(), rm.has_application()
+        allocation = rm.has_allocation(app)
+        rm.still_holds(allocation)
+
+    second_rm.is_not_told(
+        NodeAccepted(node),
+        ApplicationAccepted(app),
+        ApplicationUpdated(app),
+        Allocated(application=app),
+        Released(application=app),
+    )
+
+
+@requirement("SI-CONN-005")
+def test_several_rms_are_served_at_the_same_time(rm: ResourceManager, second_rm: Newcomer) -> None:
+    node = rm.has_node()
+
+    second_rm.is_registered()
+
+    second_rm.is_served()
+    app = rm.submits_application()
+    rm.is_told(ApplicationAccepted(app))
+    rm.is_told(Allocated(rm.asks(app), node=node))
+
+
+@real_clock
+@requirement("SI-CONN-006")
+def test_a_lost_connection_pauses_the_rm(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+    node, app = newcomer.has_node(), newcomer.has_application()
+    newcomer.has_allocation(app)
+    with newcomer.premise("a registered RM is running"):
+        newcomer.sees(PhaseSeen(Phase.RUNNING))
+
+    newcomer.loses_its_connection()
+
+    newcomer.comes_to(Phase.PAUSED, never=GONE)
+    kept = newcomer.shows(NodeSeen(node), ApplicationSeen(app), AllocationSeen(app))
+    newcomer.records(f"nodes, applications and allocations of a paused RM are kept: {kept}")
+
+
+@real_clock
+@requirement("SI-CONN-007")
+def test_a_paused_rm_is_stopped_when_its_timeout_passes(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+    newcomer.has_node()
+    newcomer.loses_its_connection()
+    with newcomer.premise("an RM without connection is paused"):
+        newcomer.sees(PhaseSeen(Phase.PAUSED))
+
+    limit = newcomer.connection_loss_timeout() + newcomer.patience.timer
+    newcomer.sees_one_of(*(PhaseSeen(phase) for phase in GONE), patience=limit)
+
+
+@requirement("SI-CONN-008")
+def test_a_voluntary_shutdown_stops_the_rm_without_a_pause(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+    newcomer.has_node()
+    with newcomer.premise("a registered RM is running"):
+        newcomer.sees(PhaseSeen(Phase.RUNNING))
+
+    newcomer.shuts_down()
+
+    newcomer.comes_to(*GONE, never=[Phase.PAUSED])
+
+
+@requirement("SI-CONN-009")
+def test_nothing_is_allocated_for_an_rm_without_connection(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues_with_quotas(first=1))
+    newcomer.has_node()
+    app = newcomer.has_application(queue="root.first")
+    newcomer.has_allocation(app)
+    with newcomer.control("while the RM is running a raised quota serves a pending ask"):
+        served = newcomer.has_pending_ask(app)
+        newcomer.is_reconfigured(queues_with_quotas(first=2))
+        newcomer.is_told(Allocated(served))
+    waiting = newcomer.has_pending_ask(app)
+    newcomer.loses_its_connection()
+    with newcomer.premise("an RM without connection is paused"):
+        newcomer.sees(PhaseSeen(Phase.PAUSED))
+
+    newcomer.has_been_reconfigured(queues_with_quotas(first=3))
+
+    newcomer.does_not_see(AllocationSeen(app, key=waiting))
+
+
+@requirement("SI-CONN-010")
+def test_an_rm_that_shut_down_is_served_again_only_once_it_registers(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+    node = newcomer.has_node()
+    newcomer.shuts_down()
+
+    newcomer.registers_node(node)
+    newcomer.is_turned_away(Kind.NODES)
+
+    newcomer.is_registered_again()
+    newcomer.registers_node(node)
+    newcomer.is_told(NodeAccepted(node))
+
+
+@requirement("SI-CONN-014")
+def test_releases_caused_by_a_node_come_on_the_allocation_stream(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    allocation = rm.has_allocation(app)
+
+    rm.drains(node)
+    rm.decommissions(node)
+
+    rm.is_told(Released(identity=allocation.identity))
+
+
+@requirement("SI-CONN-014")
+def test_nothing_but_applications_is_told_on_the_application_stream(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    removed, app = rm.has_application(), rm.has_application()
+    rm.has_allocation(removed, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+
+    rm.removes_application(removed)
+
+    with rm.control("the removal ends the allocation"):
+        rm.is_told(Allocated(waiting))
+    # A release sent there instead would read as a verdict on an application.
+    rm.is_not_told(ApplicationAccepted(), ApplicationRejected(), StreamEnded(Kind.APPLICATIONS))
+    reported = len(rm.hears(Released(application=removed)))
+    rm.records(f"removing an application with one allocation: {reported} releases reported")
+
+
+@requirement("SI-CONN-015")
+@order_is_a_race
+def test_requests_on_the_allocation_stream_are_processed_in_order(rm: ResourceManager) -> None:
+    app = rm.has_application()
+
+    withdrawn = []
+    for _ in range(20):
+        ask = rm.asks(app)
+        rm.withdraws(ask)
+        withdrawn.append(ask)
+    kept = rm.asks(app)
+    rm.has_node(memory=100)
+
+    with rm.control("an ask that is not withdrawn is allocated"):
+        rm.is_told(Allocated(kept))
+    rm.is_not_told(*(Allocated(ask) for ask in withdrawn))
+
+
+@requirement("SI-CONN-015")
+@order_is_a_race
+def test_requests_on_the_application_stream_are_processed_in_order(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(other_app, memory=10)
+    rm.removes_application(app)
+    with rm.premise("the id of an application is free again once its removal was seen"):
+        rm.is_told(Allocated(waiting))
+        rm.submits_application(app)
+        rm.is_told(ApplicationAccepted(app))
+
+    for _ in range(10):
+        rm.removes_application(app)
+        rm.submits_application(app)
+
+    for _ in range(10):
+        rm.is_told(ApplicationAccepted(app))
+    rm.is_not_told(ApplicationRejected(app))
+
+
+@requirement("SI-CONN-016")
+def test_one_request_may_bring_a_node_an_application_and_its_ask(rm: ResourceManager) -> None:
+    with rm.one_message():
+        node = rm.registers_node()
+        app = rm.submits_application()
+        ask = rm.asks(app)
+
+    rm.is_told(NodeAccepted(node))
+    rm.is_told(ApplicationAccepted(app))
+    rm.is_told(Allocated(ask, node=node))
+    rm.is_not_told(AskRejected(ask))
+
+
+@requirement("SI-CONN-017")
+def test_one_bad_element_does_not_spoil_its_request(rm: ResourceManager) -> None:
+    known_node, known_app = rm.has_node(memory=100), rm.has_application()
+
+    with rm.one_message():
+        rm.registers_node(known_node)
+        node = rm.registers_node()
+    with rm.one_message():
+        rm.submits_application(known_app)
+        app = rm.submits_application()
+    rm.is_told(NodeRejected(known_node))
+    rm.is_told(NodeAccepted(node))
+    rm.is_told(ApplicationRejected(known_app))
+    rm.is_told(ApplicationAccepted(app))
+
+    with rm.one_message():
+        rm.asks(rm.new_name("unknown"))
+        ask = rm.asks(app)
+    rm.is_told(Allocated(ask))
+    rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
+
+
+@requirement("SI-CONN-018")
+def test_a_restarted_scheduler_knows_all_that_the_rm_replays(
+    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
+) -> None:
+    newcomer.has_registered()
+    node = newcomer.has_node(memory=10)
+    app = newcomer.has_application()
+    allocation = newcomer.has_allocation(app, memory=6)
+    waiting = newcomer.has_pending_ask(app, memory=6)
+
+    restart_scheduler(newcomer)
+    newcomer.is_registered()
+    newcomer.submits_application(app)
+    newcomer.is_told(ApplicationAccepted(app))
+    newcomer.registers_node(node, existing=(allocation,))
+    newcomer.is_told(NodeAccepted(node))
+    newcomer.asks_again(waiting)
+
+    newcomer.is_not_told(Allocated(waiting))
+    newcomer.still_holds(allocation)
+    newcomer.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-CONN-019")
+def test_ids_need_no_syntax_and_nothing_needs_tags(rm: ResourceManager) -> None:
+    node = rm.registers_node(f"Node/1 (ä) {rm.new_name('')}")
+    app = rm.submits_application(f"App #1; ß={rm.new_name('')}")
+    rm.is_told(NodeAccepted(node))
+    rm.is_told(ApplicationAccepted(app))
+
+    ask = rm.asks(app, key=f"Äsk\\1 'x' {rm.new_name('')}")
+
+    rm.is_told(Allocated(ask, application=app, node=node))
+
+
+@requirement("SI-CONN-021")
+def test_every_list_of_a_request_takes_effect(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app, removed = rm.has_application(), rm.has_application()
+    stopped = rm.has_allocation(app, memory=1)
+    rm.has_allocation(removed, memory=5)
+    waiting = rm.has_pending_ask(app, memory=6)
+
+    with rm.one_message():
+        ask = rm.asks(app, memory=1)
+        rm.releases(stopped)
+    with rm.one_message():
+        added = rm.submits_application()
+        rm.removes_application(removed)
+
+    rm.is_told(Allocated(ask))
+    rm.is_told(Released(identity=stopped.identity))
+    rm.is_told(ApplicationAccepted(added))
+    rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-REC-007")
+def test_existing_allocations_take_effect_beside_the_other_lists(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    stopped = rm.has_allocation(app, memory=1)
+    existing = rm.remembers_allocation(app, node, memory=5)
+
+    with rm.one_message():
+        ask = rm.asks(app, memory=1)
+        rm.releases(stopped)
+        rm.adds_existing(existing)
+
+    rm.is_told(Allocated(ask))
+    rm.is_told(Released(identity=stopped.identity))
+    too_large = rm.asks(app, memory=5)  # what is left beside the existing one is 4
+    rm.is_not_told(Allocated(too_large))
+    rm.still_holds(existing)
+    rm.is_told(Allocated(too_large))

@@ -1,0 +1,131 @@
+"""Constants: well-known names that a scheduler acts on (SI-CONST)."""
+
+from siconform.marks import requirement
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+)
+from siconform.rm.preemption_verbs import (
+    ENTITLED_QUEUE,
+    MAY_NOT_PREEMPT,
+    MAY_PREEMPT,
+    OPTED_OUT,
+    TAKING_QUEUE,
+)
+from siconform.rm.resource_manager import ResourceManager
+
+NAMED_NODE = "yunikorn.apache.org/requiredNode"
+MAY_BE_PREEMPTED = "yunikorn.apache.org/allowPreemption"
+FOUR_OF_MEMORY = '{"resources": {"memory": {"value": 4}}}'
+
+
+@requirement("SI-CONST-001")
+def test_the_partition_of_a_node_has_its_well_known_name(rm: ResourceManager) -> None:
+    elsewhere = rm.registers_node(attributes={"si/node-partition": "nope"})
+    misnamed = rm.registers_node(attributes={"node-partition": "nope", "si/partition": "nope"})
+    here = rm.registers_node(attributes={"si/node-partition": "default"})
+
+    rm.is_told(NodeRejected(elsewhere))
+    rm.is_told(NodeAccepted(misnamed))
+    rm.is_told(NodeAccepted(here))
+
+
+@requirement("SI-CONST-001")
+def test_limits_of_memory_are_about_the_resource_of_that_name(rm: ResourceManager) -> None:
+    rm.has_node(resources={"memory": 100, "mem": 100, "vcore": 100})
+    app = rm.has_application(queue="root.quota")
+
+    rm.is_told(Allocated(rm.asks(app, resources={"mem": 11, "memory": 10, "vcore": 11})))
+
+    rm.is_not_told(Allocated(rm.asks(app, memory=1)))
+
+
+@requirement("SI-CONST-003")
+def test_the_required_node_tag_may_tie_an_ask_to_a_node(rm: ResourceManager) -> None:
+    named = rm.has_node(memory=10, occupied={"memory": 10})
+    rm.has_node(memory=10)
+    app = rm.has_application()
+
+    ask = rm.asks(app, tags={NAMED_NODE: named})
+
+    at_once = rm.may_be_told(Allocated(ask))
+    rm.updates_node(named, memory=10, occupied={"memory": 0})
+    placed = at_once or rm.is_told(Allocated(ask, node=named))
+    rm.records(f"an ask that requires {named}, which was full: {placed}")
+
+
+@requirement("SI-CONST-004")
+def test_the_policy_of_an_ask_outweighs_its_preemption_tag(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    spared = [
+        rm.has_allocation(taker, policy=OPTED_OUT, tags={MAY_BE_PREEMPTED: "true"})
+        for _ in range(8)
+    ]
+    victims = [
+        rm.has_allocation(taker, policy=MAY_NOT_PREEMPT, tags={MAY_BE_PREEMPTED: allowed})
+        for allowed in ("false", "true")
+    ]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    for _ in range(2):
+        ask = rm.asks(entitled, policy=MAY_PREEMPT)
+        release = rm.sees_preemption_of(*spared, *victims, by=ask)
+        rm.names_one_of(release, victims)
+
+
+@requirement("SI-CONST-004")
+def test_the_preemption_tag_may_stand_for_a_policy(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    others = [
+        rm.has_allocation(taker, policy=None, tags={MAY_BE_PREEMPTED: "false"}) for _ in range(9)
+    ]
+    tagged = rm.has_allocation(taker, policy=None, tags={MAY_BE_PREEMPTED: "true"})
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    ask = rm.asks(entitled, policy=MAY_PREEMPT)
+    release = rm.sees_preemption_of(*others, tagged, by=ask)
+
+    which = "the one" if Released(identity=tagged.identity).matches(release) else "another than"
+    rm.records(f"preempted was {which} that is tagged so")
+
+
+@requirement("SI-CONST-005")
+def test_a_namespace_quota_may_limit_the_queue_created_for_it(rm: ResourceManager) -> None:
+    rm.has_node(memory=100)
+    tags = {"namespace": rm.new_name("namespace"), "namespace.resourcequota": FOUR_OF_MEMORY}
+    app = rm.has_application(queue="", tags=tags)
+
+    for _ in range(2):
+        rm.asks(app, memory=3)
+
+    rm.is_told(Allocated(application=app))
+    beyond = rm.may_be_told(Allocated(application=app))
+    rm.records(f"beyond the quota of its namespace: {beyond or 'nothing is allocated'}")
+
+
+@requirement("SI-CONST-006")
+def test_a_forced_application_is_accepted_where_another_is_not(rm: ResourceManager) -> None:
+    with rm.control("without the tag the application is rejected"):
+        rm.is_told(ApplicationRejected(rm.submits_application(queue="root.missing")))
+
+    forced = rm.submits_application(queue="root.missing", tags={"application.create.force": "true"})
+
+    rm.is_told(ApplicationAccepted(forced))
+
+
+@requirement("SI-CONST-007")
+def test_a_node_that_is_not_ready_may_be_left_alone(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+    node = rm.has_node(attributes={"ready": "false"})
+
+    early = rm.may_be_told(Allocated(waiting))
+    rm.updates_node(node, attributes={"ready": "true"})
+    placed = early or rm.is_told(Allocated(waiting, node=node))
+    rm.records(f"on a node that was not ready: {early or 'nothing'}; later: {placed}")

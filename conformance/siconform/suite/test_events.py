@@ -1,0 +1,399 @@
+"""Events: what a scheduler that sends them says of its objects (SI-EVT).
+
+No text obliges a scheduler to send a record for a change, and details that a later text added are
+nothing to complain of. So records are judged as far as they come; that every change leads to one
+is a SHOULD of its own (SI-EVT-013).
+"""
+
+import pytest
+
+from siconform.marks import requirement
+from siconform.rm.cluster import queues_with_quotas
+from siconform.rm.event_facts import (
+    Change,
+    Detail,
+    EmptyBatch,
+    EventTold,
+    Subject,
+)
+from siconform.rm.facts import Allocated, ApplicationRejected, Released
+from siconform.rm.gang_verbs import HARD, SOFT
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.one_of import OneOf
+from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.resource_manager import ResourceManager
+
+NEW_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_READY, Detail.NODE_CAPACITY, Detail.NODE_OCCUPIED]
+NEW_QUEUE = [Detail.QUEUE_TYPE, Detail.QUEUE_MAX, Detail.QUEUE_GUARANTEED]
+GONE_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_ALLOC, Detail.NODE_DECOMMISSION]
+
+
+@requirement("SI-EVT-001")
+def test_events_come_as_records_by_callback(rm: ResourceManager) -> None:
+    rm.hears_events()
+    node, app = rm.has_node(), rm.has_application()
+    ask = rm.asks(app)
+    rm.is_told(Allocated(ask))
+
+    rm.is_told_one_of(EventTold(node), EventTold(app), EventTold(ask))
+    for event in rm.events_so_far():
+        rm.names_a_known_object(event)
+    rm.is_not_told(EmptyBatch())
+
+
+@requirement("SI-EVT-002")
+def test_every_record_has_a_type_an_object_and_a_time(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node()
+    app = rm.has_application()
+    rm.releases(rm.has_allocation(app))
+
+    events = rm.events_so_far()
+
+    rm.presupposes_some(events, "anything")
+    for event in events:
+        rm.names_a_known_object(event)
+        rm.tells_the_time_in_nanoseconds(event)
+
+
+@requirement("SI-EVT-003")
+def test_the_group_of_an_object_is_what_it_belongs_to(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node()
+    app = rm.has_application()
+    ask = rm.asks(app)
+    rm.is_told(Allocated(ask))
+
+    rm.events_so_far()
+
+    about_ask = rm.hears(EventTold(ask, Subject.REQUEST))
+    about_app = rm.hears(EventTold(app, Subject.APPLICATION))
+    rm.presupposes_some([*about_ask, *about_app], "asks and applications")
+    for event in about_ask:
+        rm.agrees(event, EventTold(group=app))
+    for event in about_app:
+        rm.agrees(event, EventTold(group=app.queue))
+    rm.is_not_told(EventTold(ask, reason=""), EventTold(app, reason=""))
+
+
+@requirement("SI-EVT-004")
+def test_no_record_is_without_type(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node()
+    rm.releases(rm.has_allocation(rm.has_application()))
+
+    rm.presupposes_some(rm.events_so_far(), "anything")
+
+    rm.is_not_told(EventTold(subject=Subject.UNSET))
+
+
+@requirement("SI-EVT-005")
+def test_the_change_tells_what_came_changed_and_went(rm: ResourceManager) -> None:
+    rm.hears_events()
+
+    node = rm.has_node(memory=10)
+    came = rm.events_of_this_step(node, Subject.NODE)
+    rm.updates_node(node, memory=20)
+    changed = rm.events_of_this_step(node, Subject.NODE)
+    rm.decommissions(node)
+    went = rm.events_of_this_step(node, Subject.NODE)
+
+    rm.presupposes_some([*came, *changed, *went], "nodes")
+    rm.never_tells(came, Change.REMOVE)
+    rm.never_tells(changed, Change.ADD, Change.REMOVE)
+    rm.never_tells(went, Change.ADD)
+    rm.tells_as(changed, Detail.NODE_CAPACITY, Change.SET)
+    rm.tells_as(went, Detail.NODE_DECOMMISSION, Change.REMOVE)
+
+
+@requirement("SI-EVT-006")
+def test_the_detail_belongs_to_the_type_of_its_record(rm: ResourceManager) -> None:
+    rm.hears_events()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.releases(rm.has_allocation(app))
+    rm.withdraws(rm.has_pending_ask(app, memory=50))
+    rm.has_allocation(app)
+    rm.decommissions(node)
+
+    events = rm.events_so_far()
+
+    rm.presupposes_some([e for e in events if e.detail is not Detail.NONE], "details")
+    for event in events:
+        rm.tells_a_detail_of_its_type(event)
+
+
+@requirement("SI-EVT-007")
+def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node()
+    app = rm.has_application()
+    rm.releases(rm.has_allocation(app))
+    rejected = rm.submits_application(queue="root.missing")
+    rm.is_told(ApplicationRejected(rejected))
+
+    rm.events_so_far()
+
+    life = rm.hears(EventTold(app, Subject.APPLICATION))
+    refusal = rm.hears(EventTold(rejected, Subject.APPLICATION))
+    rm.presupposes_some([*life, *refusal], "applications")
+    rm.tells_a_life_as_reported(app, life)
+    rm.tells_only_the_refusal(refusal)
+
+
+@pytest.mark.parametrize("style", [HARD, SOFT])
+@requirement("SI-EVT-007")
+def test_the_details_of_a_gang_that_timed_out_follow_its_life(
+    rm: ResourceManager, style: str
+) -> None:
+    rm.hears_events()
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.settles()
+
+    rm.events_so_far()
+
+    life = rm.hears(EventTold(partial.gang, Subject.APPLICATION))
+    rm.presupposes_some(life, "applications")
+    rm.tells_a_life_as_reported(partial.gang, life)
+
+
+@requirement("SI-EVT-008")
+def test_what_the_rm_ends_is_told_as_cancelled(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app)
+    withdrawn = rm.has_pending_ask(app, memory=50)
+
+    rm.releases(allocation)
+    rm.withdraws(withdrawn)
+    rm.events_so_far()
+
+    ends = rm.endings_of(allocation)
+    cancelled = rm.endings_of(withdrawn)
+    rm.presupposes_some([*ends, *cancelled], "the ends of allocations and asks")
+    rm.only_tells(ends, Detail.ALLOC_CANCEL, Detail.REQUEST_ALLOC)
+    rm.only_tells(cancelled, Detail.REQUEST_CANCEL)
+
+
+@requirement("SI-EVT-008")
+def test_what_ends_with_a_timeout_is_told_as_such(rm: ResourceManager) -> None:
+    rm.hears_events()
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.settles()
+
+    rm.events_so_far()
+
+    pending = rm.endings_of(partial.pending)
+    placeholders = [event for p in partial.placeholders for event in rm.endings_of(p)]
+    rm.presupposes_some([*pending, *placeholders], "a placeholder timeout")
+    rm.only_tells(pending, Detail.REQUEST_TIMEOUT)
+    rm.only_tells(placeholders, Detail.ALLOC_TIMEOUT, Detail.REQUEST_ALLOC)
+
+
+@requirement("SI-EVT-008")
+def test_a_replaced_placeholder_is_told_as_such(rm: ResourceManager) -> None:
+    rm.hears_events()
+    gang, placeholders = rm.has_complete_gang()
+    real, gone = rm.has_replaced(gang, placeholders)
+
+    rm.events_so_far()
+
+    replaced = rm.endings_of(gone)
+    rm.presupposes_some([*replaced, *rm.endings_of(real)], "a replacement")
+    rm.only_tells(replaced, Detail.ALLOC_REPLACED, Detail.REQUEST_ALLOC)
+    rm.only_tells(rm.endings_of(real), Detail.REQUEST_ALLOC)
+
+
+@requirement("SI-EVT-008")
+def test_an_allocation_that_went_with_its_node_is_told_as_such(rm: ResourceManager) -> None:
+    rm.hears_events()
+    node = rm.has_node()
+    allocation = rm.has_allocation(rm.has_application())
+
+    rm.decommissions(node)
+    rm.is_told(Released(identity=allocation.identity))
+    rm.events_so_far()
+
+    ends = rm.endings_of(allocation)
+    rm.presupposes_some(ends, "the end of an allocation")
+    rm.only_tells(ends, Detail.ALLOC_NODE_REMOVED, Detail.REQUEST_ALLOC)
+
+
+@requirement("SI-EVT-008")
+def test_a_preempted_allocation_is_told_as_such(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    release = rm.sees_preemption_of(*allocations, by=rm.asks(entitled, policy=MAY_PREEMPT))
+    victim = next(a for a in allocations if a.identity == release.identity)
+    rm.settles()
+
+    rm.events_so_far()
+
+    ends = rm.endings_of(victim)
+    rm.presupposes_some(ends, "preemption")
+    rm.only_tells(ends, Detail.ALLOC_PREEMPT, Detail.REQUEST_ALLOC)
+
+
+@requirement("SI-EVT-009")
+def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> None:
+    rm.hears_events()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    steps = [(rm.events_of_this_step(node, Subject.NODE), NEW_NODE)]
+
+    rm.updates_node(node, memory=20)
+    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_CAPACITY]))
+    rm.updates_node(node, occupied={"memory": 5})
+    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_OCCUPIED]))
+    rm.drains(node)
+    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_SCHEDULABLE]))
+    rm.undrains(node)
+    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_SCHEDULABLE]))
+    allocation = rm.has_allocation(app, node=node)
+    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_ALLOC]))
+    rm.has_pending_ask(app, memory=18)
+    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_RESERVATION]))
+    rm.decommissions(node)
+    rm.is_told(Released(identity=allocation.identity))
+    steps.append((rm.events_of_this_step(node, Subject.NODE), GONE_NODE))
+
+    rm.presupposes_some([event for events, _ in steps for event in events], "nodes")
+    for events, details in steps:
+        rm.only_tells(events, *details)
+
+
+@requirement("SI-EVT-010")
+def test_the_detail_of_a_dynamic_queue_tells_what_changed(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node()
+    namespace = rm.new_name("space")
+    queue = f"root.namespaces.{namespace}"
+
+    app = rm.has_application(queue="", tags={"namespace": namespace})
+    rm.has_allocation(app)
+    rm.events_so_far()
+
+    events = rm.hears(EventTold(queue, Subject.QUEUE))
+    rm.presupposes_some(events, "queues")
+    rm.only_tells(events, Detail.QUEUE_DYNAMIC, Detail.QUEUE_APP, Detail.QUEUE_ALLOC, *NEW_QUEUE)
+
+
+@requirement("SI-EVT-010")
+def test_the_detail_of_a_managed_queue_tells_what_changed(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues_with_quotas(first=8, second=8))
+    newcomer.hears_events()
+    newcomer.events_so_far()
+
+    newcomer.has_been_reconfigured(queues_with_quotas(first=5, second=8, third=None))
+    changed = newcomer.events_of_this_step("root.first", Subject.QUEUE)
+    added = newcomer.events_of_this_step("root.third", Subject.QUEUE)
+    same = newcomer.events_of_this_step("root.second", Subject.QUEUE)
+
+    newcomer.presupposes_some([*changed, *added], "queues")
+    newcomer.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_MAX)
+    newcomer.only_tells(added, Detail.QUEUE_CONFIG, *NEW_QUEUE)
+    newcomer.only_tells(same, Detail.QUEUE_CONFIG)
+
+
+@requirement("SI-EVT-011")
+def test_reference_and_resource_name_the_second_object_and_the_amount(rm: ResourceManager) -> None:
+    rm.hears_events()
+    node = rm.has_node(memory=10)
+    allocation = rm.has_allocation(rm.has_application())
+    before = rm.events_of_this_step(node, Subject.NODE)
+
+    rm.updates_node(node, memory=20, vcore=20)
+    after = rm.events_of_this_step(node, Subject.NODE)
+
+    allocated = [event for event in before if event.detail is Detail.NODE_ALLOC]
+    resized = [event for event in after if event.detail is Detail.NODE_CAPACITY]
+    rm.presupposes_some([*allocated, *resized], "allocations on nodes and their capacity")
+    for event in allocated:
+        rm.agrees(event, EventTold(reference=OneOf([allocation.identity, allocation.key])))
+    for event in resized:
+        rm.agrees(event, EventTold(resource={"memory": 20, "vcore": 20}))
+
+
+@requirement("SI-EVT-012")
+def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceManager) -> None:
+    rm.hears_events()
+    app = rm.has_application()
+    nothing = rm.events_of_this_step(app, Subject.APPLICATION)
+    waiting = rm.has_pending_ask(app)
+    asked = rm.events_of_this_step(app, Subject.APPLICATION)
+    rm.has_node()
+    allocation = rm.is_told(Allocated(waiting))
+    allocated = rm.events_of_this_step(app, Subject.APPLICATION)
+    rm.releases(allocation)
+    released = rm.events_of_this_step(app, Subject.APPLICATION)
+
+    both = {Detail.APP_ALLOC, Detail.APP_REQUEST}
+    told = [e for e in (*nothing, *asked, *allocated, *released) if e.detail in both]
+    rm.presupposes_some(told, "the asks and allocations of applications")
+    rm.does_not_tell(nothing, *both)
+    rm.does_not_tell(asked, Detail.APP_ALLOC)
+    rm.does_not_tell(released, Detail.APP_REQUEST)
+
+
+@requirement("SI-EVT-013")
+def test_every_change_of_a_node_leads_to_a_record(rm: ResourceManager) -> None:
+    rm.hears_events()
+    node = rm.has_node(memory=10)
+    allocation = rm.has_allocation(rm.has_application())
+    rm.updates_node(node, memory=20, attributes={"ready": "false"})
+    rm.updates_node(node, occupied={"memory": 5})
+    rm.drains(node)
+    rm.decommissions(node)
+    rm.is_told(Released(identity=allocation.identity))
+
+    rm.events_so_far()
+
+    for detail in {*NEW_NODE, *GONE_NODE}:
+        rm.is_told(EventTold(node, Subject.NODE, detail=detail))
+
+
+@requirement("SI-EVT-013")
+def test_every_change_of_an_application_leads_to_a_record(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node()
+    app = rm.has_application()
+    rm.releases(rm.has_allocation(app))
+    rejected = rm.submits_application(queue="root.missing")
+    rm.is_told(ApplicationRejected(rejected))
+
+    rm.events_so_far()
+
+    for detail in (Detail.APP_NEW, Detail.APP_ACCEPTED, Detail.APP_REQUEST, Detail.APP_ALLOC):
+        rm.is_told(EventTold(app, Subject.APPLICATION, detail=detail))
+    rm.is_told_one_of(
+        EventTold(app, Subject.APPLICATION, detail=Detail.APP_STARTING),
+        EventTold(app, Subject.APPLICATION, detail=Detail.APP_RUNNING),
+    )
+    rm.is_told(EventTold(app, Subject.APPLICATION, detail=Detail.APP_COMPLETING))
+    rm.is_told(EventTold(rejected, Subject.APPLICATION, detail=Detail.APP_REJECT))
+
+
+@requirement("SI-EVT-013")
+def test_every_end_of_an_ask_and_an_allocation_leads_to_a_record(rm: ResourceManager) -> None:
+    rm.hears_events()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    released, lost = rm.has_allocation(app), rm.has_allocation(app)
+    withdrawn = rm.has_pending_ask(app, memory=50)
+
+    rm.releases(released)
+    rm.withdraws(withdrawn)
+    rm.decommissions(node)
+    rm.is_told(Released(identity=lost.identity))
+    rm.events_so_far()
+
+    rm.told_of(released, Detail.REQUEST_ALLOC)
+    rm.told_of(released, Detail.ALLOC_CANCEL)
+    rm.told_of(withdrawn, Detail.REQUEST_CANCEL)
+    rm.told_of(lost, Detail.ALLOC_NODE_REMOVED)

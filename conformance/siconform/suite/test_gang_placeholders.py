@@ -1,0 +1,240 @@
+"""Placeholders: when they are allocated, what they count for, what they change (SI-GANG)."""
+
+from siconform.marks import disruptive, requirement
+from siconform.rm.facts import Allocated, ApplicationUpdated, Released, Termination
+from siconform.rm.gang_verbs import QUOTA_QUEUE, TASK_GROUP, replaced
+from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.states import ACCEPTED, NEW, RUNNING, WAITING, AnotherState
+
+
+@requirement("SI-GANG-009")
+def test_no_placeholder_is_allocated_before_there_is_room_for_all(rm: ResourceManager) -> None:
+    rm.has_node(memory=20)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    _, released = rm.has_allocation(app, memory=4), rm.has_allocation(app, memory=4)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=3, memory=2)
+
+    asks = rm.asks_placeholders(gang)
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
+
+    rm.releases(released)
+    with rm.control("the placeholders are allocated once there is room"):
+        for ask in asks:
+            rm.is_told(Allocated(ask))
+
+
+@requirement("SI-GANG-010")
+def test_other_applications_are_served_while_a_gang_waits_for_room(rm: ResourceManager) -> None:
+    rm.has_node(memory=20)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(app, memory=7)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=2, memory=2)
+    rm.asks_placeholders(gang)
+
+    ask = rm.asks(app, memory=1)
+
+    rm.is_told(Allocated(ask))
+
+
+@requirement("SI-GANG-012")
+def test_a_placeholder_is_allocated_and_reported_as_one(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=3)
+
+    asks = rm.asks_placeholders(gang)
+
+    for ask in asks:
+        rm.is_told(Allocated(ask, application=gang, placeholder=True, task_group=TASK_GROUP))
+
+
+@requirement("SI-GANG-015")
+def test_an_application_stays_accepted_while_placeholders_are_pending(rm: ResourceManager) -> None:
+    partial = rm.has_partial_gang()
+
+    rm.is_not_told(ApplicationUpdated(partial.gang, state=AnotherState(NEW, ACCEPTED)))
+
+
+@disruptive  # yunikorn-core leaves such an application where it is for ever
+@requirement("SI-GANG-016")
+def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceManager) -> None:
+    partial = rm.has_partial_gang()
+
+    early = rm.asks_member(partial.gang)
+    rm.is_not_told(Allocated(early), *(replaced(p) for p in partial.placeholders))
+
+    rm.has_node(memory=2)
+    with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
+        last = rm.is_told(Allocated(partial.pending))
+        rm.is_served_at_the_latest_when_repeated(early, [*partial.placeholders, last])
+
+
+@requirement("SI-GANG-018")
+def test_a_placeholder_may_be_asked_for_later(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=2)
+    rm.has_placeholder(gang)
+
+    later = rm.asks_placeholder(gang)
+
+    rm.is_told(Allocated(later, placeholder=True, task_group=TASK_GROUP))
+
+
+@requirement("SI-GANG-027")
+def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
+    rm.has_node(memory=20)
+    rm.has_placeholders(rm.has_gang(queue=QUOTA_QUEUE, members=4, memory=2))
+    app = rm.has_application(queue=QUOTA_QUEUE)
+
+    too_large = rm.asks(app, memory=3)
+
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits beside them is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=2)))
+
+
+@requirement("SI-GANG-027")
+def test_placeholders_count_against_the_capacity_of_their_node(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    rm.has_placeholders(rm.has_gang(members=4, memory=2))
+    app = rm.has_application()
+
+    too_large = rm.asks(app, memory=3)
+
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits beside them is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=2)))
+
+
+@requirement("SI-GANG-028")
+def test_the_placeholder_flag_means_nothing_without_a_group(rm: ResourceManager) -> None:
+    rm.has_node()
+    ordinary, app = rm.has_application(), rm.has_application()
+    rm.has_allocation(ordinary)
+
+    allocation = rm.is_told(Allocated(rm.asks(app, placeholder=True)))
+
+    rm.is_told_where_reported(
+        ApplicationUpdated(app, state=RUNNING), like=ApplicationUpdated(ordinary, state=RUNNING)
+    )
+    rm.is_told(Allocated(rm.asks(app, task_group=TASK_GROUP)))
+    rm.is_not_told(Released(identity=allocation.identity))
+
+
+@requirement("SI-GANG-030")
+def test_one_ask_may_stand_for_all_placeholders_of_a_group(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=3)
+
+    allocated = rm.collects(Allocated(rm.asks_placeholder(gang, times=3)), most=3)
+    rm.needs(1, allocated, "a placeholder is allocated")
+    real = [rm.asks_member(gang) for _ in allocated]
+    answered = rm.collects(Allocated(application=gang, placeholder=False), most=len(real))
+
+    rm.records(
+        f"one placeholder ask for 3: {len(allocated)} placeholders, {len(answered)} replaced"
+    )
+
+
+@requirement("SI-GANG-043")
+def test_a_pending_placeholder_keeps_an_application_from_waiting(rm: ResourceManager) -> None:
+    partial = rm.has_partial_gang(members=2)
+    (placeholder,) = partial.placeholders
+    rm.drains(placeholder.node)  # or the pending one would take the room
+
+    rm.releases(placeholder)
+    with rm.premise("a release by the RM is confirmed"):
+        rm.is_told(Released(identity=placeholder.identity))
+
+    rm.is_not_told(ApplicationUpdated(partial.gang, state=WAITING))
+    with rm.control("with its last placeholder ask withdrawn it is waiting"):
+        rm.withdraws(partial.pending)
+        rm.is_told(ApplicationUpdated(partial.gang, state=WAITING))
+
+
+@requirement("SI-GANG-047")
+def test_a_placeholder_stopped_by_the_rm_is_gone(rm: ResourceManager) -> None:
+    partial = rm.has_partial_gang()
+    stopped, _ = partial.placeholders
+
+    rm.releases(stopped)
+
+    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
+    rm.is_not_told(Released(identity=stopped.identity))
+
+
+@requirement("SI-GANG-047")
+def test_a_stopped_placeholder_is_not_replaced(rm: ResourceManager) -> None:
+    gang, (stopped, left) = rm.has_complete_gang(members=2)
+
+    rm.releases(stopped)
+    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
+    real = [rm.asks_member(gang), rm.asks_member(gang)]
+
+    rm.is_told(replaced(left))
+    for ask in real:
+        rm.is_told(Allocated(ask, placeholder=False))
+    rm.is_not_told(Released(identity=stopped.identity), Released(identity=left.identity))
+
+
+@requirement("SI-GANG-047")
+def test_a_leftover_stopped_while_the_application_is_waiting_is_not_replaced(
+    rm: ResourceManager,
+) -> None:
+    waiting = rm.has_waiting_gang(leftovers=2)
+    stopped, left = waiting.leftovers
+
+    rm.releases(stopped)
+    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
+    real = [rm.asks_member(waiting.gang), rm.asks_member(waiting.gang)]
+
+    rm.is_told(replaced(left))
+    for ask in real:
+        rm.is_told(Allocated(ask, placeholder=False))
+    rm.is_not_told(Released(identity=stopped.identity), Released(identity=left.identity))
+
+
+@requirement("SI-GANG-052")
+def test_a_fifo_queue_serves_the_older_gang_first(rm: ResourceManager) -> None:
+    older, younger = rm.has_gang(members=2), rm.has_gang(members=2)
+    first, second = rm.asks_placeholders(older), rm.asks_placeholders(younger)
+    for ask in (*first, *second):
+        rm.is_pending(ask)
+
+    rm.registers_node(memory=4)
+
+    rm.is_not_told(*(Allocated(ask) for ask in second))
+    with rm.control("the placeholders of the older gang are allocated"):
+        for ask in first:
+            rm.is_told(Allocated(ask))
+
+
+@requirement("SI-GANG-053")
+def test_placeholders_need_no_placeholder_ask(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application(queue="root.fifo")
+
+    asks = [rm.asks(app, task_group=TASK_GROUP, placeholder=True) for _ in range(2)]
+    placeholders = [rm.is_told(Allocated(ask, placeholder=True)) for ask in asks]
+    real = rm.asks(app, task_group=TASK_GROUP)
+
+    rm.is_told_replacement(real, placeholders)
+    rm.is_told(Allocated(real, placeholder=False))
+
+
+@requirement("SI-GANG-067")
+def test_a_preempted_placeholder_is_gone_for_replacements(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(queue=TAKING_QUEUE, members=2, memory=5)
+    placeholders = rm.has_placeholders(gang)
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+
+    claim = rm.asks(entitled, memory=5, policy=MAY_PREEMPT)
+    release = rm.sees_preemption_of(*placeholders, by=claim)
+    rm.agrees(release, Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
+    real = rm.asks_member(gang)
+
+    rm.is_told_replacement(real, [p for p in placeholders if p.identity != release.identity])
+    rm.is_not_told(Released(identity=release.identity))

@@ -1,0 +1,333 @@
+"""Replacement: a real ask takes the place of a placeholder of its group (SI-GANG)."""
+
+from siconform.marks import disruptive, requirement
+from siconform.rm.facts import Allocated, Released, Termination
+from siconform.rm.gang_verbs import (
+    ANOTHER_GROUP,
+    QUOTA_QUEUE,
+    TASK_GROUP,
+    otherwise_released,
+    replaced,
+    timed_out,
+)
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.seen import AllocationSeen, ApplicationSeen, QueueSeen
+
+
+@requirement("SI-GANG-011")
+def test_a_gang_may_get_more_than_its_placeholder_ask(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=2, memory=2)
+    placeholders = rm.has_placeholders(gang)
+    _, gone = rm.has_replaced(gang, placeholders)
+    rm.has_replaced(gang, [p for p in placeholders if p != gone])
+
+    more = [rm.asks_member(gang), rm.asks_member(gang)]
+
+    for ask in more:
+        rm.is_told(Allocated(ask))
+
+
+@requirement("SI-GANG-017")
+def test_placeholders_are_matched_by_their_group(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=4)
+    one = [rm.has_placeholder(gang) for _ in range(2)]
+    another = [rm.has_placeholder(gang, group=ANOTHER_GROUP) for _ in range(2)]
+
+    real = rm.asks_member(gang, group=ANOTHER_GROUP)
+
+    rm.is_told_replacement(real, another)
+    rm.is_not_told(*(Released(identity=p.identity) for p in one))
+
+
+@requirement("SI-GANG-019")
+def test_a_real_ask_has_one_placeholder_released(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=3)
+    placeholders = rm.has_placeholders(gang)
+
+    real = rm.asks_member(gang)
+
+    rm.is_told_replacement(real, placeholders)
+    rm.is_not_told(*(Released(identity=p.identity) for p in placeholders))
+
+
+@requirement("SI-GANG-020")
+def test_nothing_is_allocated_before_the_rm_has_confirmed(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    waiting = rm.has_pending_ask(rm.has_application(), memory=4)
+
+    open_one = rm.has_open_replacement(gang, placeholders)
+
+    rm.is_not_told(Allocated(open_one.real), Allocated(waiting))
+    with rm.control("after the confirmation the real allocation comes"):
+        rm.confirms(open_one.release)
+        rm.is_told(Allocated(open_one.real))
+
+
+@requirement("SI-GANG-021")
+def test_the_real_allocation_takes_the_place_of_the_placeholder(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    open_one = rm.has_open_replacement(gang, placeholders)
+    gone = open_one.placeholder
+
+    rm.confirms(open_one.release)
+
+    real = rm.is_told(
+        Allocated(open_one.real, node=gone.node, placeholder=False, task_group=TASK_GROUP)
+    )
+    rm.have_different_identities([*placeholders, real])
+    rm.is_not_told(Released(identity=gone.identity))
+
+
+@requirement("SI-GANG-022")
+def test_a_real_ask_without_placeholder_is_placed_normally(rm: ResourceManager) -> None:
+    rm.has_node(memory=20)
+    gang = rm.has_gang(members=2)
+    placeholder = rm.has_placeholder(gang)
+    used = rm.has_placeholder(gang, group=ANOTHER_GROUP)
+    rm.has_replaced(gang, [used], group=ANOTHER_GROUP)
+
+    for group in ("", ANOTHER_GROUP, "unknown-group"):
+        rm.is_told(Allocated(rm.asks_member(gang, group=group), placeholder=False))
+
+    rm.is_not_told(Released(identity=placeholder.identity))
+    with rm.control("a real ask of its group does have the placeholder released"):
+        rm.is_told_replacement(rm.asks_member(gang), [placeholder])
+
+
+@requirement("SI-GANG-023")
+def test_a_placeholder_is_released_for_one_real_ask_only(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=3)
+    placeholders = rm.has_placeholders(gang)
+
+    with rm.confirming_nothing():
+        first = rm.is_told_replacement(rm.asks_member(gang), placeholders).placeholder
+        second = rm.asks_member(gang)
+
+        rm.is_told_replacement(second, [p for p in placeholders if p != first])
+        rm.is_not_told(*(Released(identity=p.identity) for p in placeholders))
+
+
+@requirement("SI-GANG-024")
+def test_scheduling_goes_on_while_a_replacement_is_open(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    rm.has_open_replacement(gang, placeholders)
+    rm.has_node()
+
+    ask = rm.asks(rm.has_application())
+
+    rm.is_told(Allocated(ask))
+
+
+@requirement("SI-GANG-025")
+def test_a_real_ask_goes_elsewhere_if_the_node_has_shrunk(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=2)
+    open_one = rm.has_open_replacement(gang, placeholders)
+    shrunk, other = open_one.placeholder.node, rm.has_node(memory=2)
+    rm.updates_node(shrunk, memory=1)
+
+    rm.confirms(open_one.release)
+
+    rm.is_told(Allocated(open_one.real, node=other))
+    rm.is_told(Allocated(rm.asks(rm.has_application(), memory=1), node=shrunk))
+    rm.is_not_told(Released(identity=open_one.placeholder.identity))
+
+
+@requirement("SI-GANG-025")
+def test_a_real_ask_waits_for_room_if_its_node_has_shrunk(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=2)
+    open_one = rm.has_open_replacement(gang, placeholders)
+    shrunk = open_one.placeholder.node
+    rm.updates_node(shrunk, memory=1)
+
+    rm.confirms(open_one.release)
+    rm.is_not_told(Allocated(open_one.real))
+    other = rm.registers_node(memory=2)
+
+    rm.is_told(Allocated(open_one.real, node=other))
+    rm.is_told(Allocated(rm.asks(rm.has_application(), memory=1), node=shrunk))
+    rm.is_not_told(Released(identity=open_one.placeholder.identity))
+
+
+@requirement("SI-GANG-026")
+def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=5, memory=2)
+    placeholders = rm.has_placeholders(gang)
+    other = rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2)
+
+    for _ in range(5):
+        real = rm.asks_member(gang)
+        gone = rm.is_told_replacement(real, placeholders).placeholder
+        allocation = rm.is_told(Allocated(real))
+        placeholders.remove(gone)
+
+    rm.is_not_told(Allocated(other))
+    with rm.control("with one real allocation gone the other application is served"):
+        rm.releases(allocation)
+        rm.is_told(Allocated(other))
+
+
+@requirement("SI-GANG-054")
+def test_a_smaller_real_ask_frees_what_it_leaves_over(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    waiting = rm.has_pending_ask(rm.has_application(), memory=1)
+
+    open_one = rm.has_open_replacement(gang, placeholders, memory=3)
+    rm.is_not_told(Allocated(open_one.real), Allocated(waiting))
+    rm.confirms(open_one.release)
+
+    node = open_one.placeholder.node
+    rm.is_told(Allocated(open_one.real, node=node, resource={"memory": 3, "vcore": 1}))
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-GANG-055")
+def test_a_larger_real_ask_waits_for_room_of_its_size(rm: ResourceManager) -> None:
+    gang, (placeholder,) = rm.has_complete_gang(memory=2)
+
+    real = rm.asks_member(gang, memory=3)
+    rm.is_not_told(Allocated(real))
+    rm.is_pending(real)
+    other = rm.registers_node(memory=3)
+
+    rm.is_told(Allocated(real, node=other, resource={"memory": 3, "vcore": 1}))
+    rm.is_told_one_of(replaced(placeholder), timed_out(placeholder))
+    rm.is_not_told(Allocated(real))
+
+
+@requirement("SI-GANG-056")
+def test_a_real_ask_does_not_wait_for_placeholders_in_replacement(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    first = rm.has_open_replacement(gang, placeholders)
+    second = rm.has_open_replacement(gang, [p for p in placeholders if p != first.placeholder])
+    rm.has_node()
+
+    third = rm.asks_member(gang)
+
+    rm.is_told(Allocated(third))
+    rm.is_not_told(*(Released(identity=p.identity) for p in placeholders))
+    for open_one in (first, second):
+        rm.confirms(open_one.release)
+        rm.is_told(Allocated(open_one.real))
+
+
+@requirement("SI-GANG-057")
+def test_a_second_confirmation_changes_nothing(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    waiting = rm.has_pending_ask(rm.has_application(), memory=4)
+    open_one = rm.has_open_replacement(gang, placeholders)
+
+    rm.confirms(open_one.release)
+    rm.confirms(open_one.release)
+
+    with rm.control("the first confirmation brings the real allocation"):
+        rm.is_told(Allocated(open_one.real))
+    rm.is_not_told(
+        Allocated(open_one.real),
+        Allocated(waiting),
+        Released(identity=open_one.placeholder.identity),
+    )
+
+
+@requirement("SI-GANG-058")
+def test_a_stop_of_the_placeholder_does_not_lose_the_real_ask(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    open_one = rm.has_open_replacement(gang, placeholders)
+    placeholder = open_one.placeholder
+
+    rm.releases(placeholder)
+    rm.is_told(Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM))
+    rm.confirms(open_one.release)
+
+    rm.is_told(Allocated(open_one.real))
+    other = rm.asks(rm.has_application(), memory=4)
+    rm.is_not_told(
+        Allocated(open_one.real), Allocated(other), Released(identity=placeholder.identity)
+    )
+
+
+@requirement("SI-GANG-059")
+def test_a_real_ask_withdrawn_in_time_is_not_allocated(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    waiting = rm.has_pending_ask(rm.has_application(), memory=4)
+    open_one = rm.has_open_replacement(gang, placeholders)
+
+    rm.withdraws(open_one.real)
+    rm.fences_all()
+    rm.confirms(open_one.release)
+
+    rm.is_not_told(Allocated(open_one.real))
+    with rm.control("the room of the placeholder goes to the ask that waits"):
+        rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-GANG-060")
+def test_placeholders_of_a_decommissioned_node_are_not_replaced(rm: ResourceManager) -> None:
+    gang, (ended, left) = rm.has_complete_gang(members=2)
+    rm.updates_node(left.node, memory=4)
+
+    rm.decommissions(ended.node)
+    rm.is_told_one_of(*otherwise_released(ended))
+    real = [rm.asks_member(gang), rm.asks_member(gang)]
+
+    rm.is_told(replaced(left))
+    for ask in real:
+        rm.is_told(Allocated(ask, node=left.node))
+    rm.is_not_told(Released(identity=ended.identity), Released(identity=left.identity))
+
+
+@disruptive  # some versions of yunikorn-core take a late confirmation badly
+@requirement("SI-GANG-061")
+def test_a_real_ask_outlives_the_node_of_its_placeholder(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    open_one = rm.has_open_replacement(gang, placeholders)
+    placeholder, other = open_one.placeholder, rm.has_node(memory=4)
+
+    rm.decommissions(placeholder.node)
+    rm.may_be_told(*otherwise_released(placeholder))
+    rm.settles()
+    rm.confirms(open_one.release)
+
+    rm.is_told(Allocated(open_one.real, node=other))
+    late = rm.asks(rm.has_application(), memory=4)
+    rm.is_not_told(
+        Allocated(open_one.real), Allocated(late), Released(identity=placeholder.identity)
+    )
+
+
+@requirement("SI-GANG-062")
+def test_removing_the_application_ends_its_open_replacements(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2, memory=4)
+    open_one = rm.has_open_replacement(gang, placeholders)
+
+    rm.removes_application(gang)
+    rm.settles()
+    rm.confirms(open_one.release)
+
+    app = rm.has_application()
+    room = [rm.asks(app, memory=4), rm.asks(app, memory=4)]
+    for ask in room:
+        rm.is_told(Allocated(ask))
+    one_more = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(one_more), Allocated(application=gang))
+
+
+@requirement("SI-GANG-048")
+def test_the_state_of_an_application_shows_placeholders_apart(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    real, gone = rm.has_replaced(gang, placeholders)
+    (left,) = [placeholder for placeholder in placeholders if placeholder != gone]
+    both = {name: amount + left.resource[name] for name, amount in real.resource.items()}
+
+    rm.sees(
+        ApplicationSeen(gang, allocated_real=real.resource, allocated_placeholder=left.resource)
+    )
+    rm.sees(AllocationSeen(gang, identity=real.identity, placeholder=False, task_group=TASK_GROUP))
+    rm.sees(AllocationSeen(gang, identity=left.identity, placeholder=True, task_group=TASK_GROUP))
+    rm.sees_where_shown(QueueSeen(gang.queue, allocated=both), like=QueueSeen(gang.queue))

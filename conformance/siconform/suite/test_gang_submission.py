@@ -1,0 +1,89 @@
+"""Gang applications: how placeholderAsk and queue decide on their submission (SI-GANG)."""
+
+from siconform.marks import requirement
+from siconform.rm.facts import Allocated, ApplicationAccepted, ApplicationRejected
+from siconform.rm.resource_manager import ResourceManager
+
+
+@requirement("SI-GANG-002")
+def test_an_application_without_placeholder_ask_is_an_ordinary_one(rm: ResourceManager) -> None:
+    rm.has_node()
+
+    app = rm.submits_application(placeholders=None)
+
+    rm.is_told(ApplicationAccepted(app))
+    rm.is_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-GANG-003")
+def test_a_gang_larger_than_the_quota_is_rejected(rm: ResourceManager) -> None:
+    with rm.control("a gang within the quota is accepted"):
+        rm.is_told(ApplicationAccepted(rm.submits_gang(queue="root.quota", memory=10)))
+
+    too_large = rm.submits_gang(queue="root.quota", memory=11)
+
+    rm.is_told(ApplicationRejected(too_large))
+
+
+@requirement("SI-GANG-004")
+def test_a_gang_within_the_quota_is_accepted_whatever_is_free(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    rm.has_allocation(rm.has_application(queue="root.quota"), memory=8)
+
+    gang = rm.submits_gang(queue="root.quota", memory=10)
+
+    rm.is_told(ApplicationAccepted(gang))
+    with rm.control("a gang above the quota is rejected"):
+        rm.is_told(ApplicationRejected(rm.submits_gang(queue="root.quota", memory=11)))
+
+
+@requirement("SI-GANG-005")
+def test_the_quota_of_a_parent_queue_counts_as_well(rm: ResourceManager) -> None:
+    with rm.control("a gang within the quota of the parent is accepted"):
+        rm.is_told(ApplicationAccepted(rm.submits_gang(queue="root.parent.left", memory=10)))
+
+    too_large = rm.submits_gang(queue="root.parent.left", memory=11)
+
+    rm.is_told(ApplicationRejected(too_large))
+
+
+@requirement("SI-GANG-006")
+def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
+    with rm.control("the same gang for a FIFO queue is accepted"):
+        rm.is_told(ApplicationAccepted(rm.submits_gang(queue="root.fifo")))
+
+    unfair = rm.submits_gang(queue="root.fair")
+
+    rm.is_told(ApplicationRejected(unfair))
+
+
+@requirement("SI-GANG-007")
+def test_fifo_and_stateaware_queues_take_gangs(rm: ResourceManager) -> None:
+    for queue in rm.queues_in_force("root.fifo", "root.stateaware"):
+        rm.is_told(ApplicationAccepted(rm.submits_gang(queue=queue)))
+    with rm.control("a gang for a FAIR queue is rejected"):
+        rm.is_told(ApplicationRejected(rm.submits_gang(queue="root.fair")))
+
+
+@requirement("SI-GANG-008")
+def test_a_fair_queue_gives_an_ordinary_application_one_verdict(rm: ResourceManager) -> None:
+    app = rm.submits_application(queue="root.fair")
+
+    verdicts = (ApplicationAccepted(app), ApplicationRejected(app))
+    verdict = rm.is_told_one_of(*verdicts)
+    rm.is_not_told(*verdicts)
+    rm.records(f"an application without gang in a FAIR queue: {verdict}")
+
+
+@requirement("SI-GANG-051")
+def test_a_gang_waits_for_nodes_where_they_are_too_small_today(rm: ResourceManager) -> None:
+    rm.has_node(memory=4)
+
+    gang = rm.submits_gang(queue="root.quota", members=5, memory=2)
+    rm.is_told(ApplicationAccepted(gang))
+    asks = rm.asks_placeholders(gang)
+    rm.fences_all()
+    rm.registers_node(memory=6)
+
+    for ask in asks:
+        rm.is_told(Allocated(ask, placeholder=True))

@@ -1,0 +1,13 @@
+"""Histories: whatever an RM did within the texts, nothing is lost and no rule was broken.
+
+The monitors judge every history; ``siconform explore`` makes more of them.
+"""
+
+from siconform.exploring.exploration import Exploration
+from siconform.marks import explores, requirement
+
+
+@explores
+@requirement("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")
+def test_whatever_ended_its_nodes_and_queues_can_be_filled_again(exploration: Exploration) -> None:
+    exploration.finds_nothing()

@@ -1,0 +1,468 @@
+"""Nodes: registration, update, drain and decommission (SI-NODE)."""
+
+from siconform.marks import requirement
+from siconform.rm.facts import (
+    Allocated,
+    Kind,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    StreamEnded,
+    Termination,
+)
+from siconform.rm.maps import Including, Lacking
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.seen import NodeSeen
+
+
+@requirement("SI-NODE-001")
+def test_a_new_node_is_accepted(rm: ResourceManager) -> None:
+    node = rm.registers_node(memory=16, vcore=4)
+
+    rm.is_told(NodeAccepted(node))
+
+
+@requirement("SI-NODE-002")
+def test_a_known_node_is_rejected_with_a_reason(rm: ResourceManager) -> None:
+    node = rm.has_node()
+
+    rm.registers_node(node)
+
+    rejection = rm.is_told(NodeRejected(node))
+    rm.says_why(rejection)
+
+
+@requirement("SI-NODE-003")
+def test_a_rejected_duplicate_changes_nothing_on_the_node(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    rm.registers_node(node, memory=100)
+    rm.is_told(NodeRejected(node))
+
+    rm.is_told(Allocated(rm.asks(app, memory=5), node=node))
+    too_large = rm.asks(app, memory=50)
+    rm.is_not_told(Allocated(too_large))
+
+
+@requirement("SI-NODE-004")
+def test_every_creation_gets_exactly_one_verdict(rm: ResourceManager) -> None:
+    known = [rm.has_node() for _ in range(10)]
+    new = []
+
+    for number in range(10):
+        with rm.one_message():
+            new += [rm.registers_node() for _ in range(4)]
+            rm.registers_node(known[number])
+
+    for node in new:
+        rm.is_told(NodeAccepted(node))
+    for node in known:
+        rm.is_told(NodeRejected(node))
+    rm.is_not_told(*(NodeAccepted(n) for n in known), *(NodeRejected(n) for n in new))
+
+
+@requirement("SI-NODE-005")
+def test_a_node_without_id_is_not_accepted(rm: ResourceManager) -> None:
+    with rm.control("a node with an id is accepted"):
+        rm.is_told(NodeAccepted(rm.registers_node()))
+
+    rm.registers_node("")
+
+    rm.is_told_one_of(NodeRejected(""), StreamEnded(Kind.NODES))
+    rm.is_not_told(NodeAccepted(""))
+
+
+@requirement("SI-NODE-006")
+def test_a_node_is_filled_to_its_capacity_and_no_further(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, vcore=10)
+    app = rm.has_application()
+
+    asks = [rm.asks(app, memory=1, vcore=1) for _ in range(11)]
+
+    for _ in range(10):
+        rm.is_told(Allocated(node=node))
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-NODE-007")
+def test_occupied_resource_is_not_available(rm: ResourceManager) -> None:
+    rm.has_node(memory=10, occupied={"memory": 6})
+    app = rm.has_application()
+
+    rm.is_told(Allocated(rm.asks(app, memory=4)))
+    one_more = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(one_more))
+
+
+@requirement("SI-NODE-008")
+def test_attributes_are_free_form(rm: ResourceManager) -> None:
+    odd = rm.registers_node(attributes={"foo": "bar"})
+    none = rm.registers_node()
+
+    rm.is_told(NodeAccepted(odd))
+    rm.is_told(NodeAccepted(none))
+
+
+@requirement("SI-NODE-009")
+def test_a_node_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None:
+    nowhere = rm.registers_node(attributes={"si/node-partition": "nope"})
+    default = rm.registers_node()
+
+    rm.is_told(NodeRejected(nowhere))
+    rm.is_told(NodeAccepted(default))
+
+
+@requirement("SI-NODE-010")
+def test_a_new_node_takes_work_at_once(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+
+    node = rm.registers_node()
+
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-011", "SI-NODE-012")
+def test_a_node_created_draining_takes_work_only_once_it_is_undrained(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+
+    node = rm.registers_node(draining=True)
+    rm.is_told(NodeAccepted(node))
+    rm.updates_node(node, memory=100)
+    rm.is_not_told(Allocated(waiting))
+
+    rm.undrains(node)
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-013")
+def test_creating_a_known_node_draining_is_rejected_and_does_not_drain_it(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+
+    rm.registers_node(node, draining=True)
+
+    rm.is_told(NodeRejected(node))
+    rm.is_told(Allocated(rm.asks(app), node=node))
+
+
+@requirement("SI-NODE-015")
+def test_an_update_does_not_create_a_node(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+    unknown = rm.new_name("node")
+
+    rm.updates_node(unknown, memory=10)
+
+    rm.is_not_told(Allocated(waiting), NodeAccepted(unknown))
+    with rm.control("the same node is accepted when it is created"):
+        rm.is_told(NodeAccepted(rm.registers_node(unknown)))
+
+
+@requirement("SI-NODE-016")
+def test_actions_on_an_unknown_node_fail_visibly(rm: ResourceManager) -> None:
+    rm.has_node()
+    unknown = rm.new_name("node")
+
+    for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
+        action(unknown)
+        rm.is_told_one_of(NodeRejected(unknown), StreamEnded(Kind.NODES))
+
+
+@requirement("SI-NODE-017")
+def test_more_capacity_serves_pending_asks(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=4)
+    waiting = rm.has_pending_ask(app, memory=4)
+
+    rm.updates_node(node, memory=10)
+
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-018")
+def test_less_capacity_stops_placement_beyond_it(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    rm.updates_node(node, memory=4)
+    too_large = rm.asks(app, memory=6)
+
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits the smaller node is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-NODE-019")
+def test_shrinking_a_node_below_its_usage_at_most_preempts(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocations = [rm.has_allocation(app, memory=5) for _ in range(2)]
+
+    rm.updates_node(node, memory=6)
+    rm.fences_all()
+
+    others = [t for t in Termination if t is not Termination.PREEMPTED_BY_SCHEDULER]
+    rm.stays_quiet(
+        *(Released(identity=a.identity, termination=t) for a in allocations for t in others)
+    )
+    preempted = rm.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
+    rm.records(f"a node that shrank below its usage: {len(preempted)} allocations preempted")
+
+
+@requirement("SI-NODE-020")
+def test_attributes_of_an_update_replace_those_before(rm: ResourceManager) -> None:
+    node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
+    with rm.premise("a snapshot shows attributes"):
+        rm.sees(NodeSeen(node, attributes=Including({"zone": "a"})))
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.sees(NodeSeen(node, attributes=Including({"zone": "b"})))
+
+
+@requirement("SI-NODE-038")
+def test_attributes_left_out_of_an_update_are_gone(rm: ResourceManager) -> None:
+    node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
+    with rm.control("before the update the attribute is there"):
+        rm.sees(NodeSeen(node, attributes=Including({"disk": "ssd"})))
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.sees(NodeSeen(node, attributes=Lacking("disk")))
+
+
+@requirement("SI-NODE-021")
+def test_occupied_resource_can_be_changed(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, occupied={"memory": 8})
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app, memory=6)
+
+    rm.updates_node(node, memory=10, occupied={"memory": 2})
+
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-022")
+def test_resources_left_out_of_an_update_stay(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, occupied={"memory": 2})
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+
+
+@requirement("SI-NODE-025")
+def test_an_update_does_not_end_draining(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    rm.drains(node)
+    waiting = rm.has_pending_ask(app)
+
+    rm.updates_node(node, memory=100)
+
+    rm.is_not_told(Allocated(waiting))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-026", "SI-NODE-028")
+def test_a_draining_node_takes_no_work_until_it_is_undrained(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+
+    rm.drains(node)
+    waiting = rm.asks(app)
+    rm.is_not_told(Allocated(waiting))
+    rm.is_pending(waiting)
+
+    rm.undrains(node)
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-027")
+def test_draining_does_not_end_allocations(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    allocation = rm.has_allocation(app)
+
+    rm.drains(node)
+
+    rm.is_not_told(Released(identity=allocation.identity))
+    rm.still_holds(allocation)
+
+
+@requirement("SI-NODE-029")
+def test_undraining_a_node_that_is_not_draining_is_an_error(rm: ResourceManager) -> None:
+    node = rm.has_node()
+
+    rm.undrains(node)
+
+    rm.is_told_one_of(NodeRejected(node), StreamEnded(Kind.NODES))
+
+
+@requirement("SI-NODE-030")
+def test_a_draining_node_can_be_decommissioned(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    rm.drains(node)
+    with rm.control("while it is there it cannot be created"):
+        rm.registers_node(node)
+        rm.is_told(NodeRejected(node))
+
+    rm.decommissions(node)
+
+    rm.registers_node(node)
+    rm.is_told(NodeAccepted(node))
+
+
+@requirement("SI-NODE-031")
+def test_a_schedulable_node_can_be_decommissioned(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+
+    rm.decommissions(node)
+    waiting = rm.asks(app)
+    rm.is_not_told(Allocated(waiting))
+
+    rm.registers_node(node)
+    rm.is_told(NodeAccepted(node))
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-032")
+def test_decommissioning_ends_every_allocation_on_the_node(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    allocations = [rm.has_allocation(app, node=node) for _ in range(3)]
+
+    rm.drains(node)
+    rm.decommissions(node)
+
+    for allocation in allocations:
+        rm.is_told(Released(identity=allocation.identity))
+
+
+@requirement("SI-NODE-033")
+def test_nothing_is_placed_on_a_decommissioned_node(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    with rm.control("the node takes work before"):
+        rm.is_told(Allocated(rm.asks(app), node=node))
+
+    rm.drains(node)
+    rm.decommissions(node)
+    ask = rm.asks(app)
+
+    rm.is_not_told(Allocated(ask))
+
+
+@requirement("SI-NODE-034")
+def test_pending_asks_survive_the_removal_of_a_node(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+
+    rm.drains(node)
+    rm.decommissions(node)
+    other = rm.has_node(memory=10)
+
+    rm.is_told(Allocated(waiting, node=other))
+
+
+@requirement("SI-NODE-035")
+def test_actions_on_a_removed_node_have_no_effect(rm: ResourceManager) -> None:
+    removed, other = rm.has_node(), rm.has_node()
+    app = rm.has_application()
+    rm.drains(removed)
+    rm.decommissions(removed)
+    allocation = rm.has_allocation(app, node=other)
+
+    rm.drains(removed)
+    rm.undrains(removed)
+    rm.decommissions(removed)
+    rm.decommissions(rm.new_name("node"))
+
+    rm.is_not_told(
+        NodeAccepted(removed), NodeRejected(other), Released(identity=allocation.identity)
+    )
+    rm.is_told(Allocated(rm.asks(app), node=other))
+
+
+@requirement("SI-NODE-036")
+def test_a_node_without_action_is_neither_created_nor_changed(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    unknown = rm.new_name("node")
+
+    rm.names_node_without_action(unknown, memory=100)
+    rm.names_node_without_action(node, memory=100)
+    too_large = rm.asks(app, memory=50)
+
+    rm.is_not_told(NodeAccepted(unknown), Allocated(too_large))
+    with rm.control("an ask that fits is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-NODE-037")
+def test_entries_for_one_node_in_one_request_take_effect_in_order(rm: ResourceManager) -> None:
+    app = rm.has_application()
+
+    with rm.one_message():
+        node = rm.registers_node()
+        rm.drains(node)
+
+    rm.is_told(NodeAccepted(node))
+    late = rm.asks(app)
+    rm.is_not_told(Allocated(late))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_told(Allocated(late, node=node))
+
+
+@requirement("SI-NODE-039")
+def test_a_draining_node_counts_as_known(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    rm.drains(node)
+
+    rm.registers_node(node)
+
+    rm.is_told(NodeRejected(node))
+    waiting = rm.asks(app)
+    rm.is_not_told(Allocated(waiting))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-040")
+def test_an_update_may_carry_any_attribute(rm: ResourceManager) -> None:
+    node = rm.has_node(attributes={"si/local-images": "one"})
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"si/local-images": "two"})
+
+    rm.is_told(Allocated(rm.asks(app), node=node))
+
+
+@requirement("SI-NODE-040")
+def test_an_update_may_name_another_partition(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"si/node-partition": "another"})
+
+    still_used = rm.may_be_told(Allocated(rm.asks(app), node=node))
+    rm.records(
+        f"a node whose partition changed {'goes on' if still_used else 'is not used any more'}"
+    )

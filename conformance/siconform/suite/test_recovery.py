@@ -1,0 +1,450 @@
+"""Recovery: allocations that exist already are taken over (SI-REC)."""
+
+from collections.abc import Callable
+
+import pytest
+
+from siconform.marks import disruptive, registering_again_is_a_race, requirement
+from siconform.rm.another import AnotherThan
+from siconform.rm.facts import (
+    Allocated,
+    AllocationRejected,
+    ApplicationUpdated,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    Termination,
+)
+from siconform.rm.gang_verbs import HARD, TASK_GROUP, replaced
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.states import COMPLETED, FAILURE, WAITING
+
+
+@requirement("SI-REC-001")
+def test_existing_allocations_of_a_new_node_hold_their_room_on_it(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=7)
+
+    rm.registers_node(node, memory=10, existing=(existing,))
+
+    rm.is_told(NodeAccepted(node))
+    too_large = rm.asks(app, memory=4)
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits beside the existing allocation is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+
+
+@requirement("SI-REC-001")
+def test_existing_allocations_of_a_new_node_count_in_their_queue(rm: ResourceManager) -> None:
+    app = rm.has_application(queue="root.quota")
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=7)
+
+    rm.registers_node(node, memory=100, existing=(existing,))
+
+    rm.is_told(NodeAccepted(node))
+    too_large = rm.asks(app, memory=4)
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits the quota beside it is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=3)))
+
+
+@requirement("SI-REC-002")
+def test_a_recovered_allocation_is_not_allocated_again(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    other_node = rm.has_node()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=7)
+
+    rm.has_recovered_node(node, existing)
+
+    rm.is_not_told(
+        Allocated(existing.key, node=other_node),
+        Allocated(existing.key, identity=AnotherThan(existing.identity)),
+    )
+    with rm.control("an ask of the same application is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-REC-003")
+def test_a_recovered_allocation_is_released_by_the_identity_it_had(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=7)
+    rm.has_recovered_node(node, existing)
+
+    rm.releases(existing)
+
+    rm.is_told(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-REC-004")
+def test_an_existing_allocation_without_identity_is_refused(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    with rm.control("the same allocation with an identity is taken over"):
+        known = rm.new_name("node")
+        existing = rm.remembers_allocation(app, known)
+        rm.registers_node(known, existing=(existing,))
+        rm.is_told(NodeAccepted(known))
+        rm.still_holds(existing)
+
+    node = rm.new_name("node")
+    nameless = rm.remembers_allocation(app, node, identity="")
+    rm.registers_node(node, existing=(nameless,))
+
+    rm.is_told_one_of(NodeRejected(node), AllocationRejected(nameless.key))
+
+
+@requirement("SI-REC-006")
+def test_a_node_with_an_allocation_of_an_unknown_application_is_refused(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    with rm.control("a node with an allocation of a known application is accepted"):
+        rm.has_recovered_node(known := rm.new_name("node"), rm.remembers_allocation(app, known))
+
+    stray = rm.remembers_allocation(rm.new_name("app"), node, memory=10)
+    rm.registers_node(node, memory=10, existing=(stray,))
+
+    rm.is_told_one_of(NodeRejected(node), AllocationRejected(stray.key))
+
+
+@requirement("SI-REC-006")
+def test_a_refused_node_leaves_none_of_its_allocations_behind(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    good = rm.remembers_allocation(app, node, memory=4)
+    stray = rm.remembers_allocation(rm.new_name("app"), node, memory=6)
+    rm.registers_node(node, memory=10, existing=(good, stray))
+    with rm.premise("the node or the allocation is refused"):
+        rm.is_told_one_of(NodeRejected(node), AllocationRejected(stray.key))
+
+    rm.registers_node(node, memory=10, existing=(good,))
+
+    rm.is_told_one_of(NodeAccepted(node), NodeRejected(node))
+    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    one_more = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(one_more))
+    rm.releases(good)
+    rm.is_told(Allocated(one_more, node=node))
+
+
+@requirement("SI-REC-007")
+def test_existing_allocations_can_be_added_by_themselves(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    existing = rm.remembers_allocation(app, node, memory=7)
+
+    rm.adds_existing(existing)
+
+    too_large = rm.asks(app, memory=4)
+    rm.is_not_told(
+        Allocated(too_large), Allocated(existing.key, identity=AnotherThan(existing.identity))
+    )
+    with rm.control("an ask that fits beside the existing allocation is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+    rm.releases(existing)
+    rm.is_told(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
+    rm.is_told(Allocated(rm.asks(app, memory=7), node=node))
+
+
+@requirement("SI-REC-007")
+def test_existing_allocations_added_by_themselves_count_in_their_queue(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=100)
+    app = rm.has_application(queue="root.quota")
+    existing = rm.remembers_allocation(app, node, memory=7)
+
+    rm.adds_existing(existing)
+
+    too_large = rm.asks(app, memory=4)
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits the quota beside it is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=3)))
+
+
+@requirement("SI-REC-008")
+def test_existing_allocations_of_nowhere_are_rejected(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    with rm.control("an existing allocation with node and application is taken over"):
+        rm.adds_existing(existing := rm.remembers_allocation(app, node))
+        rm.still_holds(existing)
+    unknown_app, unknown_node = rm.new_name("app"), rm.new_name("node")
+
+    misplaced = [
+        rm.remembers_allocation(app, unknown_node, memory=10),
+        rm.remembers_allocation(unknown_app, node, memory=10),
+        rm.remembers_allocation(app, node, memory=10, partition="nope"),
+    ]
+    for allocation in misplaced:
+        rm.adds_existing(allocation)
+
+    for allocation in misplaced:
+        rejection = rm.is_told(
+            AllocationRejected(allocation.key, application=allocation.application)
+        )
+        rm.says_why(rejection)
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-REC-009")
+def test_a_draining_node_is_filled_with_what_exists_before_it_takes_work(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app, memory=10)
+    node = rm.has_node(memory=10, draining=True)
+
+    rm.adds_existing(rm.remembers_allocation(app, node, memory=7))
+    rm.undrains(node)
+
+    rm.is_not_told(Allocated(waiting))
+    with rm.control("an ask that fits beside the existing allocation is allocated"):
+        rm.withdraws(waiting)
+        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+
+
+@requirement("SI-REC-011")
+def test_a_recovered_placeholder_is_replaced_like_any_other(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=1)
+    node = rm.new_name("node")
+    placeholder = rm.remembers_placeholder(gang, node)
+    rm.has_recovered_node(node, placeholder)
+
+    with rm.confirming_nothing():
+        real = rm.asks_member(gang)
+        release = rm.is_told(Released(identity=placeholder.identity))
+        rm.agrees(release, Released(termination=Termination.PLACEHOLDER_REPLACED))
+        rm.is_not_told(Allocated(real))
+
+    rm.confirms(release)
+    rm.is_told(Allocated(real, node=node))
+
+
+@requirement("SI-REC-012")
+@pytest.mark.parametrize(
+    ("task_group", "placeholder"),
+    [("", False), (TASK_GROUP, False), ("", True)],
+    ids=["neither group nor flag", "group without flag", "flag without group"],
+)
+def test_a_recovered_allocation_with_incomplete_gang_data_is_a_regular_one(
+    rm: ResourceManager, *, task_group: str, placeholder: bool
+) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=1)
+    node = rm.new_name("node")
+    regular = rm.remembers_allocation(gang, node, task_group=task_group, placeholder=placeholder)
+    complete = rm.remembers_placeholder(gang, node)
+    rm.has_recovered_node(node, regular, complete)
+
+    first = rm.asks_member(gang)
+    with rm.control("a recovered allocation with complete gang data is replaced"):
+        release = rm.is_told_one_of(replaced(complete), replaced(regular))
+        first_real = rm.is_told(Allocated(first))
+    rm.agrees(release, replaced(complete))
+    second_real = rm.is_told(Allocated(rm.asks_member(gang)))
+
+    rm.is_not_told(Released(identity=regular.identity), AllocationRejected(regular.key))
+    rm.still_holds(first_real)
+    rm.still_holds(second_real)
+    rm.is_not_told(
+        ApplicationUpdated(gang, state=WAITING), ApplicationUpdated(gang, state=COMPLETED)
+    )
+    rm.still_holds(regular)
+
+
+@requirement("SI-REC-013")
+def test_a_recovered_allocation_beyond_the_quota_only_holds_back_new_ones(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application(queue="root.quota")
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=12)
+
+    rm.registers_node(node, memory=100, existing=(existing,))
+
+    rm.is_told(NodeAccepted(node))
+    waiting = rm.asks(app)
+    rm.is_not_told(Allocated(waiting))
+    rm.still_holds(existing)
+    rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-REC-013")
+@disruptive
+def test_a_recovered_allocation_beyond_the_capacity_only_holds_back_new_ones(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=12)
+
+    rm.registers_node(node, memory=10, existing=(existing,))
+
+    rm.is_told(NodeAccepted(node))
+    waiting = rm.asks(app)
+    rm.is_not_told(Allocated(waiting))
+    rm.still_holds(existing)
+    rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-REC-014")
+def test_a_recovered_allocation_keeps_its_application_from_waiting(rm: ResourceManager) -> None:
+    rm.has_node()
+    app, other = rm.has_application(), rm.has_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+    rm.has_recovered_node(node, existing)
+
+    with rm.control("an application with nothing left goes to waiting"):
+        rm.releases(rm.has_allocation(other))
+        rm.is_told_waiting(other)
+    rm.is_not_told(ApplicationUpdated(app, state=WAITING), ApplicationUpdated(app, state=COMPLETED))
+
+    rm.releases(existing)
+    rm.is_told_waiting(app)
+
+
+@requirement("SI-REC-015")
+def test_existing_allocations_of_an_update_are_ignored(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    rm.updates_node(node, existing=(rm.remembers_allocation(app, node, memory=9),))
+
+    rm.is_told(Allocated(rm.asks(app, memory=9), node=node))
+    with rm.control("given at a creation it holds its room"):
+        created = rm.new_name("node")
+        rm.has_recovered_node(created, rm.remembers_allocation(app, created, memory=9))
+        rm.is_not_told(Allocated(rm.asks(app, memory=9)))
+
+
+@requirement("SI-REC-016")
+def test_a_restarted_scheduler_is_as_before_once_everything_is_said_again(
+    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
+) -> None:
+    newcomer.has_registered()
+
+    _is_as_before_once_replayed(
+        newcomer, lambda: _restart_and_register(newcomer, restart_scheduler)
+    )
+
+
+@requirement("SI-REC-016")
+def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
+    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
+) -> None:
+    newcomer.has_registered()
+    newcomer.does_gang_scheduling()
+    node = newcomer.has_node()
+    gang = newcomer.has_gang()
+    placeholder = newcomer.has_placeholder(gang)
+
+    restart_scheduler(newcomer)
+    newcomer.is_registered()
+    newcomer.submits_application(gang, placeholders=gang.member)
+    newcomer.registers_node(node, existing=(placeholder,))
+
+    real = newcomer.asks_member(gang)
+    newcomer.is_told(replaced(placeholder))
+    newcomer.is_told(Allocated(real, node=node))
+
+
+@requirement("SI-REC-016")
+@disruptive
+@registering_again_is_a_race
+def test_registering_and_saying_everything_again_restores_the_state(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+
+    _is_as_before_once_replayed(newcomer, newcomer.is_registered_again)
+
+
+@requirement("SI-REC-017")
+def test_a_rejected_existing_allocation_is_named_with_a_reason(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app, unknown = rm.has_application(), rm.new_name("app")
+    stray = rm.remembers_allocation(unknown, node, memory=10)
+
+    rm.adds_existing(stray)
+    with rm.premise("an existing allocation of an unknown application is rejected"):
+        rejection = rm.is_told(AllocationRejected())
+
+    rm.agrees(rejection, AllocationRejected(stray.key, application=unknown))
+    rm.says_why(rejection)
+    everything = rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    with rm.control("an existing allocation of a known application holds its room"):
+        rm.still_holds(everything)
+        rm.adds_existing(rm.remembers_allocation(app, node, memory=10))
+        rm.is_not_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-REC-019")
+def test_recovered_placeholders_and_real_allocations_are_kept_apart(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=1)
+    node = rm.new_name("node")
+    real = rm.remembers_allocation(gang, node, task_group=TASK_GROUP)
+    placeholder = rm.remembers_placeholder(gang, node)
+    rm.has_recovered_node(node, real, placeholder)
+
+    ask = rm.asks_member(gang)
+
+    rm.is_told(replaced(placeholder))
+    replacement = rm.is_told(Allocated(ask))
+    rm.is_not_told(Released(identity=real.identity))
+    rm.still_holds(real)
+    rm.is_not_told(
+        ApplicationUpdated(gang, state=WAITING), ApplicationUpdated(gang, state=COMPLETED)
+    )
+    rm.still_holds(replacement)
+
+
+@requirement("SI-REC-020")
+def test_a_gang_that_is_incomplete_after_recovery_times_out(rm: ResourceManager) -> None:
+    gang = rm.has_gang(members=2, memory=1, style=HARD, limit=rm.short_limit())
+    node = rm.new_name("node")
+    placeholder = rm.remembers_placeholder(gang, node)
+    rm.has_recovered_node(node, placeholder, memory=1)
+    rm.asks_placeholder(gang)
+
+    rm.is_told_expiry(gang, [placeholder])
+    rm.is_told(ApplicationUpdated(gang, state=FAILURE))
+
+
+def _restart_and_register(newcomer: Newcomer, restart: Callable[[Newcomer], None]) -> None:
+    restart(newcomer)
+    newcomer.is_registered()
+
+
+def _is_as_before_once_replayed(rm: ResourceManager, forgets: Callable[[], None]) -> None:
+    """Of a node with 10: 3 are allocated, 2 are a placeholder's, and 6 more are asked for."""
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    normal = rm.has_allocation(app, memory=3)
+    gang = rm.has_gang(members=1, memory=2)
+    placeholder = rm.has_placeholder(gang)
+    pending = rm.has_pending_ask(app, memory=6)
+
+    forgets()
+    rm.submits_application(app)
+    rm.submits_application(gang, placeholders=gang.member)
+    rm.registers_node(node, existing=(normal, placeholder))
+    rm.is_told(NodeAccepted(node))
+    rm.asks_again(pending)
+
+    rm.is_not_told(Allocated(pending))
+    rm.still_holds(normal)
+    rm.is_told(Allocated(pending, node=node))
+    rm.is_told(Allocated(rm.asks(app, memory=2), node=node))
+    rm.is_not_told(Allocated(rm.asks(app)))

@@ -1,0 +1,363 @@
+"""Releases: allocations and asks that end before their time (SI-REL)."""
+
+from dataclasses import replace
+
+import pytest
+
+from siconform.marks import requirement
+from siconform.rm.facts import (
+    Allocated,
+    AllocationRejected,
+    ApplicationUpdated,
+    AskReleased,
+    Kind,
+    Released,
+    StreamEnded,
+    Termination,
+)
+from siconform.rm.gang_verbs import HARD
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.states import FAILED
+
+
+@requirement("SI-REL-001")
+def test_a_release_by_the_rm_is_carried_out_and_confirmed(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+
+    rm.releases(allocation)
+
+    rm.is_told(
+        Released(
+            application=app, identity=allocation.identity, termination=Termination.STOPPED_BY_RM
+        )
+    )
+    rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-REL-002")
+def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManager) -> None:
+    rm.has_node(memory=3)
+    app = rm.has_application()
+    allocations = [rm.has_allocation(app, memory=1) for _ in range(3)]
+    waiting = rm.has_pending_ask(app, memory=3)
+
+    with rm.one_message():
+        for allocation in allocations:
+            rm.releases(allocation)
+
+    for allocation in allocations:
+        rm.is_told(
+            Released(
+                key=allocation.key,
+                application=app,
+                identity=allocation.identity,
+                termination=Termination.STOPPED_BY_RM,
+                partition="default",
+            )
+        )
+    rm.is_told(Allocated(waiting))
+    rm.is_not_told(Released(application=app))
+
+
+@requirement("SI-REL-003")
+def test_a_release_without_identity_ends_everything_of_its_application(rm: ResourceManager) -> None:
+    rm.has_node(memory=4)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocations = [rm.has_allocation(app, memory=1) for _ in range(3)]
+    other = rm.has_allocation(other_app, memory=1)
+    waiting = rm.has_pending_ask(other_app, memory=3)
+
+    rm.releases_all(app)
+
+    rm.is_told_all_released(*allocations)
+    rm.is_told(Allocated(waiting))
+    rm.is_not_told(Released(identity=other.identity), Released(application=other_app))
+    rm.still_holds(other)
+
+
+@requirement("SI-REL-004")
+def test_a_key_does_not_narrow_a_release_without_identity(rm: ResourceManager) -> None:
+    rm.has_node(memory=2)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocations = [rm.has_allocation(app, memory=1) for _ in range(2)]
+    waiting = rm.has_pending_ask(other_app, memory=2)
+
+    rm.releases_all(app, key=allocations[0].key)
+
+    rm.is_told_all_released(*allocations)
+    rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-REL-005")
+def test_releasing_what_does_not_exist_changes_nothing(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+
+    rm.releases(allocation, identity=rm.new_name("unknown"), key="")
+    rm.releases(allocation, application=rm.new_name("unknown"))
+    rm.releases(allocation, partition="unknown")
+
+    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    with rm.control("a release of the live allocation frees its room"):
+        rm.releases(allocation)
+        rm.is_told(Released(identity=allocation.identity))
+        rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-REL-005")
+def test_releasing_an_allocation_twice_frees_its_room_once(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = [rm.has_pending_ask(app, memory=10) for _ in range(2)]
+
+    rm.releases(allocation)
+    rm.releases(allocation)
+
+    with rm.control("the first release frees the room"):
+        rm.is_told_one_of(*(Allocated(ask) for ask in waiting))
+    rm.is_not_told(*(Allocated(ask) for ask in waiting))
+
+
+@requirement("SI-REL-006", "SI-WIRE-009")
+def test_a_release_without_type_is_a_stop_by_the_rm(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+
+    rm.releases(allocation, Termination.UNKNOWN)
+
+    rm.is_told(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
+    rm.is_told(Allocated(waiting))
+
+
+@requirement("SI-REL-007")
+def test_a_release_without_type_is_carried_out_or_refused(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(app, memory=10)
+
+    rm.releases(allocation, Termination.UNKNOWN)
+
+    # Its sender is at fault, so both are fine (C-12); what is told has to be what happened.
+    told = rm.is_told_one_of(
+        Released(identity=allocation.identity),
+        AllocationRejected(allocation.key),
+        StreamEnded(Kind.ALLOCATIONS),
+    )
+    rm.has_room_exactly_if_released(told, waiting, held=allocation)
+
+
+@requirement("SI-REL-009")
+def test_a_confirmation_by_the_rm_is_not_answered(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    with rm.confirming_nothing():
+        replaced = rm.has_replacement_under_way(memory=10)
+
+    rm.confirms(replaced.release)
+
+    with rm.premise("the confirmation was processed"):
+        rm.is_told(Allocated(replaced.real))
+    rm.is_not_told(Released(identity=replaced.placeholder.identity))
+
+
+@requirement("SI-REL-011")
+def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    other_app = rm.has_application()
+    with rm.confirming_nothing():
+        replaced = rm.has_replacement_under_way(memory=10)
+        waiting = rm.has_pending_ask(other_app, memory=10)
+
+    rm.is_not_told(
+        Released(identity=replaced.placeholder.identity),
+        Allocated(replaced.real),
+        Allocated(waiting),
+    )
+
+    with rm.control("after the confirmation the room is given away"):
+        rm.confirms(replaced.release)
+        rm.is_told_one_of(Allocated(replaced.real), Allocated(waiting))
+
+
+@requirement("SI-REL-014")
+def test_a_confirmation_of_nothing_does_no_harm(newcomer: Newcomer) -> None:
+    newcomer.has_registered()
+    newcomer.has_node(memory=4)
+    app = newcomer.has_application()
+    first, second = newcomer.has_allocation(app), newcomer.has_allocation(app)
+
+    newcomer.releases(first, Termination.PLACEHOLDER_REPLACED)
+    newcomer.releases(second, Termination.PREEMPTED_BY_SCHEDULER)
+
+    newcomer.is_not_told(Allocated(application=app), StreamEnded(Kind.ALLOCATIONS))
+    ended = newcomer.hears(Released(application=app))
+    newcomer.records(
+        f"confirmations of releases nobody started: {len(ended)} allocations reported ended"
+    )
+    with newcomer.control("the stream serves an ordinary request"):
+        newcomer.is_told(Allocated(newcomer.asks(app)))
+
+
+@requirement("SI-REL-015")
+def test_an_ask_release_with_application_and_key_withdraws_that_ask(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    withdrawn, kept = rm.has_pending_ask(app), rm.has_pending_ask(app)
+
+    rm.withdraws(withdrawn)
+    rm.has_node()
+
+    with rm.control("an ask made afterwards is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+    rm.is_told(Allocated(kept))
+    rm.is_not_told(Allocated(withdrawn))
+
+
+@requirement("SI-REL-016")
+def test_an_ask_release_without_key_withdraws_every_ask_of_its_application(
+    rm: ResourceManager,
+) -> None:
+    app, other_app = rm.has_application(), rm.has_application()
+    withdrawn = [rm.has_pending_ask(app) for _ in range(2)]
+    kept = rm.has_pending_ask(other_app)
+
+    rm.withdraws_asks(application=app)
+    rm.has_node()
+
+    with rm.control("an ask made afterwards is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+    rm.is_told(Allocated(kept))
+    rm.is_not_told(*(Allocated(ask) for ask in withdrawn))
+
+
+@requirement("SI-REL-017")
+def test_an_ask_release_with_only_a_partition_withdraws_all_asks_or_none(
+    rm: ResourceManager,
+) -> None:
+    waiting = [rm.has_pending_ask(rm.has_application()) for _ in range(2)]
+
+    rm.withdraws_asks()
+    rm.has_node()
+    later = rm.asks(rm.has_application())
+    with rm.control("an ask made afterwards is allocated"):
+        rm.is_told(Allocated(later))
+
+    served = rm.is_told_all_or_none(*(Allocated(ask) for ask in waiting))
+    rm.records(
+        f"an ask release with only a partition withdraws {'nothing' if served else 'every ask'}"
+    )
+
+
+@requirement("SI-REL-018")
+def test_ask_releases_leave_allocations_alone(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.asks(app, memory=10, times=3)
+    with rm.premise("the first of three allocations is made"):
+        allocation = rm.is_told(Allocated(ask))
+
+    rm.withdraws(ask)
+    rm.withdraws_asks(application=app, key=rm.new_name("unknown"))
+    rm.has_node(memory=30)
+
+    with rm.control("a further ask is allocated"):
+        rm.is_told(Allocated(rm.asks(app, memory=1)))
+    rm.is_not_told(Released(identity=allocation.identity), Allocated(ask))
+    rm.still_holds(allocation)
+
+
+@requirement("SI-REL-019")
+def test_an_ask_release_by_the_rm_is_confirmed(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+
+    rm.withdraws(waiting)
+
+    rm.is_told(AskReleased(key=waiting, application=app, termination=Termination.STOPPED_BY_RM))
+
+
+@requirement("SI-REL-020")
+def test_an_ask_release_by_the_scheduler_names_the_partition(rm: ResourceManager) -> None:
+    partial = rm.has_partial_gang(limit=rm.short_limit())
+    rm.has_expired(partial)
+
+    release = rm.has_ask_withdrawn(partial.pending)
+
+    rm.names_its_partition(release)
+
+
+@requirement("SI-REL-021")
+def test_an_ask_release_with_key_but_no_application_withdraws_that_ask(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application()
+    withdrawn, kept = rm.has_pending_ask(app), rm.has_pending_ask(app)
+
+    rm.withdraws_asks(key=withdrawn)
+    rm.has_node()
+
+    with rm.control("an ask made afterwards is allocated"):
+        rm.is_told(Allocated(rm.asks(app)))
+    rm.is_told(Allocated(kept))
+    rm.is_not_told(Allocated(withdrawn))
+
+
+@requirement("SI-REL-023")
+def test_releases_by_the_scheduler_say_unmistakably_what_ends(rm: ResourceManager) -> None:
+    leaving = rm.has_node(memory=2)
+    app, other_app = rm.has_application(), rm.has_application()
+    ending = [rm.has_allocation(a, memory=1, node=leaving) for a in (app, other_app)]
+    staying_node = rm.has_node(memory=2)
+    staying = rm.has_allocation(app, memory=1, node=staying_node)
+
+    rm.drains(leaving)
+    rm.decommissions(leaving)
+
+    for allocation in ending:
+        release = Released(application=allocation.application, identity=allocation.identity)
+        rm.is_told_one_of(replace(release, key=allocation.key), replace(release, key=""))
+    rm.is_not_told(Released(application=app), Released(application=other_app))
+    rm.still_holds(staying)
+
+
+@requirement("SI-REL-025")
+def test_confirmations_of_an_ask_release_are_not_answered(rm: ResourceManager) -> None:
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    rm.has_expired(partial)
+    release = rm.has_ask_withdrawn(partial.pending)
+
+    rm.confirms_ask(release)
+    rm.confirms_ask(release)
+
+    rm.is_not_told(AskReleased(partial.pending))
+    rm.is_told(ApplicationUpdated(partial.gang, state=FAILED))
+
+
+@pytest.mark.parametrize("termination", [Termination.TIMEOUT, Termination.PREEMPTED_BY_SCHEDULER])
+@requirement("SI-REL-026")
+def test_a_confirmation_of_another_type_loses_nothing_and_frees_nothing_twice(
+    newcomer: Newcomer, termination: Termination
+) -> None:
+    newcomer.has_registered()
+    newcomer.has_node(memory=10)
+    other_app = newcomer.has_application()
+    with newcomer.confirming_nothing():
+        replaced = newcomer.has_replacement_under_way(memory=10)
+
+    newcomer.confirms(replaced.release, termination)
+    newcomer.fences_all()
+    newcomer.confirms(replaced.release)
+
+    newcomer.is_told(Allocated(replaced.real))
+    waiting = newcomer.asks(other_app, memory=10)
+    newcomer.is_not_told(
+        Allocated(replaced.real), Allocated(waiting), StreamEnded(Kind.ALLOCATIONS)
+    )

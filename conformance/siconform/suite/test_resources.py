@@ -1,0 +1,52 @@
+"""Resources and quantities: sparse maps, arbitrary types, the whole of int64 (SI-RES)."""
+
+from siconform.marks import requirement
+from siconform.rm.facts import Allocated, NodeAccepted
+from siconform.rm.resource_manager import ResourceManager
+
+LARGEST = 2**63 - 1
+HALF = 2**62
+
+
+@requirement("SI-RES-001")
+def test_a_resource_type_left_out_counts_as_zero(rm: ResourceManager) -> None:
+    plain = rm.has_node(resources={"memory": 10})
+    with_gpus = rm.has_node(resources={"memory": 10, "gpu": 2})
+    app = rm.has_application()
+
+    rm.is_told(Allocated(rm.asks(app, resources={"memory": 1, "gpu": 1}), node=with_gpus))
+
+    for _ in range(2):
+        rm.asks(app, resources={"memory": 9})
+    rm.is_told(Allocated(application=app, node=plain, resource={"memory": 9}))
+    rm.is_told(Allocated(application=app, node=with_gpus, resource={"memory": 9}))
+
+    rm.is_told(Allocated(rm.asks(app, resources={"gpu": 1}), node=with_gpus))
+    one_too_many = rm.asks(app, resources={"gpu": 1})
+    rm.is_not_told(Allocated(one_too_many))
+
+
+@requirement("SI-RES-002")
+def test_any_name_is_a_resource_type(rm: ResourceManager) -> None:
+    node = rm.registers_node(resources={"x.y/z": 3})
+    rm.is_told(NodeAccepted(node))
+    app = rm.has_application()
+
+    asks = [rm.asks(app, resources={"x.y/z": 2}) for _ in range(2)]
+
+    rm.is_told_one_of(*(Allocated(ask, node=node, resource={"x.y/z": 2}) for ask in asks))
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
+
+
+@requirement("SI-RES-003")
+def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
+    node = rm.registers_node(memory=LARGEST, vcore=10)
+    rm.is_told(NodeAccepted(node))
+    app = rm.has_application()
+
+    half, rest = rm.asks(app, memory=HALF), rm.asks(app, memory=HALF - 1)
+
+    rm.is_told(Allocated(half, node=node, resource={"memory": HALF, "vcore": 1}))
+    rm.is_told(Allocated(rest, node=node, resource={"memory": HALF - 1, "vcore": 1}))
+    too_large = rm.asks(app, memory=HALF)
+    rm.is_not_told(Allocated(too_large))

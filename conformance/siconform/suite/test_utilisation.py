@@ -1,0 +1,70 @@
+"""Utilisation reports, node recommendations: what is used and what might be (SI-UTIL, SI-NREC).
+
+Only 2021-02 has them.
+"""
+
+from siconform.marks import requirement
+from siconform.rm.facts import (
+    Allocated,
+    AskRejected,
+    Kind,
+    NodeRecommended,
+    NodeRejected,
+    RegistrationWanted,
+    Released,
+    StreamEnded,
+)
+from siconform.rm.resource_manager import ResourceManager
+
+
+@requirement("SI-UTIL-001")
+def test_reports_about_nodes_and_allocations_are_taken(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    allocation = rm.has_allocation(rm.has_application())
+
+    with rm.one_message():
+        rm.reports_use(node, memory=3)
+        rm.reports_use(allocation.identity, memory=1)
+
+    rm.is_not_told(
+        NodeRejected(node),
+        AskRejected(allocation.key),
+        Released(identity=allocation.identity),
+        RegistrationWanted(),
+        *(StreamEnded(kind) for kind in Kind),
+    )
+    rm.reports_use(rm.new_name("nothing"), memory=1)
+    ended = rm.may_be_told(StreamEnded(Kind.NODES))
+    rm.records(f"a report about nothing: {ended or 'passed over'}")
+
+
+@requirement("SI-UTIL-002")
+def test_what_is_really_used_changes_nothing_that_is_allocated(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=4, node=node)
+
+    rm.reports_use(node, memory=10)
+    rm.reports_use(allocation.identity, memory=10)
+    fitting = rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    for idle in (node, allocation.identity, fitting.identity):
+        rm.reports_use(idle, memory=0)
+    one_more = rm.asks(app, memory=1)
+
+    rm.is_not_told(Allocated(one_more))
+
+
+@requirement("SI-NREC-001")
+def test_a_recommendation_changes_nothing_until_the_rm_follows_it(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=4)
+
+    rm.reports_use(node, memory=1)
+    rm.reports_use(allocation.identity, memory=1)
+    recommended = rm.may_be_told(NodeRecommended())
+
+    rm.records(f"reports of little use: {recommended or 'no recommendation'}")
+    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    one_more = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(one_more))

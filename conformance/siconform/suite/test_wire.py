@@ -1,0 +1,179 @@
+"""The wire: methods, streams, fields and numbers (SI-WIRE).
+
+What every message has to keep to (SI-WIRE-006, -008, -010, -012) the monitors of
+``siconform.monitors.wire`` judge during all tests. What a scheduler says of its own types is
+judged here, where it offers server reflection.
+"""
+
+from siconform.marks import requirement
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    Kind,
+    NodeAccepted,
+    StreamEnded,
+)
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.reflection import Shape
+from siconform.rm.resource_manager import ResourceManager
+
+UNARY = Shape(client_streams=False, server_streams=False)
+BOTH_WAYS = Shape(client_streams=True, server_streams=True)
+
+
+@requirement("SI-WIRE-001")
+def test_the_registration_is_found_by_its_path(newcomer: Newcomer) -> None:
+    newcomer.is_answered_at("/si.v1.Scheduler/RegisterResourceManager")
+
+
+@requirement("SI-WIRE-002")
+def test_one_stream_carries_requests_and_responses_both_ways(rm: ResourceManager) -> None:
+    for _ in range(2):
+        node = rm.registers_node()
+        app = rm.submits_application()
+        rm.is_told(NodeAccepted(node))
+        rm.is_told(ApplicationAccepted(app))
+        ask = rm.asks(app)
+        rm.is_told(Allocated(ask))
+
+    rm.is_not_told(StreamEnded(Kind.NODES))
+
+
+@requirement("SI-WIRE-002")
+def test_the_service_describes_one_unary_call_and_one_stream(rm: ResourceManager) -> None:
+    description = rm.has_description()
+
+    description.has_exactly_the_methods({"RegisterResourceManager": UNARY, "Update": BOTH_WAYS})
+
+
+@requirement("SI-WIRE-003")
+def test_three_streams_carry_requests_and_responses_both_ways(rm: ResourceManager) -> None:
+    for _ in range(2):
+        node = rm.registers_node()
+        rm.is_told(NodeAccepted(node))
+        app = rm.submits_application()
+        rm.is_told(ApplicationAccepted(app))
+        ask = rm.asks(app)
+        rm.is_told(Allocated(ask))
+
+    rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
+
+
+@requirement("SI-WIRE-003")
+def test_the_service_describes_one_unary_call_and_three_streams(rm: ResourceManager) -> None:
+    description = rm.has_description()
+
+    description.has_exactly_the_methods(
+        {
+            "RegisterResourceManager": UNARY,
+            "UpdateAllocation": BOTH_WAYS,
+            "UpdateApplication": BOTH_WAYS,
+            "UpdateNode": BOTH_WAYS,
+        }
+    )
+
+
+@requirement("SI-WIRE-004")
+def test_a_method_of_another_generation_is_unimplemented(rm: ResourceManager) -> None:
+    rm.finds_other_generation_unimplemented()
+
+    with rm.control("the scheduler's own generation is served"):
+        rm.is_told(NodeAccepted(rm.registers_node()))
+
+
+@requirement("SI-WIRE-005")
+def test_decisions_are_pushed_without_a_request(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+
+    node = rm.registers_node()
+
+    rm.is_told(Allocated(waiting, node=node))
+    rm.is_not_told(StreamEnded(Kind.ALLOCATIONS))
+
+
+@requirement("SI-WIRE-005")
+def test_a_request_may_have_no_response_or_several(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=1)
+    app = rm.has_application()
+    three_times = rm.asks(app, times=3)
+    rm.is_told(Allocated(three_times))
+
+    rm.updates_node(node, memory=10)
+
+    for _ in range(2):
+        rm.is_told(Allocated(three_times))
+    rm.is_not_told(Allocated(three_times), *(StreamEnded(kind) for kind in Kind))
+
+
+@requirement("SI-WIRE-007")
+def test_unknown_fields_are_ignored_and_the_rest_counts(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app, memory=20)
+    with rm.control("without the unknown field the node is accepted"):
+        rm.is_told(NodeAccepted(rm.registers_node(memory=10)))
+
+    node = rm.registers_node(memory=20, unknown_field=True)
+
+    rm.is_told(NodeAccepted(node))
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-WIRE-008")
+def test_no_described_field_uses_a_reserved_number_or_name(rm: ResourceManager) -> None:
+    description = rm.has_description()
+
+    description.uses_nothing_reserved()
+
+
+@requirement("SI-WIRE-009")
+def test_a_node_action_that_is_not_set_is_an_update(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app, memory=50)
+
+    rm.names_node_without_action(node, memory=50)
+
+    rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-WIRE-011")
+def test_an_undefined_action_is_not_taken_for_a_defined_one(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+    node = rm.new_name("node")
+
+    rm.names_node_with_undefined_action(node)
+
+    rm.is_not_told(NodeAccepted(node), Allocated(waiting))
+    with rm.control("with a defined action the node is accepted and used"):
+        rm.registers_node(node)
+        rm.is_told(NodeAccepted(node))
+        rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-WIRE-012")
+def test_of_two_ways_to_say_a_priority_the_last_one_counts(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    ask = rm.asks(app, priority=7, priority_class="the-last")
+
+    allocation = rm.is_told(Allocated(ask))
+    if allocation.priority or allocation.priority_class:  # it need not be repeated (SI-ALLOC-003)
+        rm.agrees(allocation, Allocated(ask, priority=0, priority_class="the-last"))
+    rm.is_not_told(StreamEnded(Kind.ALLOCATIONS))
+
+
+@requirement("SI-WIRE-014")
+def test_irregular_field_names_stay_as_they_are(rm: ResourceManager) -> None:
+    description = rm.has_description()
+
+    description.names_fields_as_the_text_does()
+
+
+@requirement("SI-WIRE-015")
+def test_enums_stand_where_the_text_declares_them(rm: ResourceManager) -> None:
+    description = rm.has_description()
+
+    description.places_enums_where_the_text_does()

@@ -1,0 +1,144 @@
+"""What people see of a run: areas, failures, the verdict with its denominator, what to do next."""
+
+import os
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from siconform.catalogue import AREAS, Level
+from siconform.policy import ExitCode, Finding
+from siconform.results import Run
+from siconform.verdicts import Verdict
+
+WIDTH: Final = 100
+_BAR: Final = 20
+_IN_BAR: Final = (
+    ("#", (Verdict.PASS,)),
+    ("!", (Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR)),
+    ("?", (Verdict.COULD_NOT_RUN,)),
+    ("~", (Verdict.BASELINED,)),
+    (".", (Verdict.NOT_APPLICABLE, Verdict.NOT_SELECTED, Verdict.NO_TEST_YET)),
+)
+_ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
+_LISTED: Final = (Verdict.KIT_ERROR, Verdict.FAIL, Verdict.LATE)
+_GROUPS: Final = 8  # of requirements that could not run, by reason
+_NOT_OFFERED: Final = "the target does not offer"
+
+
+def by_area(findings: Sequence[Finding]) -> Iterator[str]:
+    """One line an area: a bar of its requirements and how many have each verdict."""
+    for area in AREAS:
+        counts: Counter[Verdict] = Counter(
+            f.verdict
+            for f in findings
+            if f.requirement.area == area and f.verdict is not Verdict.OF_THE_RM
+        )
+        if counts:
+            told = "   ".join(f"{counts[v]:>3} {v.words}" for v in Verdict if counts[v])
+            head = f" {area:<6} {_bar(counts):<{_BAR}}  "
+            yield from textwrap.wrap(
+                told,
+                WIDTH,
+                initial_indent=head,
+                subsequent_indent=" " * len(head),
+                drop_whitespace=False,
+            )
+
+
+def failing(findings: Sequence[Finding]) -> Iterator[str]:
+    """What fails, worst first, MUST before SHOULD; then what could not run, by reason."""
+    for finding in _worst_first(findings):
+        yield from _failing(finding)
+    yield from _by_reason(findings, Verdict.COULD_NOT_RUN)
+
+
+def not_offered(findings: Sequence[Finding]) -> Iterator[str]:
+    """What does not apply because the target does not claim it, by reason."""
+    silent = [f for f in findings if f.reason.startswith(_NOT_OFFERED)]
+    yield from _by_reason(silent, Verdict.NOT_APPLICABLE)
+
+
+def recorded(findings: Sequence[Finding]) -> Iterator[str]:
+    """What the baseline explains."""
+    for finding in findings:
+        if finding.verdict is Verdict.BASELINED:
+            yield from _failing(finding)
+
+
+def counts(run: Run) -> Iterator[str]:
+    """How many requirements have each verdict, and how long it took."""
+    found = run.counts()
+    told = ", ".join(f"{found[v]} {v.words}" for v in Verdict if found[v] or v in _ALWAYS_COUNTED)
+    lines = textwrap.wrap(told, WIDTH - 14, initial_indent="  ", subsequent_indent="  ")
+    lines[-1] = f"{lines[-1]:<{WIDTH - 12}}{run.seconds:>8.1f} s"
+    yield from lines
+
+
+def next_steps(run: Run, again: str) -> Iterator[str]:
+    """The next command, whatever came out."""
+    failed = _worst_first(run.findings)
+    if failed:
+        yield f"Look closer:  siconform explain {failed[0].requirement.id}"
+        yield f"Run one:      {again} -k {failed[0].requirement.id}"
+    elif run.judgement.exit_code is ExitCode.OK and again == "siconform run":
+        yield f"Judge your scheduler:  {_runner()} --target HOST:PORT"
+
+
+def stale(sentences: Iterable[str]) -> Iterator[str]:
+    """What no longer fits in the baseline."""
+    for sentence in sentences:
+        yield f"  STALE  {_clipped(sentence, WIDTH - 9)}"
+
+
+def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
+    failed = [f for f in findings if f.verdict in _LISTED]
+    levels = list(Level)
+    return sorted(
+        failed, key=lambda f: (levels.index(f.requirement.level), _LISTED.index(f.verdict))
+    )
+
+
+def _runner() -> str:
+    return "nox -s conformance --" if "NOX_CURRENT_SESSION" in os.environ else "siconform run"
+
+
+def _bar(counts: Counter[Verdict]) -> str:
+    """Shares of an area; whatever there is at all shows with one character at least."""
+    total = counts.total()
+    parts = [(sign, sum(counts[v] for v in verdicts)) for sign, verdicts in _IN_BAR]
+    lengths = {sign: max(1, round(n * _BAR / total)) for sign, n in parts if n}
+    while sum(lengths.values()) != _BAR:
+        longest = max(lengths, key=lambda sign: lengths[sign])
+        lengths[longest] += 1 if sum(lengths.values()) < _BAR else -1
+    return "".join(sign * length for sign, length in lengths.items())
+
+
+def _failing(finding: Finding) -> Iterator[str]:
+    requirement = finding.requirement
+    name = "KNOWN" if finding.verdict is Verdict.BASELINED else finding.verdict.words.upper()
+    head = f"  {name:<5} {requirement.id:<12} {requirement.level:<6} {requirement.title}"
+    if len(head) + 3 + len(finding.reason) <= WIDTH:
+        yield f"{head}   {finding.reason}".rstrip()
+    else:
+        yield _clipped(head, WIDTH)
+        yield _clipped(f"{'':<8}{finding.reason}", WIDTH)
+
+
+def _by_reason(findings: Sequence[Finding], verdict: Verdict) -> Iterator[str]:
+    reasons: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.verdict is verdict:
+            reasons.setdefault(finding.reason, []).append(finding)
+    if reasons:
+        yield f"  {verdict.words}:"
+    for reason, affected in list(reasons.items())[:_GROUPS]:
+        more = f" and {len(affected) - 1} more" if len(affected) > 1 else ""
+        yield _clipped(f"    {affected[0].requirement.id}{more}: {reason}", WIDTH)
+    if len(reasons) > _GROUPS:
+        yield f"    {len(reasons) - _GROUPS} more reasons are in results.json"
+
+
+def _clipped(text: str, width: int) -> str:
+    line = " ".join(text.split("\n"))
+    return line if len(line) <= width else line[: width - 3] + "..."

@@ -1,0 +1,112 @@
+"""A scheduler that runs somewhere already: the kit connects and never starts or stops it."""
+
+import re
+import socket
+from dataclasses import dataclass
+
+import grpc
+from siwire import Revision, rpc
+
+from siconform.targets import TargetUnavailable
+from siconform.targets.timers import UNKNOWN, Timers
+
+CONNECT_PATIENCE = 5.0  # seconds
+_PROBE_PATIENCE = 1.0  # seconds for a call that carries no message
+_HOST_PORT = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s:@/\[\]]+):(\d{1,5})")
+_HIGHEST_PORT = 65535
+
+
+@dataclass
+class AttachedTarget:
+    """A target at an address; alive as far as we can know."""
+
+    address: str
+    revision: Revision
+    time_scale: float
+    traits: frozenset[str] = frozenset()
+    restartable: bool = False
+    timers: Timers = UNKNOWN
+    stated: Timers = UNKNOWN
+
+    @property
+    def name(self) -> str:
+        """Its address: all we know of it."""
+        return self.address
+
+    def alive(self) -> bool:
+        """True: it is not our process."""
+        return True
+
+    def restart(self) -> None:
+        """Never: it is not our process."""
+        raise TargetUnavailable(f"the scheduler at {self.address} is not ours to start again")
+
+    def stop(self) -> None:
+        """Leave it alone."""
+
+
+def is_address(text: str) -> bool:
+    """Whether this is HOST:PORT, [IPV6]:PORT or unix:PATH."""
+    found = _HOST_PORT.fullmatch(text)
+    if found:
+        return 0 < int(found[2]) <= _HIGHEST_PORT
+    return text.startswith("unix:") and len(text) > len("unix:")
+
+
+def check_address(address: str, revision: Revision) -> None:
+    """TargetUnavailable unless a gRPC server is there that has a stream of this revision."""
+    check_listens(address)
+    with grpc.insecure_channel(address) as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=CONNECT_PATIENCE)
+        except grpc.FutureTimeoutError:
+            message = (
+                f"the scheduler at {address} took the connection and did not answer as a gRPC "
+                f"server in {CONNECT_PATIENCE:g} s."
+            )
+            raise TargetUnavailable(message) from None
+        _check_speaks(channel, address, revision)
+
+
+def _check_speaks(channel: grpc.Channel, address: str, revision: Revision) -> None:
+    """The streams differ between 2021 and 2023; later revisions cannot be told apart like this."""
+    streams = [m for m in rpc.methods(revision).values() if m.client_streaming]
+    if all(_unimplemented(channel, stream) for stream in streams):
+        message = (
+            f"the scheduler at {address} does not speak SI {revision}: it has no "
+            f"{' or '.join(stream.name for stream in streams)}. Another revision: --revision."
+        )
+        raise TargetUnavailable(message)
+
+
+def _unimplemented(channel: grpc.Channel, method: rpc.Method) -> bool:
+    """Whether the server says so; the call itself carries no message and changes nothing."""
+    call = rpc.callable_for(channel, method)(iter(()), timeout=_PROBE_PATIENCE)
+    try:
+        for _ in call:
+            call.cancel()
+            return False
+    except grpc.RpcError as error:
+        return bool(error.code() is grpc.StatusCode.UNIMPLEMENTED)
+    return False
+
+
+def check_listens(address: str) -> None:
+    """TargetUnavailable unless something takes a connection there."""
+    try:
+        if address.startswith("unix:"):
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(CONNECT_PATIENCE)
+                probe.connect(address.removeprefix("unix:").removeprefix("//"))
+        else:
+            host, _, port = address.rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_PATIENCE).close()
+    except socket.gaierror:
+        raise TargetUnavailable(f"there is no host of the name in {address}.") from None
+    except OSError as error:
+        why = "" if isinstance(error, ConnectionRefusedError) else f" ({error.strerror or error})"
+        message = (
+            f"nothing listens on {address}{why}. Start the scheduler first, or let the kit start "
+            'it: --target-command "... {address}".'
+        )
+        raise TargetUnavailable(message) from None

@@ -1,0 +1,56 @@
+"""The reference scheduler, started as a process and spoken to over gRPC like any other target."""
+
+import sys
+from importlib.metadata import version
+from typing import Final
+
+from siwire import Capability, Revision
+
+from siconform.rm.cluster import policy_groups
+from siconform.targets.process import Launch
+from siconform.targets.timers import SHORT, Timers
+
+NAME = "the embedded reference"
+_PATIENCE = 10.0  # seconds until it listens
+
+TIMERS: Final = SHORT
+"""What it is started with."""
+
+
+def embedded(revision: Revision, timers: Timers, *, real_clock: bool) -> Launch:
+    """How to start the reference for this revision; it picks its port and says which."""
+    serve = ["serve", "--listen", "127.0.0.1:0", "--revision", revision.name]
+    if not real_clock:
+        serve.append("--virtual-clock")
+    options = (*_options(timers), *_policies(revision))
+    words = (sys.executable, "-P", "-m", "sireference", *serve, *options)
+    return Launch(NAME, words, _PATIENCE)
+
+
+def embedded_version() -> str:
+    """Kit and reference are one distribution."""
+    return version("si-conformance")
+
+
+def _options(timers: Timers) -> list[str]:
+    values = {
+        "--placeholder-timeout": timers.placeholder,
+        "--completing-timeout": timers.waiting_to_completed,
+        "--connection-loss-timeout": timers.connection_loss,
+    }
+    given = {flag: seconds for flag, seconds in values.items() if seconds is not None}
+    words = [word for flag, seconds in given.items() for word in (flag, f"{seconds:g}")]
+    if timers.placeholder_from_application_timeout:
+        words.append("--placeholder-timeout-from-application")
+    return words
+
+
+def _policies(revision: Revision) -> list[str]:
+    """The configurations an RM of this revision can only name."""
+    if revision.can(Capability.CONFIGURATION_IN_REGISTRATION):
+        return []
+    return [
+        word
+        for group, file in policy_groups().items()
+        for word in ("--policy-group", f"{group}={file}")
+    ]

@@ -1,0 +1,168 @@
+"""Targets known by name and version: fixtures/targets/NAME says how to build and serve them."""
+
+import difflib
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import yaml
+from siwire import Revision, find_revision
+
+from siconform.targets import TargetUnavailable
+from siconform.targets.process import Launch
+from siconform.targets.timers import UNKNOWN, Timers
+
+_FOLDER = Path("fixtures") / "targets"
+_FILE = "target.yaml"
+_STDERR = 2  # what a build says is no result of ours
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Version(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is particular to one version."""
+
+    revision: Text
+    baseline: str = ""  # relative to the file
+    baselines: Mapping[str, str] = {}  # where it is judged as a close sister, by revision
+    traits: tuple[str, ...] = ()
+    timers: Timers = UNKNOWN  # where they differ from those of all versions
+
+
+class _Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The file target.yaml.
+
+    Commands run in its folder; {python}, {version} and, in serve, {address} are filled in.
+    """
+
+    title: Text
+    serve: Text
+    versions: Mapping[str, _Version]
+    build: str = ""  # cheap when nothing changed; its output is shown
+    traits: tuple[str, ...] = ()
+    timers: Timers = UNKNOWN
+    listen_within: float = 30.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTarget:
+    """One version of a target the kit can build and start."""
+
+    name: str
+    version: str
+    title: str
+    revision: Revision
+    traits: frozenset[str]
+    folder: Path
+    build_command: str
+    serve_command: str
+    listen_within: float
+    baselines: Mapping[str, Path]  # by the name of the revision it is judged by
+    timers: Timers
+
+    @property
+    def baseline(self) -> Path | None:
+        """What is known of it in its own revision."""
+        return self.baselines.get(self.revision.name)
+
+    @property
+    def full_name(self) -> str:
+        """NAME@VERSION, as in --target."""
+        return f"{self.name}@{self.version}"
+
+    def launch(self) -> Launch:
+        """How to start it."""
+        return Launch.of(self.full_name, self.serve_command, self.listen_within, self.folder)
+
+    def build(self) -> None:
+        """Run its build command, output visible. TargetUnavailable when it fails."""
+        if not self.build_command:
+            return
+        words = Launch.of(self.full_name, self.build_command, 0.0).command
+        try:
+            done = subprocess.run(  # noqa: S603  # from the checkout
+                words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=_STDERR, check=False
+            )
+        except OSError as error:
+            message = f"{self.full_name} cannot be built: {words[0]}: {error.strerror}"
+            raise TargetUnavailable(message) from None
+        if done.returncode != 0:
+            message = f"{self.full_name} cannot be built: see above (exit status {done.returncode})"
+            raise TargetUnavailable(message)
+
+
+def find_named(target: str) -> NamedTarget:
+    """The target NAME@VERSION; TargetUnavailable with what there is instead."""
+    known = _known()
+    name, _, version = target.partition("@")
+    if name not in known:
+        there_are = _list([f"{n}@{v}" for n, (_, d) in known.items() for v in d.versions])
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        message = f'"{target}" is no target: give HOST:PORT or NAME@VERSION.{hint} {there_are}'
+        raise TargetUnavailable(message)
+    folder, description = known[name]
+    if version not in description.versions:
+        versions = ", ".join(description.versions)
+        message = f'"{target}" is no version of {name}. Known: {versions}.'
+        raise TargetUnavailable(message)
+    return _named(name, version, folder, description)
+
+
+def all_named() -> Iterator[NamedTarget]:
+    """Every version of every target of this checkout."""
+    for name, (folder, description) in _known().items():
+        for version in description.versions:
+            yield _named(name, version, folder, description)
+
+
+def _list(names: list[str]) -> str:
+    if names:
+        return f"Known: {', '.join(names)}."
+    return "Named targets live in a checkout of the project (fixtures/targets); this is none."
+
+
+def _known() -> dict[str, tuple[Path, _Description]]:
+    checkout = Path(__file__).parents[3] / _FOLDER  # of an editable install
+    return {
+        file.parent.name: (file.parent, _read(file)) for file in sorted(checkout.glob(f"*/{_FILE}"))
+    }
+
+
+def _read(file: Path) -> _Description:
+    try:
+        return msgspec.convert(yaml.safe_load(file.read_text("utf-8")), _Description)
+    except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
+        message = f"{file} cannot be read: {' '.join(str(error).split())}"
+        raise TargetUnavailable(message) from None
+
+
+def _named(name: str, version: str, folder: Path, description: _Description) -> NamedTarget:
+    particular = description.versions[version]
+    try:
+        revision = find_revision(particular.revision)
+        recorded = {find_revision(n).name: file for n, file in particular.baselines.items()}
+    except LookupError as error:
+        raise TargetUnavailable(f"{folder / _FILE}: {error}") from None
+    if particular.baseline:
+        recorded[revision.name] = particular.baseline
+    return NamedTarget(
+        name=name,
+        version=version,
+        title=description.title,
+        revision=revision,
+        traits=frozenset((*description.traits, *particular.traits)),
+        folder=folder,
+        build_command=_filled_in(description.build, version),
+        serve_command=_filled_in(description.serve, version),
+        listen_within=description.listen_within,
+        baselines={name: folder / file for name, file in recorded.items()},
+        timers=description.timers.with_known(particular.timers),
+    )
+
+
+def _filled_in(command: str, version: str) -> str:
+    return command.replace("{python}", sys.executable).replace("{version}", version)

@@ -1,0 +1,204 @@
+"""A target the kit starts itself: one process, under a keeper that never lets it outlive us."""
+
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from siwire import Revision
+
+from siconform.targets import TargetUnavailable
+from siconform.targets.timers import UNKNOWN, Timers
+
+KEEPER = Path(__file__).with_name("keeper.py")
+ADDRESS = "{address}"  # in a command: where the kit wants the target to listen
+_LISTENING = re.compile(r"listening on (\S+:\d+)")
+_END_GRACE = 3.0  # seconds from SIGTERM to SIGKILL
+_LOOK_AGAIN = 0.02  # seconds between two looks whether it listens
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start a target: its command line, and how long it may take to listen."""
+
+    name: str
+    command: tuple[str, ...]
+    patience: float
+    folder: Path | None = None  # working directory
+
+    @classmethod
+    def of(cls, name: str, line: str, patience: float, folder: Path | None = None) -> "Launch":
+        """From a command line with shell quoting; ValueError when the quoting is broken."""
+        return cls(name, tuple(shlex.split(line)), patience, folder)
+
+
+@dataclass
+class ProcessTarget:
+    """A target in a process of its own.
+
+    ``start()`` returns at once; ``address`` waits until it listens, so that a worker collects its
+    tests meanwhile. All output goes to ``log``.
+    """
+
+    launch: Launch
+    revision: Revision
+    time_scale: float
+    log: Path
+    traits: frozenset[str] = frozenset()
+    restartable: bool = True
+    timers: Timers = UNKNOWN
+    stated: Timers = UNKNOWN
+    _run: "_Run | None" = field(default=None, init=False)
+
+    @property
+    def name(self) -> str:
+        """As the user knows it."""
+        return self.launch.name
+
+    @property
+    def address(self) -> str:
+        """Where it listens. TargetUnavailable when it ended or does not listen in time."""
+        if self._run is None:
+            self.start()
+        assert self._run is not None  # noqa: S101  # start() sets it
+        return self._run.address(self.launch.patience)
+
+    def start(self) -> None:
+        """Start the process; what goes wrong shows when its address is asked for."""
+        self._run = _Run(self.launch, self.log)
+
+    def alive(self) -> bool:
+        """Whether the process has not ended by itself."""
+        return self._run is not None and self._run.alive()
+
+    def ended(self, patience: float) -> str:
+        """How the process ended, if it does within ``patience`` seconds; "" if not."""
+        return self._run.ended(patience) if self._run is not None else ""
+
+    def restart(self) -> None:
+        """Stop it and start a fresh one, which listens when this returns."""
+        self.stop()
+        self.start()
+        _ = self.address
+
+    def stop(self) -> None:
+        """SIGTERM, then SIGKILL; returns when it is gone."""
+        if self._run is not None:
+            self._run.stop()
+            self._run = None
+
+
+class _Run:
+    """One life of the process."""
+
+    def __init__(self, launch: Launch, log: Path) -> None:
+        self._asked = ""
+        if any(ADDRESS in word for word in launch.command):
+            self._asked = f"127.0.0.1:{_free_port()}"
+        command = [word.replace(ADDRESS, self._asked) for word in launch.command]
+        self._name = launch.name
+        self._log_path = log
+        self._log = log.open("ab")
+        self._began_at = self._log.tell()
+        self._announced = ""
+        self._changed = threading.Condition()
+        self._keeper = _kept(command, self._log, launch.folder)
+        self._listener = threading.Thread(target=self._listen, daemon=True, name="target output")
+        self._listener.start()
+
+    def address(self, patience: float) -> str:
+        deadline = time.monotonic() + patience
+        with self._changed:
+            while not self._announced:
+                if not self.alive():
+                    raise TargetUnavailable(f"{self._name} did not start: {self.ended(0)}")
+                if self._asked and _connectable(self._asked):
+                    self._announced = self._asked
+                elif time.monotonic() > deadline:
+                    raise TargetUnavailable(self._silence(patience))
+                else:
+                    self._changed.wait(_LOOK_AGAIN)
+        return self._announced
+
+    def alive(self) -> bool:
+        return self._keeper.poll() is None
+
+    def ended(self, patience: float) -> str:
+        try:
+            code = self._keeper.wait(patience)
+        except subprocess.TimeoutExpired:
+            return ""
+        self._listener.join(1.0)
+        last = self._last_words()
+        how = f"killed by signal {code - 128}" if code > 128 else f"exit status {code}"  # noqa: PLR2004  # as shells count
+        return f"it ended with {how}" + (f": {last}" if last else "")
+
+    def stop(self) -> None:
+        assert self._keeper.stdin is not None  # noqa: S101  # it is a pipe
+        with suppress(BrokenPipeError):
+            self._keeper.stdin.close()
+        try:
+            self._keeper.wait(2 * _END_GRACE)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            self._keeper.wait()
+        self._listener.join(1.0)  # longer only if something that left its group holds the pipe
+
+    def _listen(self) -> None:
+        assert self._keeper.stdout is not None  # noqa: S101  # it is a pipe
+        with self._keeper.stdout as said, self._log as log:
+            for line in said:
+                log.write(line)
+                log.flush()
+                found = _LISTENING.search(line.decode(errors="replace"))
+                if found:
+                    with self._changed:
+                        self._announced = self._announced or found[1]
+                        self._changed.notify_all()
+
+    def _silence(self, patience: float) -> str:
+        where = f"does not listen on {self._asked}" if self._asked else "says not where it listens"
+        return (
+            f"{self._name} was started and {where} after {patience:g} s "
+            f"(what it says is in {self._log_path})"
+        )
+
+    def _last_words(self, lines: int = 3) -> str:
+        said = self._log_path.read_bytes()[self._began_at :].decode(errors="replace")
+        return " | ".join([line.strip() for line in said.splitlines() if line.strip()][-lines:])
+
+
+def _kept(command: Sequence[str], log: IO[bytes], folder: Path | None) -> "subprocess.Popen[bytes]":
+    keeper = [sys.executable, "-I", "-S", str(KEEPER), str(_END_GRACE)]
+    return subprocess.Popen(  # noqa: S603  # the user's own command
+        [*keeper, *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        cwd=folder,
+        start_new_session=True,  # Ctrl-C reaches us first; we end it in order
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _connectable(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=1.0).close()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,26 @@
+"""Traits of a target that its file names: peculiarities the kit takes into account."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+LOSES_PARTITION: Final = "loses-partition-on-reregistration"
+OUT_OF_ORDER: Final = "takes-requests-out-of-order"
+
+RACES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        LOSES_PARTITION: (
+            "a race here: the target removes the partition of the earlier registration later, and"
+            " sometimes the new one with it"
+        ),
+        OUT_OF_ORDER: "a race here: the target may take the second of two requests first",
+    }
+)
+"""Trait to why some tests have no certain outcome there: they are left out, and never green."""
+
+PACE: Final = 0.01  # seconds; a target that is known to mix up requests has taken one by then
+
+
+def pace_for(traits: frozenset[str]) -> float:
+    """How long an RM that wants its messages taken in order leaves between two of them."""
+    return PACE if OUT_OF_ORDER in traits else 0.0

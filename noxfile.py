@@ -1,0 +1,103 @@
+"""What a person or CI runs; ``nox -l`` lists it, ``nox`` alone runs everything CI checks."""
+
+import nox
+
+nox.needs_version = ">=2025.5"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.error_on_missing_interpreters = True
+nox.options.sessions = ["lint", "typing", "contracts", "tests", "every-revision"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """The project, editable, and the pinned tools of these dependency groups."""
+    session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, *groups))
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Judge the embedded reference, or any scheduler: nox -s conformance -- --target HOST:PORT."""
+    install(session)
+    session.run("python", "-m", "siconform", "run", *session.posargs)
+
+
+@nox.session(name="every-revision")
+def every_revision(session: nox.Session) -> None:
+    """Judge the embedded reference in every revision of the SI."""
+    install(session)
+    for revision in ("2021-02", "2023-04", "2023-08", "2023-12"):
+        results = f"build/reference-{revision}"
+        run = ["python", "-m", "siconform", "run", "--revision", revision, "--results", results]
+        session.run(*run, *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run all tests of the wire, the kit and the reference, and print what those leave untested."""
+    install(session, "tests", "proto")
+    pytest = ["pytest", "-n", "2", "--dist", "worksteal"]
+    if session.posargs:
+        session.run(*pytest, *session.posargs)
+        return
+    session.run(*pytest, "proto/tests", "conformance/selftest")
+    session.run(*pytest, "reference/tests", "--cov")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and format (ruff); -- --fix mends what can be mended."""
+    install(session, "lint")
+    if "--fix" in session.posargs:
+        session.run("ruff", "check", "--fix", ".")
+        session.run("ruff", "format", ".")
+        return
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Check types (mypy --strict) over all three packages and their tests."""
+    install(session, "typing", "tests")
+    session.install("nox")
+    session.run("mypy")
+
+
+@nox.session
+def contracts(session: nox.Session) -> None:
+    """Check that the arrows between the packages point one way (import-linter)."""
+    install(session, "lint")
+    session.run("lint-imports", "--no-cache")
+
+
+@nox.session
+def shape(session: nox.Session) -> None:
+    """Print the longest files and functions of the three packages, and check the contracts."""
+    install(session, "lint")
+    session.run("python", "reference/shape.py")
+
+
+@nox.session
+def generate(session: nox.Session) -> None:
+    """Write the generated files anew: descriptor sets, stubs, the two tables of requirements."""
+    install(session, "proto")
+    session.run("python", "proto/generate.py", *session.posargs)
+    session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
+    session.run("python", "reference/tests/requirement_table.py", *session.posargs)
+
+
+@nox.session
+def adapter(session: nox.Session) -> None:
+    """Test the Go program that makes yunikorn-core a target, against both real cores."""
+    install(session, "tests")
+    session.run("pytest", "fixtures/targets/yunikorn-core/tests", *session.posargs)
+
+
+@nox.session(name="yunikorn-core")
+def yunikorn_core(session: nox.Session) -> None:
+    """Build the adapters that make Apache yunikorn-core a target: nox -s yunikorn-core -- 1.5.1."""
+    for version in session.posargs or ("1.4.0", "1.5.1"):
+        build = "fixtures/targets/yunikorn-core/build.py"
+        session.run("python", build, version, "--output", "build/targets")

@@ -1,0 +1,147 @@
+"""The revisions of the SI, and what each one can say.
+
+A revision is named by the date of its text and is told, never guessed from bytes. Code asks a
+revision for a capability; it does not compare names. A new revision is one folder with its
+``si.proto``, one record here, and at most one codec and one dialect.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Final
+
+
+class Capability(Enum):
+    """Something one revision can say and another one cannot."""
+
+    ONE_UPDATE_STREAM = auto()  # nodes, applications and allocations share the stream Update
+    THREE_UPDATE_STREAMS = auto()  # UpdateAllocation, UpdateApplication, UpdateNode
+    RESYNC_ACTION = auto()  # the scheduler can ask for a new registration
+    CONFIGURATION_IN_REGISTRATION = auto()  # config, extraConfig, buildInfo
+    UPDATE_CONFIGURATION = auto()  # the RM asks the scheduler to reload its configuration
+    STORE_CONFIGURATION = auto()  # the scheduler asks the RM to save a configuration
+    IDENTITY_IN_UUID = auto()  # Allocation.UUID = 3, AllocationRelease.UUID = 3
+    IDENTITY_IN_ALLOCATION_ID = (
+        auto()
+    )  # Allocation.allocationID = 13, AllocationRelease.allocationID = 7
+    KEY_IN_RELEASE = auto()  # AllocationRelease.allocationKey
+    TYPED_ASK_RELEASE = auto()  # AllocationAskRelease.terminationType
+    UNSET_ENUM_VALUES = auto()  # zero is "not set" where 2021-02 gives it a meaning
+    NODE_ACTION_CREATE = auto()  # NodeInfo with an action instead of NewNodeInfo / UpdateNodeInfo
+    CREATE_DRAIN = auto()  # NodeInfo.ActionFromRM.CREATE_DRAIN
+    EXISTING_ALLOCATIONS_WITH_NODE = auto()  # recovery inside the node registration
+    RECOVERY_BY_ALLOCATIONS = auto()  # AllocationRequest.allocations, rejectedAllocations
+    QUEUE_NAME_IN_ALLOCATION = auto()  # Allocation.queueName
+    PRIORITY_MESSAGE = auto()  # Priority with a value or a class name, instead of int32
+    PREEMPTION_POLICY = auto()  # AllocationAsk.preemptionPolicy
+    ORIGINATOR = auto()  # AllocationAsk.Originator
+    POLICY_AND_ORIGINATOR_IN_ALLOCATION = auto()  # Allocation.preemptionPolicy, .originator
+    GANG_STYLE = auto()  # AddApplicationRequest.gangSchedulingStyle
+    PLACEMENT_CONSTRAINTS = auto()
+    UTILIZATION_REPORTS = auto()
+    NODE_RECOMMENDATIONS = auto()
+    AUTO_SCALING_METRICS = auto()
+    CACHE_RESYNC = auto()  # ReSyncSchedulerCacheArgs
+    PREEMPTION_PREDICATES = auto()
+    EVENT_GROUP_AND_REASON = auto()  # EventRecord.groupID, .reason
+    EVENT_CHANGE_TYPE = auto()  # EventRecord.eventChangeType
+    EVENT_CHANGE_DETAIL = auto()  # EventRecord.eventChangeDetail, .referenceID, .resource
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One text of the SI: its name, the names users know it by, and what it can say."""
+
+    name: str  # date of the text, YYYY-MM
+    aliases: tuple[str, ...]  # release lines it stands near
+    package: str  # the package with its si_pb2
+    capabilities: frozenset[Capability]
+
+    @cached_property
+    def si(self) -> Any:
+        """The revision's message module; typed access is ``from siwire.rYYYY_MM import si_pb2``."""
+        return import_module(f"{self.package}.si_pb2")
+
+    def can(self, capability: Capability) -> bool:
+        """Whether this text has what ``capability`` names."""
+        return capability in self.capabilities
+
+    def __str__(self) -> str:
+        """The name, as in ``--revision``."""
+        return self.name
+
+
+_2021_02: Final = frozenset(
+    {
+        Capability.ONE_UPDATE_STREAM,
+        Capability.RESYNC_ACTION,
+        Capability.STORE_CONFIGURATION,
+        Capability.IDENTITY_IN_UUID,
+        Capability.EXISTING_ALLOCATIONS_WITH_NODE,
+        Capability.QUEUE_NAME_IN_ALLOCATION,
+        Capability.PRIORITY_MESSAGE,
+        Capability.PLACEMENT_CONSTRAINTS,
+        Capability.UTILIZATION_REPORTS,
+        Capability.NODE_RECOMMENDATIONS,
+        Capability.AUTO_SCALING_METRICS,
+        Capability.CACHE_RESYNC,
+        Capability.EVENT_GROUP_AND_REASON,
+    }
+)
+_2023_04: Final = frozenset(
+    {
+        Capability.THREE_UPDATE_STREAMS,
+        Capability.CONFIGURATION_IN_REGISTRATION,
+        Capability.UPDATE_CONFIGURATION,
+        Capability.IDENTITY_IN_UUID,
+        Capability.KEY_IN_RELEASE,
+        Capability.TYPED_ASK_RELEASE,
+        Capability.UNSET_ENUM_VALUES,
+        Capability.NODE_ACTION_CREATE,
+        Capability.EXISTING_ALLOCATIONS_WITH_NODE,
+        Capability.PREEMPTION_POLICY,
+        Capability.ORIGINATOR,
+        Capability.GANG_STYLE,
+        Capability.PREEMPTION_PREDICATES,
+        Capability.EVENT_CHANGE_TYPE,
+    }
+)
+_2023_08: Final = _2023_04 | {
+    Capability.CREATE_DRAIN,
+    Capability.RECOVERY_BY_ALLOCATIONS,
+    Capability.EVENT_CHANGE_DETAIL,
+}
+_2023_12: Final = (_2023_08 - {Capability.IDENTITY_IN_UUID}) | {
+    Capability.IDENTITY_IN_ALLOCATION_ID,
+    Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION,
+}
+
+REVISIONS: Final[Mapping[str, Revision]] = {
+    revision.name: revision
+    for revision in (
+        Revision("2021-02", ("0.10",), "siwire.r2021_02", _2021_02),
+        Revision("2023-04", ("1.3",), "siwire.r2023_04", _2023_04),
+        Revision("2023-08", ("1.4",), "siwire.r2023_08", _2023_08),
+        Revision("2023-12", ("1.5",), "siwire.r2023_12", _2023_12),
+    )
+}
+DEFAULT_REVISION: Final = REVISIONS["2023-12"]
+
+
+def find_revision(name: str) -> Revision:
+    """The revision called ``name`` or known under that alias.
+
+    Raises LookupError with the nearest name and the list of known ones if there is none.
+    """
+    for revision in REVISIONS.values():
+        if name == revision.name or name in revision.aliases:
+            return revision
+    known = ", ".join(f"{r.name} ({'/'.join(r.aliases)})" for r in REVISIONS.values())
+    names = [n for r in REVISIONS.values() for n in (r.name, *r.aliases)]
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f' Did you mean "{close[0]}"?' if close else ""
+    message = f'"{name}" is no revision of the SI.{hint} Known: {known}.'
+    raise LookupError(message)

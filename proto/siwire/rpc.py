@@ -1,0 +1,111 @@
+"""The calls of a revision, read from its descriptor: to open them as a client, to serve them.
+
+The method paths are ``/si.v1.Scheduler/...`` in every revision, so a caller has to know which
+revision the other side speaks.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.protobuf import message_factory
+from google.protobuf.descriptor import ServiceDescriptor
+from google.protobuf.message import Message
+
+from siwire.revisions import Revision
+
+SERVICE = "si.v1.Scheduler"
+
+Serializer = Callable[[Any], bytes]
+Deserializer = Callable[[bytes], Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One call of a service: its path and what travels on it."""
+
+    name: str
+    path: str
+    client_streaming: bool
+    server_streaming: bool
+    request: type[Message]
+    response: type[Message]
+
+    @property
+    def kind(self) -> str:
+        """``unary_unary``, ``stream_stream`` and so on, as gRPC spells it."""
+        client = "stream" if self.client_streaming else "unary"
+        server = "stream" if self.server_streaming else "unary"
+        return f"{client}_{server}"
+
+
+def methods_of(service: ServiceDescriptor) -> Mapping[str, Method]:
+    """Every method of ``service`` by name, in the order of the text."""
+    return {
+        m.name: Method(
+            name=m.name,
+            path=f"/{service.full_name}/{m.name}",
+            client_streaming=m.client_streaming,
+            server_streaming=m.server_streaming,
+            request=message_factory.GetMessageClass(m.input_type),
+            response=message_factory.GetMessageClass(m.output_type),
+        )
+        for m in service.methods
+    }
+
+
+def methods(revision: Revision) -> Mapping[str, Method]:
+    """The methods of ``si.v1.Scheduler`` in this revision."""
+    return methods_of(revision.si.DESCRIPTOR.services_by_name["Scheduler"])
+
+
+def callable_for(
+    channel: grpc.Channel | grpc.aio.Channel,
+    method: Method,
+    *,
+    serializer: Serializer | None = None,
+    deserializer: Deserializer | None = None,
+) -> Any:
+    """A gRPC multi-callable for ``method``; pass identity functions to speak raw bytes."""
+    make = getattr(channel, method.kind)
+    return make(
+        method.path,
+        request_serializer=serializer or method.request.SerializeToString,
+        response_deserializer=deserializer or method.response.FromString,
+    )
+
+
+def handlers(
+    service: ServiceDescriptor, behaviours: Mapping[str, Callable[..., Any]]
+) -> grpc.GenericRpcHandler:
+    """What a gRPC server (threaded or aio) needs to serve ``service`` by these functions.
+
+    ``behaviours`` go by method name; a method without one is answered UNIMPLEMENTED by gRPC
+    itself. Raises LookupError for a name the service does not have.
+    """
+    table: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+    known = methods_of(service)
+    for name, behaviour in behaviours.items():
+        if name not in known:
+            raise LookupError(f"{service.full_name} has no method {name}.")
+        method = known[name]
+        make = getattr(grpc, f"{method.kind}_rpc_method_handler")
+        table[name] = make(
+            behaviour,
+            request_deserializer=method.request.FromString,
+            response_serializer=method.response.SerializeToString,
+        )
+    return grpc.method_handlers_generic_handler(service.full_name, table)
+
+
+def scheduler_handlers(
+    revision: Revision, behaviours: Mapping[str, Callable[..., Any]]
+) -> grpc.GenericRpcHandler:
+    """``handlers`` for ``si.v1.Scheduler`` of this revision."""
+    return handlers(revision.si.DESCRIPTOR.services_by_name["Scheduler"], behaviours)
+
+
+def full_names(revision: Revision) -> list[str]:
+    """Names of the services to list in server reflection."""
+    return [s.full_name for s in revision.si.DESCRIPTOR.services_by_name.values()]

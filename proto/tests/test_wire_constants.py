@@ -1,0 +1,42 @@
+"""The constants have the names, values and revisions of their table, both ways."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from siwire import REVISIONS, Revision, constants
+
+TABLE: dict[str, dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[2] / "fixtures" / "golden" / "schema" / "constants.yaml").read_text(
+        encoding="utf-8"
+    )
+)
+COUNTS = {"2021-02": 19, "2023-04": 27, "2023-08": 29, "2023-12": 28}
+
+
+def ours(name: str) -> str:
+    """The text's name in Python's spelling: ``DomainYuniKorn`` is ``DOMAIN_YUNIKORN``."""
+    plain = name.replace("YuniKorn", "Yunikorn")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).upper()
+
+
+def test_names_and_values_are_those_of_the_table() -> None:
+    said = {name: value for name, value in vars(constants).items() if isinstance(value, str)}
+    said = {name: value for name, value in said.items() if not name.startswith("_")}
+
+    assert said == {ours(name): row["value"] for name, row in TABLE.items()}
+
+
+# requirement: SI-CONST-001
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_a_revision_knows_the_constants_of_its_text(revision: Revision) -> None:
+    known = {row["value"] for row in TABLE.values() if revision.name in row["revisions"]}
+
+    assert constants.KNOWN_IN[revision.name] == known
+    assert len(known) == COUNTS[revision.name]
+
+
+def test_every_revision_has_its_set_of_constants() -> None:
+    assert list(constants.KNOWN_IN) == list(REVISIONS)

@@ -1,0 +1,119 @@
+"""The golden messages: bytes written without siwire, read and written by it to the letter."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import json_format, unknown_fields
+from google.protobuf.message import Message
+from siwire import REVISIONS, Revision
+
+GOLDEN = Path(__file__).parents[2] / "fixtures" / "golden" / "bytes"
+
+
+@dataclass(frozen=True)
+class Case:
+    revision: Revision
+    file: Path
+
+    @property
+    def message(self) -> type[Message]:
+        name = self.file.stem.partition("-")[0]
+        kind: type[Message] = getattr(self.revision.si, name)
+        return kind
+
+    @property
+    def wire(self) -> bytes:
+        text = self.file.with_suffix(".hex").read_text(encoding="utf-8")
+        return bytes.fromhex(re.sub(r"#.*", "", text))
+
+    @property
+    def said(self) -> Any:
+        return json.loads(self.file.read_text(encoding="utf-8"))
+
+    def __str__(self) -> str:
+        return f"{self.revision}-{self.file.stem}"
+
+
+CASES = [
+    Case(revision, file)
+    for revision in REVISIONS.values()
+    for file in sorted((GOLDEN / revision.name).glob("*.json"))
+]
+
+each_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def messages_within(message: Message) -> Iterator[Message]:
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        if field.message_type.GetOptions().map_entry:
+            values = [item for item in value.values() if isinstance(item, Message)]
+        else:
+            values = list(value) if field.is_repeated else [value]
+        for item in values:
+            yield from messages_within(item)
+
+
+@each_case
+def test_the_bytes_are_read_as_the_message(case: Case) -> None:
+    read = case.message.FromString(case.wire)
+
+    assert read == json_format.ParseDict(case.said, case.message())
+
+
+@each_case
+def test_the_message_is_written_as_the_bytes(case: Case) -> None:
+    message = json_format.ParseDict(case.said, case.message())
+
+    assert message.SerializeToString(deterministic=True).hex(" ") == case.wire.hex(" ")
+
+
+@each_case
+def test_the_message_is_rendered_as_its_json(case: Case) -> None:
+    read = case.message.FromString(case.wire)
+
+    assert json_format.MessageToDict(read) == case.said
+
+
+@each_case
+def test_nothing_in_the_bytes_is_unknown(case: Case) -> None:
+    read = case.message.FromString(case.wire)
+
+    unknown = [
+        part.DESCRIPTOR.full_name
+        for part in messages_within(read)
+        if len(unknown_fields.UnknownFieldSet(part))
+    ]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_every_field_of_the_revision_travels_in_some_golden_message(revision: Revision) -> None:
+    travelled = {
+        field.full_name
+        for case in CASES
+        if case.revision is revision
+        for part in messages_within(case.message.FromString(case.wire))
+        for field, _ in part.ListFields()
+    }
+    declared = {
+        field.full_name
+        for message in revision.si.DESCRIPTOR.message_types_by_name.values()
+        for field in message.fields
+    }
+
+    assert travelled == declared
+
+
+def test_every_golden_message_has_its_bytes_and_the_other_way_round() -> None:
+    written = {path.with_suffix("") for path in GOLDEN.rglob("*.hex")}
+    said = {path.with_suffix("") for path in GOLDEN.rglob("*.json")}
+
+    assert written == said == {case.file.with_suffix("") for case in CASES}

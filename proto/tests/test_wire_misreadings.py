@@ -1,0 +1,182 @@
+"""What one revision makes of another one's bytes: why a revision is told and never guessed."""
+
+import pytest
+from google.protobuf import unknown_fields
+from google.protobuf.message import DecodeError, Message
+from siwire import REVISIONS, Revision
+from siwire.r2021_02 import si_pb2 as si_2021_02
+from siwire.r2023_04 import si_pb2 as si_2023_04
+from siwire.r2023_08 import si_pb2 as si_2023_08
+from siwire.r2023_12 import si_pb2 as si_2023_12
+
+
+def unknown_numbers(message: Message) -> list[int]:
+    unknown = unknown_fields.UnknownFieldSet(message)
+    return [unknown[index].field_number for index in range(len(unknown))]
+
+
+def test_a_release_of_one_allocation_of_2023_12_reads_as_release_all_in_2023_08() -> None:
+    sent = si_2023_12.AllocationRelease(applicationID="app", allocationID="id-1")
+
+    read = si_2023_08.AllocationRelease.FromString(sent.SerializeToString())
+
+    assert (read.applicationID, read.UUID, read.allocationKey) == ("app", "", "")
+    assert unknown_numbers(read) == [7]
+
+
+def test_a_release_of_one_allocation_of_2023_08_reads_as_release_all_in_2023_12() -> None:
+    sent = si_2023_08.AllocationRelease(applicationID="app", UUID="id-1")
+
+    read = si_2023_12.AllocationRelease.FromString(sent.SerializeToString())
+
+    assert (read.applicationID, read.allocationID, read.allocationKey) == ("app", "", "")
+    assert unknown_numbers(read) == [3]
+
+
+def test_an_allocation_loses_its_identity_between_2023_08_and_2023_12() -> None:
+    older = si_2023_08.Allocation(allocationKey="key", UUID="id-1")
+    newer = si_2023_12.Allocation(allocationKey="key", allocationID="id-1")
+
+    read_newer = si_2023_12.Allocation.FromString(older.SerializeToString())
+    read_older = si_2023_08.Allocation.FromString(newer.SerializeToString())
+
+    assert (read_newer.allocationKey, read_newer.allocationID) == ("key", "")
+    assert (read_older.allocationKey, read_older.UUID) == ("key", "")
+
+
+def test_a_placeholder_ask_of_2021_02_reads_as_a_real_originator_in_2023_04() -> None:
+    sent = si_2021_02.AllocationAsk(allocationKey="key", taskGroupName="tg", placeholder=True)
+
+    read = si_2023_04.AllocationAsk.FromString(sent.SerializeToString())
+
+    assert (read.Originator, read.placeholder, read.taskGroupName) == (True, False, "")
+    assert unknown_numbers(read) == [10]
+
+
+def test_a_placement_constraint_of_2021_02_reads_as_a_task_group_in_2023_04() -> None:
+    constraint = si_2021_02.PlacementConstraint()
+    nodes = constraint.simpleConstraint.nodeAffinityConstraint
+    nodes.targetExpressions.add(targetKey="disk", targetValues=["ssd"])
+    sent = si_2021_02.AllocationAsk(placementConstraint=constraint)
+
+    read = si_2023_04.AllocationAsk.FromString(sent.SerializeToString())
+
+    assert read.taskGroupName.encode() == constraint.SerializeToString()
+
+
+def test_a_placement_constraint_that_is_no_text_ends_the_reading_in_2023_04() -> None:
+    constraint = si_2021_02.PlacementConstraint()
+    constraint.simpleConstraint.allocationAffinityAttribute.maxCardinality = -1
+    sent = si_2021_02.AllocationAsk(placementConstraint=constraint)
+
+    with pytest.raises(DecodeError):
+        si_2023_04.AllocationAsk.FromString(sent.SerializeToString())
+
+
+@pytest.mark.parametrize("revision", [r for r in REVISIONS.values() if r.name > "2023"], ids=str)
+def test_a_task_group_of_2023_ends_the_reading_in_2021_02(revision: Revision) -> None:
+    sent = revision.si.AllocationAsk(allocationKey="key", taskGroupName="tg")
+
+    with pytest.raises(DecodeError):
+        si_2021_02.AllocationAsk.FromString(sent.SerializeToString())
+
+
+def test_a_priority_is_unknown_across_2021_02_and_2023_04() -> None:
+    older = si_2021_02.AllocationAsk(priority=si_2021_02.Priority(priorityValue=5))
+    newer = si_2023_04.AllocationAsk(priority=5)
+
+    read_newer = si_2023_04.AllocationAsk.FromString(older.SerializeToString())
+    read_older = si_2021_02.AllocationAsk.FromString(newer.SerializeToString())
+
+    assert (read_newer.priority, unknown_numbers(read_newer)) == (0, [6])
+    assert (read_older.HasField("priority"), unknown_numbers(read_older)) == (False, [6])
+
+
+@pytest.mark.parametrize(
+    ("said", "understood"),
+    [
+        ("STOPPED_BY_RM", "UNKNOWN_TERMINATION_TYPE"),
+        ("TIMEOUT", "STOPPED_BY_RM"),
+        ("PREEMPTED_BY_SCHEDULER", "TIMEOUT"),
+        ("PLACEHOLDER_REPLACED", "PREEMPTED_BY_SCHEDULER"),
+    ],
+)
+def test_a_termination_type_of_2021_02_reads_as_its_neighbour_in_2023_04(
+    said: str, understood: str
+) -> None:
+    kind = si_2021_02.AllocationRelease.TerminationType.Value(said)
+    sent = si_2021_02.AllocationRelease(terminationType=kind)
+
+    read = si_2023_04.AllocationRelease.FromString(sent.SerializeToString())
+
+    assert si_2023_04.TerminationType.Name(read.terminationType) == understood
+
+
+def test_the_message_of_an_ask_release_of_2021_02_is_lost_in_2023_04() -> None:
+    sent = si_2021_02.AllocationAskRelease(allocationkey="key", message="no longer needed")
+
+    read = si_2023_04.AllocationAskRelease.FromString(sent.SerializeToString())
+
+    assert (read.allocationKey, read.message) == ("key", "")
+    assert read.terminationType == si_2023_04.UNKNOWN_TERMINATION_TYPE
+    assert unknown_numbers(read) == [4]
+
+
+def test_an_operator_of_a_corrected_2021_02_arrives_as_an_unknown_number() -> None:
+    not_in = bytes.fromhex("0801")  # varint 1 on number 1, where the text has a message
+    key = bytes.fromhex("12046469736b")  # targetKey "disk"
+
+    read = si_2021_02.AffinityTargetExpression.FromString(not_in + key)
+
+    assert (read.HasField("targetOperator"), read.targetKey) == (False, "disk")
+    unknown = unknown_fields.UnknownFieldSet(read)
+    assert [(unknown[0].field_number, unknown[0].data)] == [(1, 1)]
+
+
+def test_a_new_node_of_2021_02_has_garbage_attributes_and_no_action_in_2023_04() -> None:
+    sent = si_2021_02.NewNodeInfo(nodeID="node")
+    sent.schedulableResource.resources["memory"].value = 10
+
+    read = si_2023_04.NodeInfo.FromString(sent.SerializeToString())
+
+    assert list(read.attributes) == ["\n\x06memory\x12\x02\x08\n"]
+    assert not read.HasField("schedulableResource")
+    assert read.action == si_2023_04.NodeInfo.UNKNOWN_ACTION_FROM_RM
+
+
+def test_the_action_of_a_node_update_of_2021_02_is_lost_in_2023_04() -> None:
+    sent = si_2021_02.UpdateNodeInfo(nodeID="node", action=si_2021_02.UpdateNodeInfo.DECOMISSION)
+
+    read = si_2023_04.NodeInfo.FromString(sent.SerializeToString())
+
+    assert (read.nodeID, read.action) == ("node", si_2023_04.NodeInfo.UNKNOWN_ACTION_FROM_RM)
+
+
+def test_a_node_created_draining_has_an_undefined_action_in_2023_04() -> None:
+    sent = si_2023_08.NodeInfo(nodeID="node", action=si_2023_08.NodeInfo.CREATE_DRAIN)
+
+    read = si_2023_04.NodeInfo.FromString(sent.SerializeToString())
+
+    assert read.action == 6
+    assert read.action not in si_2023_04.NodeInfo.ActionFromRM.values()
+
+
+def test_existing_allocations_of_2023_08_are_not_seen_by_2023_04() -> None:
+    sent = si_2023_08.AllocationRequest(rmID="rm")
+    sent.allocations.add(allocationKey="key")
+
+    read = si_2023_04.AllocationRequest.FromString(sent.SerializeToString())
+
+    assert (read.rmID, unknown_numbers(read)) == ("rm", [4])
+
+
+@pytest.mark.parametrize("sender", REVISIONS.values(), ids=str)
+@pytest.mark.parametrize("receiver", REVISIONS.values(), ids=str)
+def test_a_registration_is_read_alike_everywhere_and_so_warns_nobody(
+    sender: Revision, receiver: Revision
+) -> None:
+    sent = sender.si.RegisterResourceManagerRequest(rmID="rm", version="1", policyGroup="queues")
+
+    read = receiver.si.RegisterResourceManagerRequest.FromString(sent.SerializeToString())
+
+    assert (read.rmID, read.version, read.policyGroup) == ("rm", "1", "queues")

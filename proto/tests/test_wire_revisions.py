@@ -1,0 +1,179 @@
+"""A revision claims exactly the capabilities its messages have, and is found by its names."""
+
+from typing import Any
+
+import pytest
+from siwire import DEFAULT_REVISION, REVISIONS, Capability, Revision, find_revision
+
+# What has to be declared for a capability: names below si.v1, "Service.Method" for a call; an
+# enum value stands in its enum. Each tuple is one way of having it.
+DECLARED: dict[Capability, list[tuple[str, ...]]] = {
+    Capability.ONE_UPDATE_STREAM: [("Scheduler.Update", "UpdateRequest", "UpdateResponse")],
+    Capability.THREE_UPDATE_STREAMS: [
+        ("Scheduler.UpdateAllocation", "Scheduler.UpdateApplication", "Scheduler.UpdateNode")
+    ],
+    Capability.RESYNC_ACTION: [
+        ("UpdateResponse.action", "UpdateResponse.ActionFromScheduler.RESYNC")
+    ],
+    Capability.CONFIGURATION_IN_REGISTRATION: [
+        (
+            "RegisterResourceManagerRequest.buildInfo",
+            "RegisterResourceManagerRequest.config",
+            "RegisterResourceManagerRequest.extraConfig",
+        )
+    ],
+    Capability.UPDATE_CONFIGURATION: [
+        (
+            "UpdateConfigurationRequest.rmID",
+            "UpdateConfigurationRequest.config",
+            "UpdateConfigurationRequest.extraConfig",
+        )
+    ],
+    Capability.STORE_CONFIGURATION: [
+        ("UpdateConfigurationRequest.configs", "UpdateConfigurationResponse.oldConfig")
+    ],
+    Capability.IDENTITY_IN_UUID: [("Allocation.UUID", "AllocationRelease.UUID")],
+    Capability.IDENTITY_IN_ALLOCATION_ID: [
+        ("Allocation.allocationID", "AllocationRelease.allocationID")
+    ],
+    Capability.KEY_IN_RELEASE: [("AllocationRelease.allocationKey",)],
+    Capability.TYPED_ASK_RELEASE: [("AllocationAskRelease.terminationType",)],
+    Capability.UNSET_ENUM_VALUES: [
+        (
+            "TerminationType.UNKNOWN_TERMINATION_TYPE",
+            "NodeInfo.ActionFromRM.UNKNOWN_ACTION_FROM_RM",
+            "UpdateContainerSchedulingStateRequest.SchedulingState.UNKNOWN_SCHEDULING_STATE",
+            "EventRecord.Type.UNKNOWN_EVENTRECORD_TYPE",
+        )
+    ],
+    Capability.NODE_ACTION_CREATE: [("NodeInfo.action", "NodeInfo.ActionFromRM.CREATE")],
+    Capability.CREATE_DRAIN: [("NodeInfo.ActionFromRM.CREATE_DRAIN",)],
+    Capability.EXISTING_ALLOCATIONS_WITH_NODE: [
+        ("NewNodeInfo.existingAllocations",),
+        ("NodeInfo.existingAllocations",),
+    ],
+    Capability.RECOVERY_BY_ALLOCATIONS: [
+        (
+            "AllocationRequest.allocations",
+            "AllocationResponse.rejectedAllocations",
+            "RejectedAllocation",
+        )
+    ],
+    Capability.QUEUE_NAME_IN_ALLOCATION: [("Allocation.queueName",)],
+    Capability.PRIORITY_MESSAGE: [("Priority.priorityValue", "Priority.priorityClassName")],
+    Capability.PREEMPTION_POLICY: [
+        (
+            "AllocationAsk.preemptionPolicy",
+            "PreemptionPolicy.allowPreemptSelf",
+            "PreemptionPolicy.allowPreemptOther",
+        )
+    ],
+    Capability.ORIGINATOR: [("AllocationAsk.Originator",)],
+    Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION: [
+        ("Allocation.preemptionPolicy", "Allocation.originator")
+    ],
+    Capability.GANG_STYLE: [("AddApplicationRequest.gangSchedulingStyle",)],
+    Capability.PLACEMENT_CONSTRAINTS: [("AllocationAsk.placementConstraint",)],
+    Capability.UTILIZATION_REPORTS: [("UpdateRequest.utilizationReports",)],
+    Capability.NODE_RECOMMENDATIONS: [("UpdateResponse.nodeRecommendations",)],
+    Capability.AUTO_SCALING_METRICS: [("AutoScalingMetrics.outstandingRequests",)],
+    Capability.CACHE_RESYNC: [("ReSyncSchedulerCacheArgs.assumedAllocations",)],
+    Capability.PREEMPTION_PREDICATES: [
+        ("PreemptionPredicatesArgs.preemptAllocationKeys", "PreemptionPredicatesResponse.index")
+    ],
+    Capability.EVENT_GROUP_AND_REASON: [("EventRecord.groupID", "EventRecord.reason")],
+    Capability.EVENT_CHANGE_TYPE: [("EventRecord.eventChangeType", "EventRecord.ChangeType.SET")],
+    Capability.EVENT_CHANGE_DETAIL: [
+        (
+            "EventRecord.eventChangeDetail",
+            "EventRecord.referenceID",
+            "EventRecord.resource",
+            "EventRecord.ChangeDetail.NODE_CAPACITY",
+        )
+    ],
+}
+
+each_revision = pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+
+
+def names_of(revision: Revision) -> set[str]:
+    """Every message, field, method and enum value of the revision by its name below si.v1."""
+    file: Any = revision.si.DESCRIPTOR
+    enums = [(enum.name, enum) for enum in file.enum_types_by_name.values()]
+    names = set()
+    for message in file.message_types_by_name.values():
+        names |= {message.name, *(f"{message.name}.{field.name}" for field in message.fields)}
+        enums += [(f"{message.name}.{enum.name}", enum) for enum in message.enum_types]
+    for name, enum in enums:
+        names |= {f"{name}.{value.name}" for value in enum.values}
+    for service in file.services_by_name.values():
+        names |= {f"{service.name}.{method.name}" for method in service.methods}
+    return names
+
+
+@pytest.mark.parametrize("capability", Capability, ids=lambda c: c.name.lower())
+def test_a_capability_is_claimed_by_exactly_the_revisions_that_declare_it(
+    capability: Capability,
+) -> None:
+    declaring = {
+        revision.name
+        for revision in REVISIONS.values()
+        if any(set(way) <= names_of(revision) for way in DECLARED[capability])
+    }
+    claiming = {revision.name for revision in REVISIONS.values() if revision.can(capability)}
+
+    assert declaring
+    assert claiming == declaring
+
+
+@pytest.mark.parametrize("capability", Capability, ids=lambda c: c.name.lower())
+def test_no_revision_declares_half_of_a_capability(capability: Capability) -> None:
+    for revision in REVISIONS.values():
+        if revision.can(capability):
+            continue
+        half = {name for way in DECLARED[capability] for name in way} & names_of(revision)
+        assert half == set(), (revision.name, half)
+
+
+@each_revision
+def test_a_revision_is_found_by_its_name_and_by_each_alias(revision: Revision) -> None:
+    for name in (revision.name, *revision.aliases):
+        assert find_revision(name) is revision
+
+
+def test_users_know_the_revisions_by_release_line() -> None:
+    aliases = {
+        alias: revision.name for revision in REVISIONS.values() for alias in revision.aliases
+    }
+
+    assert aliases == {"0.10": "2021-02", "1.3": "2023-04", "1.4": "2023-08", "1.5": "2023-12"}
+
+
+def test_the_newest_revision_is_the_default() -> None:
+    assert DEFAULT_REVISION.name == max(REVISIONS) == "2023-12"
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"), [("2023-11", "2023-12"), ("202308", "2023-08"), ("1.5.1", "1.5")]
+)
+def test_a_near_miss_is_told_the_nearest_name(name: str, nearest: str) -> None:
+    with pytest.raises(LookupError) as refused:
+        find_revision(name)
+
+    says = refused.value.args[0]
+    assert says.startswith(f'"{name}" is no revision of the SI. Did you mean "{nearest}"?')
+
+
+def test_a_name_like_no_other_is_told_all_known_ones() -> None:
+    with pytest.raises(LookupError) as refused:
+        find_revision("latest")
+
+    assert refused.value.args[0] == (
+        '"latest" is no revision of the SI. '
+        "Known: 2021-02 (0.10), 2023-04 (1.3), 2023-08 (1.4), 2023-12 (1.5)."
+    )
+
+
+@each_revision
+def test_a_revision_prints_as_its_name(revision: Revision) -> None:
+    assert f"{revision}" == revision.name

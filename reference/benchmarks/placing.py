@@ -1,0 +1,202 @@
+# ruff: noqa: INP001  # a script, not part of the package
+"""How fast the core places asks, how that grows with the cluster, and what its books weigh.
+
+Run it with the project installed: ``python reference/benchmarks/placing.py``. Everything happens in
+this process: no codec, no gRPC, no clock of the scheduler's own.
+"""
+
+import argparse
+import gc
+import math
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from sireference.configuration.parsing import parse_configuration
+from sireference.core.model import (
+    Ask,
+    NewAllocation,
+    NewApplication,
+    NodeInfo,
+    Register,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateNodes,
+)
+from sireference.core.resources import Resource
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import NodeAction
+
+APPLICATIONS: Final = 10
+ASKS_A_MESSAGE: Final = 100
+NODES: Final = (1_000, 5_000, 20_000, 50_000)
+ASKS: Final = (20_000, 100_000)
+POLICIES: Final = ("fifo", "fair")
+NEED: Final = {"memory": 1_000, "vcore": 100}
+WEIGHED: Final = (5_000, 20_000)  # nodes and asks; tracing memory is slow
+GOAL: Final = {"allocations/s": 25_000, "growth": 1.5, "bytes": 1_000}
+
+QUEUES: Final = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{{name: leaf, properties: {{application.sort.policy: {policy}}}}}]
+"""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is placed where."""
+
+    nodes: int
+    asks: int
+    policy: str
+
+    def node_infos(self) -> Iterator[NodeInfo]:
+        """Nodes that have room for all asks together and a quarter more."""
+        each = math.ceil(self.asks * 1.25 / self.nodes)
+        for number in range(self.nodes):
+            capacity = Resource({name: amount * each for name, amount in NEED.items()})
+            yield NodeInfo(f"node-{number}", NodeAction.CREATE, capacity=capacity)
+
+    def messages(self) -> Iterator[UpdateAllocations]:
+        """The asks, from one application after the other."""
+        for first in range(0, self.asks, ASKS_A_MESSAGE):
+            yield UpdateAllocations(
+                "rm",
+                asks=tuple(
+                    Ask(f"ask-{n}", f"app-{n % APPLICATIONS}", resource=Resource(dict(NEED)))
+                    for n in range(first, min(first + ASKS_A_MESSAGE, self.asks))
+                ),
+            )
+
+
+def opened(load: Load) -> Scheduler:
+    """A scheduler with queues and applications, without nodes."""
+    scheduler = Scheduler()
+    queues = parse_configuration(QUEUES.format(policy=load.policy))
+    scheduler.handle(Register("rm", queues), 0.0)
+    new = tuple(NewApplication(f"app-{n}", "root.leaf") for n in range(APPLICATIONS))
+    scheduler.handle(UpdateApplications("rm", new), 0.0)
+    return scheduler
+
+
+def place(scheduler: Scheduler, messages: Iterator[UpdateAllocations]) -> int:
+    """Have every ask placed as it comes; how many were."""
+    placed = 0
+    for message in messages:
+        effects = scheduler.handle(message, 1.0)
+        placed += sum(isinstance(effect, NewAllocation) for effect in effects)
+    return placed
+
+
+def seconds(load: Load) -> float:
+    """The time to place everything; messages are made beforehand, they are the RM's work.
+
+    It is the time of the processor, which one thread takes whole: others may use the machine.
+    """
+    scheduler = opened(load)
+    scheduler.handle(UpdateNodes("rm", tuple(load.node_infos())), 0.0)
+    messages = list(load.messages())
+    gc.collect()
+    began = time.process_time()
+    placed = place(scheduler, iter(messages))
+    spent = time.process_time() - began
+    if placed != load.asks:
+        raise SystemExit(f"{placed} of {load.asks} were placed")
+    return spent
+
+
+def unplaceable(nodes: int, asks: int) -> tuple[float, float]:
+    """Seconds for the first ask that fits nowhere, and for each of those that come after it."""
+    load = Load(nodes, 1, "fifo")
+    scheduler = opened(load)
+    scheduler.handle(UpdateNodes("rm", tuple(load.node_infos())), 0.0)
+    large = Resource({name: amount * 1_000 for name, amount in NEED.items()})
+    spent = []
+    for number in range(asks):
+        message = UpdateAllocations("rm", asks=(Ask(f"ask-{number}", "app-0", resource=large),))
+        began = time.process_time()
+        scheduler.handle(message, 1.0)
+        spent.append(time.process_time() - began)
+    return spent[0], statistics.median(spent[1:])
+
+
+def weights() -> tuple[float, float]:
+    """Bytes for one node, and for one allocation with its ask."""
+    nodes, asks = WEIGHED
+    load = Load(nodes, asks, "fifo")
+    scheduler = opened(load)
+    gc.collect()
+    tracemalloc.start()
+    scheduler.handle(UpdateNodes("rm", tuple(load.node_infos())), 0.0)
+    gc.collect()
+    with_nodes = tracemalloc.get_traced_memory()[0]
+    place(scheduler, load.messages())
+    gc.collect()
+    with_all = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return with_nodes / nodes, (with_all - with_nodes) / asks
+
+
+def say(line: str) -> None:
+    """One line of the result."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def print_speed(policy: str, asks: int, sizes: tuple[int, ...], runs: int) -> None:
+    """One line a size: the median of the runs, and how it grew since the size before.
+
+    Growth is the exponent: time for one allocation grows like the number of nodes to that power.
+    """
+    medians = {
+        nodes: statistics.median(seconds(Load(nodes, asks, policy)) for _ in range(runs))
+        for nodes in sizes
+    }
+    grown = {
+        after: math.log(medians[after] / medians[before]) / math.log(after / before)
+        for before, after in pairwise(sizes)
+    }
+    for nodes, spent in medians.items():
+        exponent = f"{grown[nodes]:+9.3f}" if nodes in grown else " " * 9
+        rate = f"{asks / spent:10,.0f}"
+        say(f"{policy:6} {asks:8,} {nodes:8,} {rate} {spent / asks * 1e6:8.1f} {exponent}")
+    whole = medians[sizes[-1]] / medians[sizes[0]]
+    say(f"{'':6} from {sizes[0]:,} to {sizes[-1]:,} nodes one allocation takes {whole:.2f} x")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=3, help="runs of which the median counts")
+    parser.add_argument("--nodes", type=int, nargs="+", default=NODES)
+    parser.add_argument("--asks", type=int, nargs="+", default=ASKS)
+    parser.add_argument("--policy", choices=POLICIES, nargs="+", default=POLICIES)
+    said = parser.parse_args()
+    sizes = tuple(said.nodes)
+    say(f"median of {said.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
+    say(f"goal: {GOAL}")
+    say(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")
+    for policy in said.policy:
+        for asks in said.asks:
+            print_speed(policy, asks, sizes, said.runs)
+    for nodes in sizes:
+        first, later = unplaceable(nodes, 1_000)
+        say(
+            f"an ask that fits on none of {nodes:,} nodes: {first * 1e6:,.0f} us,"
+            f" the next ones {later * 1e6:.1f} us"
+        )
+    node, allocation = weights()
+    say(f"{node:,.0f} bytes for a node, {allocation:,.0f} for an allocation with its ask")
+
+
+if __name__ == "__main__":
+    main()

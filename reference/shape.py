@@ -1,0 +1,100 @@
+# ruff: noqa: INP001  # a script, not part of the package
+"""The longest files and functions of the three packages, and the import contracts.
+
+Run it with the project and import-linter installed: ``nox -s shape``. It informs; the exit code is
+1 only when a contract is broken, or when something is longer than the house rules want and has no
+reason here, or has a reason it does not need.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+ROOT: Final = Path(__file__).parents[1]
+PACKAGES: Final = ("proto/siwire", "reference/sireference", "conformance/siconform")
+LONGEST_FILE: Final = 500  # past these, a piece wants a better cut
+LONGEST_FUNCTION: Final = 60
+SHOWN: Final = 10
+
+REASONS: Final[Mapping[str, str]] = {}
+"""Why a file ``path`` or a function ``path::name`` is longer than that and better so."""
+
+
+class Piece(NamedTuple):
+    """A file, or a function with its decorators and docstring, and how many lines it has."""
+
+    lines: int
+    name: str
+
+
+def files(root: Path, packages: Iterable[str]) -> Iterator[Path]:
+    """The modules people write, in order."""
+    for package in packages:
+        yield from sorted((root / package).rglob("*.py"))
+
+
+def measure(root: Path, paths: Iterable[Path]) -> tuple[list[Piece], list[Piece]]:
+    """Files and functions, longest first."""
+    of_files: list[Piece] = []
+    of_functions: list[Piece] = []
+    for path in paths:
+        name = path.relative_to(root).as_posix()
+        text = path.read_text("utf-8")
+        of_files.append(Piece(text.count("\n"), name))
+        of_functions += functions(name, text)
+    return sorted(of_files, reverse=True), sorted(of_functions, reverse=True)
+
+
+def functions(name: str, text: str) -> Iterator[Piece]:
+    """Every function and method of a module by ``file::class.method``."""
+    waiting: list[tuple[ast.AST, str]] = [(ast.parse(text), "")]
+    while waiting:
+        node, above = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            inside = above
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                inside = f"{above}{child.name}."
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = min([child.lineno, *(one.lineno for one in child.decorator_list)])
+                lines = (child.end_lineno or first) - first + 1
+                yield Piece(lines, f"{name}::{inside.removesuffix('.')}")
+            waiting.append((child, inside))
+
+
+def objections(
+    of_files: Iterable[Piece], of_functions: Iterable[Piece], reasons: Mapping[str, str]
+) -> list[str]:
+    """What is too long without a reason, and reasons for what is not too long."""
+    long = [piece for piece in of_files if piece.lines > LONGEST_FILE]
+    long += [piece for piece in of_functions if piece.lines > LONGEST_FUNCTION]
+    names = {piece.name for piece in long}
+    said = [f"{piece.name} has {piece.lines} lines" for piece in long if piece.name not in reasons]
+    return said + [f"{name} needs no reason" for name in reasons if name not in names]
+
+
+def main() -> int:
+    """Prints it all; the exit code."""
+    of_files, of_functions = measure(ROOT, files(ROOT, PACKAGES))
+    say = sys.stdout.write
+    for title, pieces in (("files", of_files), ("functions", of_functions)):
+        total = sum(piece.lines for piece in pieces)
+        say(f"The longest of {len(pieces)} {title} ({total / len(pieces):.0f} lines on average)\n")
+        for piece in pieces[:SHOWN]:
+            say(f"{piece.lines:5}  {piece.name}\n")
+        say("\n")
+    for name, reason in REASONS.items():
+        say(f"longer for a reason: {name}: {reason}\n")
+    wrong = objections(of_files, of_functions, REASONS)
+    for sentence in wrong:
+        say(f"WRONG: {sentence}\n")
+    sys.stdout.flush()
+    lint = Path(sys.executable).with_name("lint-imports")
+    contracts = subprocess.run([lint, "--no-cache"], cwd=ROOT, check=False)  # noqa: S603  # our own
+    return 1 if wrong or contracts.returncode else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

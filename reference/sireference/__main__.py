@@ -1,0 +1,6 @@
+"""``python -m sireference`` is ``sireference``."""
+
+from sireference.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""The command ``sireference``: serve the reference scheduler."""
+
+import asyncio
+import signal
+import sys
+import time
+from dataclasses import fields
+from typing import Any
+
+import click
+import grpc
+from siwire import DEFAULT_REVISION, Revision
+
+from sireference import __version__
+from sireference.cli.operations import credentials, limits, operation_options
+from sireference.cli.parameters import Address, RevisionName
+from sireference.cli.policies import policies, policy_options
+from sireference.cli.timers import timer_options
+from sireference.codec import codec_for
+from sireference.core.model import Settings
+from sireference.shell import logs
+from sireference.shell.clock import SystemClock, VirtualClock
+from sireference.shell.http_page import HttpPage
+from sireference.shell.server import Server
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sireference")
+def main() -> None:
+    """A readable reference scheduler for the Scheduler Interface."""
+
+
+@main.command()
+@click.option(
+    "--listen",
+    type=Address(may_be_path=True),
+    default="127.0.0.1:9080",
+    show_default=True,
+    metavar="HOST:PORT|unix:PATH",
+    help="Where to listen; port 0 takes a free one.",
+)
+@click.option(
+    "--revision",
+    type=RevisionName(),
+    default=DEFAULT_REVISION.name,
+    show_default=True,
+    help="The SI text to speak, by date or release line.",
+)
+@timer_options
+@policy_options
+@operation_options
+def serve(*, listen: str, revision: Revision, **options: Any) -> None:
+    """Serve si.v1.Scheduler and siconform.ext.v1 over gRPC until SIGTERM or SIGINT.
+
+    Prints one line, "listening on ADDRESS", when it is ready.
+    """
+    logs.set_up(options["log_level"], options["log_format"])
+    codec = codec_for(revision, policies(options))
+    clock = VirtualClock() if options["virtual_clock"] else SystemClock()
+    secure = credentials(options)
+
+    async def run() -> None:
+        server = Server(codec, _settings(options), clock, limits(options))
+        await _serve(server, listen, secure, options["http"])
+
+    asyncio.run(run())
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    """The settings of the core that are options of the command, by the same names."""
+    names = {field.name for field in fields(Settings)}
+    chosen = {name: value for name, value in options.items() if name in names}
+    return Settings(**chosen, identity_prefix=f"{time.time_ns():x}-")
+
+
+async def _serve(
+    server: Server, listen: str, secure: grpc.ServerCredentials | None, http: str | None
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        page = None if http is None else HttpPage(server.engine, http)
+    except OSError as why:
+        raise click.ClickException(f"cannot listen on {http}: {why}") from None
+    try:
+        await server.start(listen, secure)
+    except RuntimeError as why:
+        with_what = " with this certificate and key" if secure else ""
+        raise click.ClickException(f"cannot listen on {listen}{with_what}: {why}") from None
+    _say(f"listening on {server.address}")
+    if page is not None:
+        _say(f"metrics and state on http://{page.address}")
+    await stop.wait()
+    if page is not None:
+        await asyncio.to_thread(page.stop)
+    await server.stop()
+
+
+def _say(line: str) -> None:
+    """For whoever started the process and waits for just this line."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,48 @@
+"""The kinds of values the command takes."""
+
+from typing import Any, Final
+
+import click
+from siwire import Revision, find_revision
+
+from sireference.shell.server import UNIX
+
+_LAST_PORT: Final = 65535
+
+SECONDS: Final = click.FloatRange(min=0)
+
+
+class RevisionName(click.ParamType[Revision]):
+    """A revision of the SI by its date or alias."""
+
+    name = "revision"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Revision:
+        """The revision of that name."""
+        if isinstance(value, Revision):
+            return value
+        try:
+            return find_revision(value)
+        except LookupError as why:
+            self.fail(str(why), param, ctx)
+
+
+class Address(click.ParamType[str]):
+    """Where to listen: HOST:PORT, or ``unix:PATH`` where that is possible."""
+
+    name = "address"
+
+    def __init__(self, *, may_be_path: bool = False) -> None:
+        self._may_be_path = may_be_path
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The address, if it is one."""
+        if self._may_be_path and str(value).startswith(UNIX) and str(value) != UNIX:
+            return str(value)
+        host, _, port = str(value).rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
+            kinds = "neither HOST:PORT nor unix:PATH" if self._may_be_path else "not HOST:PORT"
+            self.fail(f"{value!r} is {kinds}, with a port up to {_LAST_PORT}", param, ctx)
+        return str(value)

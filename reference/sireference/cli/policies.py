@@ -1,0 +1,81 @@
+"""Options for what the registrations of 2021-02 only name: policy groups, classes of priority."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from sireference.cli.groups import group
+from sireference.cli.operations import read_configuration
+from sireference.codec import Policies
+from sireference.configuration.defaults import default_configuration
+from sireference.configuration.model import Configuration
+
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+_INT32: Final = 1 << 31
+
+
+class PolicyGroup(click.ParamType[tuple[str, Configuration]]):
+    """The name of a policy group and the file with its queues."""
+
+    name = "policy group"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Configuration]:
+        """Name and configuration."""
+        name, _, file = str(value).partition("=")
+        if not name or not file:
+            self.fail(f"{value!r} is not NAME=FILE", param, ctx)
+        return name, read_configuration(_FILE.convert(file, param, ctx))
+
+
+class PriorityClass(click.ParamType[tuple[str, int]]):
+    """The name of a priority and the number it stands for."""
+
+    name = "priority class"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        """Name and number."""
+        name, _, number = str(value).rpartition("=")
+        try:
+            priority = int(number)
+        except ValueError:
+            self.fail(f"{value!r} is not NAME=NUMBER", param, ctx)
+        if not name or not -_INT32 <= priority < _INT32:
+            self.fail(f"{value!r} is not NAME=NUMBER with a number of 32 bits", param, ctx)
+        return name, priority
+
+
+policy_options: Final = group(
+    click.option(
+        "--policy-group",
+        "policy_groups",
+        type=PolicyGroup(),
+        multiple=True,
+        metavar="NAME=FILE",
+        help="Queues for resource managers that register with this policy group and send none."
+        " Can be repeated; groups that are not given are refused then.",
+    ),
+    click.option(
+        "--priority-class",
+        "priority_classes",
+        type=PriorityClass(),
+        multiple=True,
+        metavar="NAME=NUMBER",
+        help="The priority that a class name stands for (2021-02). Can be repeated; a name that is"
+        " not given counts as 0.",
+    ),
+)
+
+
+def policies(options: dict[str, Any]) -> Policies:
+    """What the options say, the one for everybody included."""
+    file = options["config"]
+    return Policies(
+        groups=dict(options["policy_groups"]),
+        default=default_configuration() if file is None else read_configuration(file),
+        priority_classes=dict(options["priority_classes"]),
+    )

@@ -1,0 +1,46 @@
+"""Durations in the notation of Go, `1m30s` or `500ms`, as the properties of queues write them.
+
+Source: Go `time.ParseDuration`.
+"""
+
+import re
+from fractions import Fraction
+
+from sireference.configuration.problems import quoted
+
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 10**3,
+    "\N{MICRO SIGN}s": 10**3,
+    "\N{GREEK SMALL LETTER MU}s": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_UNITS = "|".join(_NANOSECONDS)
+# Lengths are bounded: Go ends at 290 years, and Python refuses to read endless digits.
+_PART = re.compile(rf"(?P<number>[0-9]{{1,40}}\.?[0-9]{{0,40}}|\.[0-9]{{1,40}})(?P<unit>{_UNITS})")
+_MOST_NANOSECONDS = 2**63 - 1
+
+
+def read_duration(text: str) -> float:
+    """Read a duration into seconds; it may be negative.
+
+    ValueError says what is wrong, as a clause.
+    """
+    unsigned = text[1:] if text[:1] in {"+", "-"} else text
+    nanoseconds = Fraction(0)
+    position = 0
+    while unsigned != "0" and position < len(unsigned):
+        part = _PART.match(unsigned, position)
+        if part is None:
+            break
+        nanoseconds += Fraction(part["number"]) * _NANOSECONDS[part["unit"]]
+        position = part.end()
+    if unsigned != "0" and (position == 0 or position < len(unsigned)):
+        raise ValueError(f"{quoted(text)} is not a duration such as 30s, 500ms or 1m30s")
+    if nanoseconds > _MOST_NANOSECONDS:
+        raise ValueError(f"{quoted(text)} is longer than a duration can be (290 years)")
+    seconds = float(nanoseconds / 10**9)
+    return -seconds if text.startswith("-") else seconds

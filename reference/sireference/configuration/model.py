@@ -1,0 +1,205 @@
+"""The records a queue configuration is made of, as the scheduler uses them.
+
+Everything is resolved: defaults are filled in, properties are inherited, names are lower case.
+Resource amounts are integers in the RM's smallest unit (vcore in thousandths of a core, memory in
+bytes), time is float seconds. `None` where an amount or a count could stand means: not limited.
+Source: yunikorn-core 1.5.1 `common/configs/config.go`, `scheduler/objects/queue.go`.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+DEFAULT_PARTITION = "default"
+ROOT_QUEUE = "root"
+DEFAULT_PREEMPTION_DELAY = 30.0
+
+
+class SortPolicy(Enum):
+    """How the applications of a leaf queue are ordered (`application.sort.policy`)."""
+
+    FIFO = "fifo"
+    FAIR = "fair"
+    STATE_AWARE = "stateaware"
+
+
+class PriorityPolicy(Enum):
+    """Whether priorities of a queue are seen outside of it (`priority.policy`)."""
+
+    DEFAULT = "default"
+    FENCE = "fence"
+
+
+class PreemptionPolicy(Enum):
+    """Whether preemption crosses or touches a queue (`preemption.policy`)."""
+
+    DEFAULT = "default"
+    FENCE = "fence"
+    DISABLED = "disabled"
+
+
+class NodeSortType(Enum):
+    """Which node is tried first: the least used (fair) or the most used (binpacking)."""
+
+    FAIR = "fair"
+    BINPACKING = "binpacking"
+
+
+class RuleName(Enum):
+    """Where a placement rule takes the queue name from."""
+
+    PROVIDED = "provided"
+    USER = "user"
+    TAG = "tag"
+    FIXED = "fixed"
+
+
+class FilterType(Enum):
+    """Whether a placement filter names those who may use the rule, or those who may not."""
+
+    ALLOW = "allow"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Acl:
+    """Who may do something: the named users, the members of the named groups, or all.
+
+    An ACL that names nobody allows nobody.
+    """
+
+    users: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+    all: bool = False
+
+    def allows(self, user: str, groups: Collection[str]) -> bool:
+        """Tell whether the user, who is a member of the groups, is allowed."""
+        return self.all or user in self.users or not self.groups.isdisjoint(groups)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueProperties:
+    """The effective properties of one queue, inheritance included.
+
+    `sort_policy` and `preemption_delay` act on leaf queues only; on a parent they stand for what
+    its leaves inherit. `others` are properties the scheduler does not know: kept, inherited, not
+    used.
+    """
+
+    sort_policy: SortPolicy = SortPolicy.FIFO
+    sort_priority: bool = True
+    priority_policy: PriorityPolicy = PriorityPolicy.DEFAULT
+    priority_offset: int = 0
+    preemption_policy: PreemptionPolicy = PreemptionPolicy.DEFAULT
+    preemption_delay: float = DEFAULT_PREEMPTION_DELAY
+    others: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What each listed user, and each listed group as one pool, may use in a queue and below.
+
+    `*` stands for every user (or group) that no other limit of the queue names.
+    """
+
+    users: tuple[str, ...]
+    groups: tuple[str, ...]
+    max_resources: Mapping[str, int] | None = None
+    max_applications: int | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildTemplate:
+    """What a leaf queue gets that a placement rule creates under the queue with this template.
+
+    The properties are complete: such a leaf inherits none from its parent (yunikorn-core 1.5.1
+    `queue.go`, applyTemplate).
+    """
+
+    max: Mapping[str, int] | None = None
+    guaranteed: Mapping[str, int] | None = None
+    max_applications: int | None = None
+    properties: QueueProperties = field(default_factory=QueueProperties)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueConfig:
+    """One queue and everything below it.
+
+    `name` is one segment in lower case (queue names do not differ by case); the full name is made
+    of the names from `root` on, joined by dots. A queue is a parent if it says so or has children.
+    `child_template` is the queue's own, None on leaves and where none is written.
+    """
+
+    name: str
+    is_parent: bool
+    max: Mapping[str, int] | None = None
+    guaranteed: Mapping[str, int] | None = None
+    max_applications: int | None = None
+    properties: QueueProperties = field(default_factory=QueueProperties)
+    submit_acl: Acl = field(default_factory=Acl)
+    admin_acl: Acl = field(default_factory=Acl)
+    child_template: ChildTemplate | None = None
+    limits: tuple[Limit, ...] = ()
+    queues: tuple["QueueConfig", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementFilter:
+    """Whose applications a placement rule sees.
+
+    A filter that lists nobody holds for everybody: `ALLOW` lets all through, `DENY` none.
+    The expressions are searched for in the name; they stand in place of a list.
+    """
+
+    type: FilterType = FilterType.ALLOW
+    users: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+    user_expression: str | None = None
+    group_expression: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementRule:
+    """One rule that turns an application into a queue name.
+
+    `value` is the tag name of a `TAG` rule or the queue of a `FIXED` rule (lower case), else None.
+    `create` permits the rule to name a queue that does not exist yet.
+    """
+
+    name: RuleName
+    create: bool = False
+    filter: PlacementFilter = field(default_factory=PlacementFilter)
+    parent: "PlacementRule | None" = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSortPolicy:
+    """The order of nodes, and how much each resource type counts in a node's usage."""
+
+    type: NodeSortType = NodeSortType.FAIR
+    weights: Mapping[str, float] = field(default_factory=lambda: {"vcore": 1.0, "memory": 1.0})
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionConfig:
+    """One partition: its queue tree from `root` down and the policies around it.
+
+    `limits` are those of the root queue too, wherever they were written.
+    """
+
+    name: str
+    root: QueueConfig
+    placement_rules: tuple[PlacementRule, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    preemption_enabled: bool = True
+    node_sort_policy: NodeSortPolicy = field(default_factory=NodeSortPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A whole queue configuration: one partition or more."""
+
+    partitions: tuple[PartitionConfig, ...]

@@ -1,0 +1,57 @@
+"""The way in: from the text of a registration or an update to a configuration."""
+
+from sireference.configuration.assembly import assemble, partition_name
+from sireference.configuration.defaults import default_configuration
+from sireference.configuration.document import read_document
+from sireference.configuration.fields import Report, top_field
+from sireference.configuration.limit_rules import check_limits
+from sireference.configuration.model import Configuration
+from sireference.configuration.partitions import read_partitions
+from sireference.configuration.placement_rules import check_placement_rules
+from sireference.configuration.problems import (
+    ConfigurationError,
+    ConfigurationProblem,
+    quoted,
+)
+from sireference.configuration.queue_rules import check_queues
+from sireference.configuration.written import WrittenPartition
+
+
+def parse_configuration(text: str) -> Configuration:
+    """Read a queue configuration in YuniKorn's YAML.
+
+    A text with nothing in it but white space is the built-in default, as in yunikorn-core. Any
+    other text either is a usable configuration or raises ConfigurationError, and nothing else,
+    with every problem there is: what the YAML parser refuses hides what follows it, but unknown
+    keys, unreadable values and broken rules are reported together.
+    """
+    if not text.strip():
+        return default_configuration()
+    document, problems = read_document(text)
+    if document is None:
+        raise ConfigurationError(problems or (_NOTHING_IN_IT,))
+    report = Report()
+    for problem in problems:
+        report.add(problem)
+    partitions = read_partitions(top_field(document, report))
+    _check_partition_names(partitions, report)
+    for partition in partitions:
+        check_queues(partition.root, report)
+        check_limits(partition, report)
+        check_placement_rules(partition, report)
+    if report.problems:
+        in_order = sorted(report.problems, key=lambda problem: (problem.line, problem.column))
+        raise ConfigurationError(tuple(in_order))
+    return assemble(partitions)
+
+
+_NOTHING_IN_IT = ConfigurationProblem("", 1, 1, "there is nothing in the text")
+
+
+def _check_partition_names(partitions: tuple[WrittenPartition, ...], report: Report) -> None:
+    seen: set[str] = set()
+    for partition in partitions:
+        name = partition_name(partition.name)
+        if name.lower() in seen:
+            report.refuse(f"{partition.path}.name", f"a second partition {quoted(name)}")
+        seen.add(name.lower())

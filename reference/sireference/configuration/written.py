@@ -1,0 +1,110 @@
+"""A configuration as it is written: typed and with paths, before rules and defaults.
+
+A count of 0 stands for one that is not written, as in the Go core. Amounts are None where their
+key is not written.
+"""
+
+from dataclasses import dataclass, field
+
+from sireference.configuration.model import (
+    Acl,
+    NodeSortPolicy,
+    PlacementFilter,
+    PreemptionPolicy,
+    PriorityPolicy,
+    SortPolicy,
+)
+
+Amounts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenProperties:
+    """The properties of one queue; None where a property is not written."""
+
+    sort_policy: SortPolicy | None = None
+    sort_priority: bool | None = None
+    priority_policy: PriorityPolicy | None = None
+    priority_offset: int | None = None
+    preemption_policy: PreemptionPolicy | None = None
+    preemption_delay: float | None = None
+    others: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenName:
+    """A user or a group in a list."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLimit:
+    """One limit."""
+
+    path: str
+    description: str
+    users: tuple[WrittenName, ...]
+    groups: tuple[WrittenName, ...]
+    max_resources: Amounts | None
+    max_applications: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTemplate:
+    """A child template."""
+
+    path: str
+    max: Amounts | None
+    guaranteed: Amounts | None
+    max_applications: int
+    properties: WrittenProperties
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQueue:
+    """One queue and those below it."""
+
+    path: str
+    name: str
+    parent: bool = False
+    max: Amounts | None = None
+    guaranteed: Amounts | None = None
+    max_applications: int = 0
+    properties: WrittenProperties = field(default_factory=WrittenProperties)
+    submit_acl: Acl = field(default_factory=Acl)
+    admin_acl: Acl = field(default_factory=Acl)
+    template: WrittenTemplate | None = None
+    limits: tuple[WrittenLimit, ...] = ()
+    queues: tuple["WrittenQueue", ...] = ()
+
+    @property
+    def is_parent(self) -> bool:
+        """Whether the queue can have queues below it."""
+        return self.parent or bool(self.queues)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRule:
+    """One placement rule; the name and the value are in lower case."""
+
+    path: str
+    name: str
+    create: bool
+    filter: PlacementFilter
+    parent: "WrittenRule | None"
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPartition:
+    """One partition with its queue tree, the root included where the text leaves it out."""
+
+    path: str
+    name: str
+    root: WrittenQueue
+    limits: tuple[WrittenLimit, ...]
+    rules: tuple[WrittenRule, ...]
+    preemption_enabled: bool
+    node_sort_policy: NodeSortPolicy

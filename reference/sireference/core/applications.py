@@ -1,0 +1,97 @@
+"""Applications: submitted and removed."""
+
+from collections.abc import Iterator
+
+from sireference.core import endings, namespace_quota, progress, queues
+from sireference.core.books.application import Application
+from sireference.core.books.partition import Partition
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.gang import submission
+from sireference.core.model import (
+    AcceptedApplication,
+    Effect,
+    NewApplication,
+    RejectedApplication,
+    ReleasedAllocation,
+    RemoveApplication,
+    partition_name,
+    quoted,
+)
+from sireference.core.placement import NoQueueError, place
+from sireference.core.states import TerminationType
+
+
+def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]:
+    """Take an application in, or say why not: exactly one verdict (SI-APP-004)."""
+
+    def rejected(reason: str) -> list[Effect]:
+        rm.callbacks.journal.rejected(new, reason)
+        return [RejectedApplication(rm.rm_id, new.application_id, reason)]
+
+    partition = rm.partitions.get(partition_name(new.partition))
+    reason = next(_objections(partition, new), "")
+    if reason or partition is None:
+        return rejected(reason)
+    try:
+        leaf = place(partition, new)
+    except NoQueueError as why:
+        return rejected(str(why))
+    before = leaf.maximum, leaf.guaranteed
+    namespace_quota.apply(leaf, new)
+    reason = next(submission.objections(leaf, new), "")
+    if reason:
+        leaf.maximum, leaf.guaranteed = before
+        queues.tidy(partition, leaf, now)
+        return rejected(reason)
+    leaf.wake_those_with_room()
+    quotas = queues.enter(leaf, new)
+    application = Application(new, partition.number(), leaf, quotas)
+    partition.applications[new.application_id] = application
+    forget(partition, new.application_id)
+    partition.journal.submitted(application)
+    return [AcceptedApplication(rm.rm_id, new.application_id)]
+
+
+def _objections(partition: Partition | None, new: NewApplication) -> Iterator[str]:
+    """Why the application cannot be taken, wherever it would be placed; nothing if it can."""
+    if not new.application_id:
+        yield "the application has no id"
+    if partition is None:
+        yield f"there is no partition {quoted(new.partition)}"
+    elif partition.is_draining:
+        yield f"partition {quoted(partition.name)} is drained"
+    elif new.application_id in partition.applications:
+        yield f"application {quoted(new.application_id)} exists already"
+
+
+def forget(partition: Partition, application_id: str) -> None:
+    """A finished application of this id is not remembered any more."""
+    finished = partition.finished.pop(application_id, None)
+    if finished is not None:
+        finished.timer.cancel()
+
+
+def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[Effect]:
+    """Take an application out with all its asks and allocations; an unknown one is no matter.
+
+    Each allocation that ends is reported with STOPPED_BY_RM, because the RM caused it (C-02). No
+    state is reported: to the RM, who removed it, the application is gone.
+    """
+    partition = rm.partitions.get(partition_name(request.partition))
+    if partition is None:
+        return []
+    application = partition.applications.pop(request.application_id, None)
+    if application is None:
+        return []
+    for pending in list(application.pending.values()):
+        partition.drop(pending)
+    effects: list[Effect] = []
+    went_on: list[Effect] = []
+    for live in list(application.allocations.values()):
+        went_on += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+        release = live.release(TerminationType.STOPPED_BY_RM, "the application was removed")
+        effects.append(ReleasedAllocation(rm.rm_id, release))
+    partition.journal.left(application, "removed by the RM")
+    progress.retire(partition, application, now)
+    partition.journal.removed(application, "removed by the RM")
+    return effects + went_on

@@ -1,0 +1,80 @@
+"""Auto-scaling metrics: demand that only more nodes could meet.
+
+What a quota, a limit, a placement constraint or a required node holds back is none.
+Source: SI 2021-02, "Auto Scaling Metrics".
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, repeat
+from typing import Final
+
+from sireference.core.books.partition import Partition
+from sireference.core.books.pending import Line, PendingAsk
+from sireference.core.books.queue import Queue
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.resources import NOTHING, Resource
+
+# One ask may want two billion allocations; whoever adds nodes does not need to know of each
+_MOST: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class OutstandingRequest:
+    """One allocation that waits for nodes; ``request_id`` is its ask's key, made unique."""
+
+    request_id: str
+    resource: Resource
+    tags: Mapping[str, str]
+
+
+def outstanding(rm: ResourceManager) -> Iterator[OutstandingRequest]:
+    """Those there are, in the order of applications and asks; at most ten thousand."""
+    seen: Counter[str] = Counter()
+    everyone = (pending for p in rm.partitions.values() for pending in _short_of_nodes(p))
+    for pending in islice(everyone, _MOST):
+        key = pending.ask.key
+        seen[key] += 1
+        request_id = key if seen[key] == 1 else f"{key}#{seen[key]}"
+        yield OutstandingRequest(request_id, pending.ask.resource, pending.ask.tags)
+
+
+def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:
+    """Each ask once for every allocation that would be made if only nodes had room."""
+    listed: dict[Queue, Resource] = {}
+    for pending in _found_no_node(partition):
+        need, path = pending.ask.resource, pending.application.leaf.path
+        wanted = pending.ask.max_allocations - pending.made - len(pending.awaited)
+        for _ in repeat(None, wanted):
+            with_others = [listed.get(queue, NOTHING) + need for queue in path]
+            if not all(map(Queue.has_room, path, with_others)):
+                break
+            listed.update(zip(path, with_others, strict=True))
+            yield pending
+
+
+def _found_no_node(partition: Partition) -> Iterator[PendingAsk]:
+    """The asks in lines that sleep because no node has room, and may go to any node."""
+    lines = {
+        line
+        for line in partition.room.sleepers
+        if not line.shape.required_node and not _is_constrained(partition, line)
+    }
+    applications = {line.application for line in lines}
+    for application in sorted(applications, key=lambda one: one.number):
+        if not application.is_counted and not all(map(Queue.has_slot, application.leaf.path)):
+            continue
+        for pending in sorted(application.pending.values(), key=lambda one: one.order):
+            if pending.line in lines and pending.wants_more:
+                yield pending
+
+
+def _is_constrained(partition: Partition, line: Line) -> bool:
+    """Whether its placement constraint keeps a line from nodes that have room, or from all."""
+    if line.shape.constraint is None:
+        return False
+    room = partition.room
+    if any(line.need.fits(node.free) for node in room.index):
+        return True
+    return not any(room.is_open(line.shape, node) for node in room.index)

@@ -1,0 +1,153 @@
+"""One application: its state, its asks in lines, its allocations."""
+
+from dataclasses import dataclass, field
+
+from sireference.core.books.gang import Gang
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.pending import Line, LineKey, PendingAsk
+from sireference.core.books.queue import Queue
+from sireference.core.books.quota import Quota
+from sireference.core.books.timers import Timer
+from sireference.core.books.turns import Turn, Turns
+from sireference.core.model import NewApplication
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.states import ApplicationState
+
+_NOT_BEGUN = (ApplicationState.NEW, ApplicationState.ACCEPTED)
+
+
+@dataclass(slots=True, eq=False)
+class Application:
+    """An application in the books; ``number`` counts applications in the order they came."""
+
+    submitted: NewApplication
+    number: int
+    leaf: Queue
+    quotas: tuple[Quota, ...]  # it counts against: those of its leaf, the queues above, and limits
+    state: ApplicationState = ApplicationState.NEW
+    pending: dict[str, PendingAsk] = field(default_factory=dict)  # by allocation key
+    allocations: dict[str, LiveAllocation] = field(default_factory=dict)  # by identity
+    used: Resource = NOTHING  # by all of its allocations
+    lines: dict[LineKey, Line] = field(default_factory=dict)
+    awake: Turns[Line] = field(default_factory=Turns)
+    turn: Turn | None = None
+    priority: int = 0  # of the ask it would have served
+    is_counted: bool = False  # among the running applications of its queues
+    state_timer: Timer | None = None
+    execution_timer: Timer | None = None
+    gang: Gang | None = None  # from its first placeholder or placeholder ask on
+
+    @property
+    def application_id(self) -> str:
+        """The id the RM gave it."""
+        return self.submitted.application_id
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has a real allocation; placeholders do not make it active."""
+        return len(self.allocations) > (self.gang.held if self.gang else 0)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it is past the states in which placeholders are gathered."""
+        return self.state not in _NOT_BEGUN
+
+    @property
+    def is_gathering(self) -> bool:
+        """Whether it waits for placeholders before it begins."""
+        return bool(self.gang and self.gang.asked) and not self.has_begun
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether it waits for allocations to begin."""
+        return self.state is ApplicationState.ACCEPTED and bool(self.pending)
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether it has begun, and only just."""
+        return self.state is ApplicationState.STARTING and self.is_counted
+
+    def can_take(self, need: Resource, promised: Resource = NOTHING) -> bool:
+        """Whether it may run, and its quotas can take ``need`` more, of which it was ``promised``.
+
+        See `Quota.can_take`.
+        """
+        return all(
+            quota.can_take(need, promised) and (self.is_counted or quota.has_slot())
+            for quota in self.quotas
+        )
+
+    def has_slots(self) -> None:
+        """It runs, by whatever way: its lines do not have to wait for that any more."""
+        beds = [quota.slots_taken for quota in self.quotas]
+        for line in list(self.lines.values()):
+            if line.bed in beds:
+                self.wake(line)
+
+    def use(self, resource: Resource) -> None:
+        """Count ``resource`` wherever the application counts."""
+        for quota in self.quotas:
+            quota.book(resource)
+
+    def give_back(self, resource: Resource) -> None:
+        """Count ``resource`` no more."""
+        for quota in self.quotas:
+            quota.unbook(resource)
+
+    def promise(self, resource: Resource) -> None:
+        """Keep ``resource`` wherever the application counts, even if it has to come free."""
+        for quota in self.quotas:
+            quota.promise(resource)
+
+    def take_promise_back(self, resource: Resource) -> None:
+        """Keep it no more."""
+        for quota in self.quotas:
+            quota.take_promise_back(resource)
+
+    def its_gang(self) -> Gang:
+        """What it has of task groups; from now on it has."""
+        if self.gang is None:
+            self.gang = Gang()
+        return self.gang
+
+    def moved(self) -> None:
+        """Its state changed, or whether it has asks: wake who may have waited for that."""
+        leaf = self.leaf
+        leaf.beginning.put(self, is_in=self.is_beginning)
+        if self.is_starting:
+            leaf.starting.add(self.number)
+        else:
+            leaf.starting.discard(self.number)
+        if leaf.is_state_aware:
+            leaf.beginning.wake_first()
+        if self.gang is not None:
+            leaf.gathering.put(self, is_in=self.is_gathering)
+            for line in list(self.gang.patient):
+                self.wake(line)
+            leaf.gathering.wake_first()
+
+    def wake(self, line: Line) -> None:
+        """``line`` is worth a look."""
+        line.leave_bed()
+        self.awake.join(line)
+        self.leaf.wake(self)
+
+    def next_turn(self) -> Turn | None:
+        """The turn among the applications of its leaf."""
+        line = self.awake.first()
+        if line is None:
+            return None
+        self.priority = line.priority
+        return self.leaf.turn_of(self)
+
+    def stop_state_timer(self) -> None:
+        """The state lasts."""
+        if self.state_timer is not None:
+            self.state_timer.cancel()
+            self.state_timer = None
+
+    def stop_execution_timer(self) -> None:
+        """It is not running any more."""
+        if self.execution_timer is not None:
+            self.execution_timer.cancel()
+            self.execution_timer = None

@@ -1,0 +1,62 @@
+"""Callbacks: what one RM takes that way, and what waits to be told."""
+
+from collections.abc import Callable, Iterator
+
+from sireference.core.books.journal import Journal
+from sireference.core.books.live import LiveAllocation
+from sireference.core.model import Answered, Call, Callback, Effect, SentEvents, SyncedCache
+
+Listener = Callable[[Answered, float], list[Effect]]
+
+
+class Callbacks:
+    """Of one registration. Nothing is gathered that nobody takes."""
+
+    __slots__ = ("_asked", "_assumed", "_forgotten", "_questions", "_rm_id", "journal", "offered")
+
+    def __init__(self, rm_id: str) -> None:
+        self._rm_id = rm_id
+        self.offered: frozenset[Callback] = frozenset()
+        self.journal = Journal()
+        self._assumed: list[tuple[str, str]] = []
+        self._forgotten: list[str] = []
+        self._asked = 0
+        self._questions: dict[int, Listener] = {}  # that are open, by number
+
+    def offer(self, callbacks: frozenset[Callback]) -> None:
+        """The RM takes these, and no others; questions that are open will not be answered."""
+        self.offered = callbacks
+        self._questions.clear()
+        self.journal.is_read = Callback.EVENTS in callbacks
+
+    def ask(self, listener: Listener) -> int:
+        """The number of a new question; ``listener`` gets the answer, and when it came."""
+        self._asked += 1
+        self._questions[self._asked] = listener
+        return self._asked
+
+    def answered(self, answer: Answered, now: float) -> list[Effect]:
+        """What follows from an answer; nothing if nobody waits for it, or not any more."""
+        listener = self._questions.pop(answer.number, None)
+        return [] if listener is None else listener(answer, now)
+
+    def came(self, live: LiveAllocation) -> None:
+        """An allocation is in the books."""
+        self.journal.came(live)
+        if Callback.CACHE_SYNC in self.offered:
+            self._assumed.append((live.allocation.ask.key, live.node.node_id))
+
+    def went(self, live: LiveAllocation) -> None:
+        """An allocation has ended."""
+        if Callback.CACHE_SYNC in self.offered:
+            self._forgotten.append(live.allocation.ask.key)
+
+    def take(self) -> Iterator[Call]:
+        """What is to be told now."""
+        records = self.journal.take()
+        if records:
+            yield SentEvents(self._rm_id, records)
+        if self._assumed or self._forgotten:
+            yield SyncedCache(self._rm_id, tuple(self._assumed), tuple(self._forgotten))
+            self._assumed.clear()
+            self._forgotten.clear()

@@ -1,0 +1,211 @@
+"""Pending asks, in lines: asks of one application that need the same stand in one line.
+
+When the first of a line cannot be placed, the others cannot either. So the line as a whole goes
+to sleep where it was turned away, and is woken when just there something came free. A scheduling
+pass looks only at lines that are awake.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from sireference.core.books.proposals import Vetoes
+from sireference.core.books.turns import Turn
+from sireference.core.model import Ask
+from sireference.core.placement_constraints import AllocationAffinity, PlacementConstraint
+from sireference.core.resources import Resource
+from sireference.core.states import AskState
+
+if TYPE_CHECKING:
+    from sireference.core.books.application import Application
+    from sireference.core.books.live import LiveAllocation
+    from sireference.core.books.preemption import Preemption
+    from sireference.core.books.timers import Timer
+
+
+class Shape(NamedTuple):
+    """What decides which nodes an ask may go to."""
+
+    need: frozenset[tuple[str, int]]
+    required_node: str
+    constraint: PlacementConstraint | None = None
+    counts_itself: bool = False  # among the allocations that its affinity is about
+    vetoes: Vetoes | None = None  # of the RM, for one ask alone
+
+    @property
+    def affinity(self) -> AllocationAffinity | None:
+        """What it wants of the allocations around it."""
+        return None if self.constraint is None else self.constraint.affinity
+
+
+class LineKey(NamedTuple):
+    """What those have in common who stand in one line."""
+
+    shape: Shape
+    is_placeholder: bool
+    replaces: str  # the task group whose placeholders they may replace
+
+
+class Order(NamedTuple):
+    """Who is served first: the higher priority, then who asked earlier."""
+
+    descending_priority: int
+    number: int
+
+
+@dataclass(slots=True, eq=False)
+class PendingAsk:
+    """An ask that wants more allocations; ``number`` counts asks in the order they came."""
+
+    ask: Ask
+    number: int
+    application: "Application"
+    made: int = 0  # allocations made so far
+    state: AskState = AskState.PENDING
+    line: "Line | None" = None  # None while there is nothing to stand in line for
+    # placeholders whose end it waits for, by identity: one for each of its next allocations
+    awaited: "dict[str, LiveAllocation]" = field(default_factory=dict)
+    since: float | None = None  # when it was asked for
+    preemption: "Preemption | None" = None  # the one that is open for it
+    preemption_timer: "Timer | None" = None  # until it may preempt
+    proposed: int = 0  # allocations the RM was asked about, or is going to be
+    vetoes: Vetoes | None = None  # nodes the RM does not want it on
+    had_placeholder: bool = False  # one that was of no use: it is placed like any other from now on
+
+    @property
+    def order(self) -> Order:
+        """Its place in the line."""
+        return Order(-self.ask.priority, self.number)
+
+    @property
+    def key(self) -> LineKey:
+        """The line it belongs in."""
+        ask = self.ask
+        is_placeholder = ask.is_placeholder
+        replaces = "" if is_placeholder or self.had_placeholder else ask.task_group
+        return LineKey(_shape(ask, self.vetoes), is_placeholder, replaces)
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether it has an allocation to stand in line for."""
+        return (
+            self.state is AskState.PENDING
+            and self.made + len(self.awaited) + self.proposed < self.ask.max_allocations
+        )
+
+
+def _shape(ask: Ask, vetoes: Vetoes | None) -> Shape:
+    constraint = ask.constraint
+    if constraint is None:
+        return Shape(ask.resource.key, ask.required_node, vetoes=vetoes)
+    affinity = constraint.affinity
+    counts_itself = affinity is not None and affinity.matches(ask.tags)
+    return Shape(ask.resource.key, ask.required_node, constraint, counts_itself, vetoes)
+
+
+class Line:
+    """The pending asks of ``application`` that have one key, first served first."""
+
+    __slots__ = (
+        "_heap",
+        "_joined",
+        "application",
+        "bed",
+        "key",
+        "need",
+        "number",
+        "priority",
+        "turn",
+    )
+
+    def __init__(
+        self, application: "Application", key: LineKey, need: Resource, number: int
+    ) -> None:
+        self.application = application
+        self.key = key
+        self.need = need
+        self.number = number
+        self.bed: Sleepers | None = None  # where it sleeps, None while it is awake
+        self.turn: Turn | None = None
+        self.priority = 0  # of the ask whose turn it is
+        self._heap: list[tuple[Order, int, PendingAsk]] = []
+        self._joined = 0
+
+    @property
+    def shape(self) -> Shape:
+        """What decides which nodes they may go to."""
+        return self.key.shape
+
+    def join(self, pending: PendingAsk) -> None:
+        """One more ask in line."""
+        pending.line = self
+        self._joined += 1  # an ask and the one it replaced may both be here, with one order
+        heapq.heappush(self._heap, (pending.order, self._joined, pending))
+
+    def first(self) -> PendingAsk | None:
+        """The ask whose turn it is, None when the line is empty."""
+        heap = self._heap
+        while heap:
+            pending = heap[0][2]
+            if pending.line is self:
+                if pending.wants_more:
+                    return pending
+                pending.line = None
+            heapq.heappop(heap)
+        return None
+
+    def next_turn(self) -> Turn | None:
+        """The turn among the lines of its application, None while it sleeps."""
+        first = self.first() if self.bed is None else None
+        if first is None:
+            return None
+        self.priority = first.ask.priority
+        return -self.priority, 0, first.number
+
+    def sleep(self, bed: "Sleepers") -> None:
+        """Nothing can be done for this line until something changes where ``bed`` stands."""
+        self.bed = bed
+        bed.add(self)
+
+    def leave_bed(self) -> None:
+        """The line sleeps no more; the caller tells the application."""
+        if self.bed is not None:
+            self.bed.discard(self)
+            self.bed = None
+
+
+class Sleepers:
+    """Lines that wait for the same place to change, by shape."""
+
+    __slots__ = ("_lines",)
+
+    def __init__(self) -> None:
+        self._lines: dict[Shape, dict[Line, None]] = {}
+
+    def add(self, line: Line) -> None:
+        """``line`` sleeps here."""
+        self._lines.setdefault(line.shape, {})[line] = None
+
+    def discard(self, line: Line) -> None:
+        """``line`` does not sleep here any more."""
+        lines = self._lines[line.shape]
+        del lines[line]
+        if not lines:
+            del self._lines[line.shape]
+
+    def __iter__(self) -> Iterator[Line]:
+        for lines in self._lines.values():
+            yield from lines
+
+    def of(self, shape: Shape) -> list[Line]:
+        """The lines of this shape."""
+        return list(self._lines.get(shape, ()))
+
+    def whose_need(self, fits: Callable[[Shape, Resource], bool]) -> list[Line]:
+        """The lines whose need ``fits`` now; asked once a shape."""
+        woken: list[Line] = []
+        for shape, lines in self._lines.items():
+            if fits(shape, next(iter(lines)).need):
+                woken += lines
+        return woken

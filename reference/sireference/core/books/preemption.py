@@ -1,0 +1,135 @@
+"""Preemption in the books: promised room, victims that are to go, and asks that may preempt."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sireference.core.books.journal import Journal
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.node import Node
+from sireference.core.books.room import Room
+from sireference.core.books.timers import Timer
+from sireference.core.model import ChangeType
+from sireference.core.states import NodeState, TerminationType
+
+if TYPE_CHECKING:
+    from sireference.core.books.pending import PendingAsk
+
+_PAUSE: Final = 1.0  # seconds until those tried in vain are looked at again, at the least
+_PAUSE_FOR_EACH: Final = 0.00005  # what a look costs is a small part of this
+
+
+@dataclass(slots=True, eq=False)
+class Preemption:
+    """An ask for which others have to go, the node it was promised, and who is still there."""
+
+    pending: "PendingAsk"
+    node: Node
+    victims: dict[str, LiveAllocation]  # by identity
+
+
+class Preemptions:
+    """The open preemptions of a partition.
+
+    The room an ask was promised counts as used on its node and in its queues from the first moment,
+    while the victims still count as well. So nobody else gets it, whatever ends in which order, and
+    a node may have less than nothing free until the victims are gone. What victims hold is counted
+    apart as yielding: it will be free without any further preemption.
+    """
+
+    __slots__ = ("_journal", "_room", "open")
+
+    def __init__(self, room: Room, journal: Journal) -> None:
+        self._room = room
+        self._journal = journal
+        self.open: dict[Preemption, None] = {}
+
+    def begin(self, preemption: Preemption) -> None:
+        """Promise the room to the ask."""
+        pending, node = preemption.pending, preemption.node
+        pending.preemption = preemption
+        self.open[preemption] = None
+        node.promise(preemption)
+        self._journal.reserved(pending.ask, node, ChangeType.ADD)
+        pending.application.promise(pending.ask.resource)
+        if node.state is NodeState.SCHEDULABLE:
+            self._room.shrank(node)
+        for victim in preemption.victims.values():
+            victim.preempted_for = preemption
+            resource = victim.allocation.ask.resource
+            victim.node.yielding += resource
+            for quota in victim.application.quotas:
+                quota.yielding += resource
+
+    def end(self, preemption: Preemption) -> None:
+        """The promise holds no more; victims that are still there go nevertheless."""
+        pending, node = preemption.pending, preemption.node
+        pending.preemption = None
+        del self.open[preemption]
+        for victim in preemption.victims.values():
+            victim.preempted_for = None
+        node.take_promise_back(preemption)
+        self._journal.reserved(pending.ask, node, ChangeType.REMOVE)
+        if node.state is NodeState.SCHEDULABLE:
+            self._room.grew(node)
+        pending.application.take_promise_back(pending.ask.resource)
+
+    def take_over(self, preemption: Preemption, later: "PendingAsk") -> None:
+        """The ask was sent again, for as much: the promise is to ``later`` now."""
+        preemption.pending.preemption = None
+        preemption.pending = later
+        later.preemption = preemption
+
+    def gone(self, live: LiveAllocation) -> Preemption | None:
+        """``live`` has ended; the preemption it was a victim of, if it was."""
+        if live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+            resource = live.allocation.ask.resource
+            live.node.yielding -= resource
+            for quota in live.application.quotas:
+                quota.yielding -= resource
+        preemption, live.preempted_for = live.preempted_for, None
+        if preemption is not None:
+            del preemption.victims[live.allocation.identity]
+        return preemption
+
+
+class Preemptors:
+    """Asks that may preempt and have waited for long enough."""
+
+    __slots__ = ("alarm", "changes", "fresh", "next_look", "seen", "tried")
+
+    def __init__(self) -> None:
+        self.fresh: dict[PendingAsk, None] = {}  # to be looked at now
+        self.tried: dict[PendingAsk, None] = {}  # in vain: to be looked at when things have changed
+        self.changes = 0  # in what is used and what there is
+        self.seen = 0  # changes when those tried were looked at
+        self.next_look = 0.0  # not earlier again
+        self.alarm: Timer | None = None
+
+    def add(self, pending: "PendingAsk") -> None:
+        """``pending`` is worth a look."""
+        self.tried.pop(pending, None)
+        self.fresh[pending] = None
+
+    def worth_a_look(self, now: float) -> list["PendingAsk"]:
+        """Those to look at now, in order; those tried before only if that may make a difference.
+
+        That is not done too often: the more there are, the more time passes in between.
+        """
+        due = self.fresh
+        if not due and self.tried and self.changes != self.seen and now >= self.next_look:
+            due = self.tried
+            self.seen = self.changes
+            self.next_look = now + max(_PAUSE, _PAUSE_FOR_EACH * len(due))
+        return sorted(due, key=lambda pending: pending.order)
+
+    def look_at(self, pending: "PendingAsk") -> None:
+        """``pending`` is looked at; if that is in vain, there is no hurry to do it again."""
+        if not self.tried:
+            self.seen = self.changes
+        self.fresh.pop(pending, None)
+        self.tried[pending] = None
+
+    def forget(self, pending: "PendingAsk") -> None:
+        """``pending`` waits no more."""
+        self.fresh.pop(pending, None)
+        self.tried.pop(pending, None)

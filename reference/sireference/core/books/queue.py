@@ -1,0 +1,170 @@
+"""The queue tree: limits, usage kept on the whole path, and which queue is served next."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from sireference.configuration.model import PriorityPolicy, QueueConfig, SortPolicy
+from sireference.core.books.pending import Line
+from sireference.core.books.quota import Quota
+from sireference.core.books.succession import Succession
+from sireference.core.books.timers import Timer
+from sireference.core.books.turns import Turn, Turns
+from sireference.core.resources import NOTHING, Resource, share_of_right
+
+if TYPE_CHECKING:
+    from sireference.core.books.application import Application
+    from sireference.core.books.limits import Allowance
+
+
+class Queue(Quota):
+    """One queue; ``number`` counts siblings in the order of the configuration."""
+
+    __slots__ = (
+        "_born",
+        "_is_fair",
+        "_sorts_by_priority",
+        "_waiting",
+        "allowances",
+        "applications",
+        "beginning",
+        "children",
+        "config",
+        "gathering",
+        "guaranteed",
+        "is_draining",
+        "is_dynamic",
+        "name",
+        "number",
+        "parent",
+        "path",
+        "priority",
+        "root",
+        "starting",
+        "timer",
+        "total",
+        "turn",
+    )
+
+    def __init__(self, config: QueueConfig, parent: "Queue | None" = None, number: int = 0) -> None:
+        super().__init__()
+        self.parent = parent
+        self.root: Queue = parent.root if parent else self
+        self.total = NOTHING  # of all nodes; at the root
+        self.number = number
+        self.is_dynamic = False  # made by a placement rule
+        self.is_draining = False  # takes no new applications
+        self.applications = 0  # in this leaf
+        self.timer: Timer | None = None  # until an empty queue goes
+        self.name: str = config.name if parent is None else f"{parent.name}.{config.name}"
+        self.path: tuple[Queue, ...] = (self, *(parent.path if parent else ()))  # up to the root
+        self.allowances: dict[tuple[str, str], Allowance] = {}  # by "user" or "group", and name
+        self.gathering = Succession()  # of gangs
+        self.beginning = Succession()  # of a state-aware leaf
+        self.starting: set[int] = set()  # applications in state Starting, by their numbers
+        self.turn: Turn | None = None
+        self.priority = 0  # as it is seen from outside, of the ask it would have served
+        # with lines awake: the children of a parent, the applications of a leaf
+        self._waiting: Turns[Queue | Application] = Turns()
+        self.children: dict[str, Queue] = {}
+        self._born = 0  # children there have been
+        self.configure(config)
+        for child in config.queues:
+            self.add(child)
+
+    def configure(self, config: QueueConfig) -> None:
+        """Take limits and properties from ``config``."""
+        self.config = config
+        self.maximum = None if config.max is None else Resource(config.max)
+        self.guaranteed = None if config.guaranteed is None else Resource(config.guaranteed)
+        self.most_applications = config.max_applications
+        self._is_fair = config.properties.sort_policy is SortPolicy.FAIR
+        self._sorts_by_priority = config.properties.sort_priority
+
+    @property
+    def is_state_aware(self) -> bool:
+        """Whether its applications begin one after the other."""
+        return self.config.properties.sort_policy is SortPolicy.STATE_AWARE
+
+    def add(self, config: QueueConfig) -> "Queue":
+        """A new child."""
+        child = Queue(config, self, self._born)
+        self._born += 1
+        self.children[config.name] = child
+        return child
+
+    def remove(self, child: "Queue") -> None:
+        """``child`` is gone."""
+        child.stop_timer()
+        del self.children[child.config.name]
+
+    def sort_children(self, names: Iterable[str]) -> None:
+        """Bring the children into the order of ``names``, those not named after them."""
+        place = {name: number for number, name in enumerate(names)}
+        last = len(place)
+        children = list(self.children.values())
+        children.sort(key=lambda child: (place.get(child.config.name, last), child.number))
+        self.children = {child.config.name: child for child in children}
+        self._born = len(children)
+        for number, child in enumerate(children):
+            child.number = number
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is neither an application nor a queue in it."""
+        return not self.applications and not self.children
+
+    def stop_timer(self) -> None:
+        """It stays."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def all(self) -> Iterator["Queue"]:
+        """This queue and everything below it, parents first."""
+        yield self
+        for child in self.children.values():
+            yield from child.all()
+
+    # Who is served next
+
+    def wake(self, application: "Application") -> None:
+        """``application`` of this leaf has a line awake."""
+        member: Queue | Application = application
+        above: Queue | None = self
+        while above is not None and above._waiting.join(member):  # noqa: SLF001  # a queue, too
+            member, above = above, above.parent
+
+    def next_line(self) -> Line | None:
+        """The line whose turn it is below this root, None when all sleep.
+
+        Among siblings, and among the applications of a leaf, the one comes first that would have an
+        ask of higher priority served; then, among queues and in a fair leaf, the one with the
+        smaller share; then the queue configured or the application submitted first. Where parent or
+        leaf do not sort by priority, priority only decides between equal shares.
+        """
+        member: Queue | Application | None = self._waiting.first()
+        while isinstance(member, Queue):
+            member = member._waiting.top()  # noqa: SLF001  # a queue, too
+        return None if member is None else member.awake.top()
+
+    def next_turn(self) -> Turn | None:
+        """The turn among its siblings."""
+        first = self._waiting.first()
+        if first is None or self.parent is None:
+            return None
+        properties = self.config.properties
+        is_fenced = properties.priority_policy is PriorityPolicy.FENCE
+        self.priority = properties.priority_offset + (0 if is_fenced else first.priority)
+        share = share_of_right(self.used, self.guaranteed, self.root.total)
+        if self.parent._sorts_by_priority:  # noqa: SLF001  # a queue, too
+            return -self.priority, share, self.number
+        return share, -self.priority, self.number
+
+    def turn_of(self, application: "Application") -> Turn:
+        """The turn of ``application`` in this leaf."""
+        share = 0.0
+        if self._is_fair:
+            share = share_of_right(application.used, self.guaranteed, self.root.total)
+        if self._sorts_by_priority:
+            return -application.priority, share, application.number
+        return share, -application.priority if self._is_fair else 0, application.number

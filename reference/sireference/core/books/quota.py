@@ -1,0 +1,96 @@
+"""A quota: what those who share it may use together, and who waits for it."""
+
+from sireference.core.books.pending import Shape, Sleepers
+from sireference.core.resources import NOTHING, Resource
+
+
+class Quota:
+    """A maximum of resources and of running applications; None is no maximum.
+
+    An application counts against several: those of its leaf and the queues above, and the limits
+    its user and group have there.
+    """
+
+    __slots__ = (
+        "full",
+        "gates",
+        "maximum",
+        "most_applications",
+        "promised",
+        "running",
+        "slots_taken",
+        "used",
+        "yielding",
+    )
+
+    def __init__(self) -> None:
+        self.maximum: Resource | None = None
+        self.most_applications: int | None = None
+        self.used = NOTHING  # by allocations, and what is promised
+        self.promised = NOTHING  # to asks whose victims are to go
+        self.yielding = NOTHING  # held by victims of preemption
+        self.running = 0  # applications that count
+        self.full = Sleepers()  # lines turned away by the maximum
+        self.slots_taken = Sleepers()  # lines turned away because enough applications run
+        self.gates = Sleepers()  # placeholder lines until there is room for their whole gang
+
+    def has_room(self, need: Resource) -> bool:
+        """Whether ``need`` fits below the maximum."""
+        return self.maximum is None or need.stays_within(self.used, self.maximum)
+
+    def can_take(self, need: Resource, promised: Resource = NOTHING) -> bool:
+        """Whether ``need`` fits now, and what was promised to others still fits after it.
+
+        ``promised`` is what was promised to the one who asks.
+        """
+        return self.maximum is None or (
+            need.stays_within(self.used - self.promised, self.maximum)
+            and need.stays_within(self.used - self.yielding - promised, self.maximum)
+        )
+
+    def has_slot(self) -> bool:
+        """Whether one more application may run."""
+        return self.most_applications is None or self.running < self.most_applications
+
+    def book(self, resource: Resource) -> None:
+        """Count ``resource``."""
+        self.used += resource
+
+    def unbook(self, resource: Resource) -> None:
+        """Count ``resource`` no more."""
+        self.used -= resource
+        self.wake_those_with_room()
+
+    def wake_those_with_room(self) -> None:
+        """Wake the lines that the maximum turned away and that would fit now."""
+
+        def fits(_: Shape, need: Resource) -> bool:
+            return self.has_room(need)
+
+        for line in self.full.whose_need(fits):
+            line.application.wake(line)
+        for line in list(self.gates):
+            gang = line.application.submitted.placeholder_ask
+            if gang is None or self.has_room(gang):
+                line.application.wake(line)
+
+    def promise(self, resource: Resource) -> None:
+        """Keep ``resource`` for somebody, even if it has to come free first."""
+        self.promised += resource
+        self.book(resource)
+
+    def take_promise_back(self, resource: Resource) -> None:
+        """Keep it no more."""
+        self.promised -= resource
+        self.unbook(resource)
+
+    def application_runs(self) -> None:
+        """One more application counts."""
+        self.running += 1
+
+    def application_rests(self) -> None:
+        """One application less counts; those that waited for its place are worth a look."""
+        self.running -= 1
+        if self.has_slot():
+            for line in list(self.slots_taken):
+                line.application.wake(line)

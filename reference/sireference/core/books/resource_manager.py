@@ -1,0 +1,53 @@
+"""One resource manager: its life, and the partitions of its present registration."""
+
+from sireference.configuration.model import PartitionConfig
+from sireference.core.books.callbacks import Callbacks
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Identities, Partition
+from sireference.core.books.timers import Timers
+from sireference.core.model import Register, Settings
+from sireference.core.states import RM_TRANSITIONS, RMHappening, RMState, fire
+
+
+class ResourceManager:
+    """Everything a registration began; another registration of the RM begins another one."""
+
+    def __init__(self, register: Register, settings: Settings, identities: Identities) -> None:
+        self.rm_id = register.rm_id
+        self.register = register
+        self.settings = settings
+        self.state = RMState.INIT
+        self.timers = Timers()
+        self.callbacks = Callbacks(self.rm_id)
+        self.partitions: dict[str, Partition] = {}
+        self._identities = identities
+        for config in register.configuration.partitions:
+            self.add(config)
+
+    def add(self, config: PartitionConfig) -> None:
+        """A new partition."""
+        self.partitions[config.name] = Partition(
+            self.rm_id,
+            config,
+            self.settings,
+            self.timers,
+            self._identities,
+            callbacks=self.callbacks,
+        )
+
+    def move(self, happening: RMHappening) -> None:
+        """Change the state as the table says."""
+        self.state = fire(RM_TRANSITIONS, self.state, happening)
+
+    def node(self, node_id: str) -> tuple[Partition, Node] | None:
+        """The node of that id with its partition; ids are unique in all of an RM."""
+        for partition in self.partitions.values():
+            node = partition.nodes.get(node_id)
+            if node is not None:
+                return partition, node
+        return None
+
+    def clear(self) -> None:
+        """Drop everything the registration began, its deadlines too."""
+        self.timers.clear()
+        self.partitions = {}

@@ -1,0 +1,45 @@
+"""A succession: applications of one leaf that come one after the other, the oldest first."""
+
+import bisect
+from typing import TYPE_CHECKING
+
+from sireference.core.books.pending import Sleepers
+
+if TYPE_CHECKING:
+    from sireference.core.books.application import Application
+
+
+class Succession:
+    """Those who want to come, and the lines of all but the first."""
+
+    __slots__ = ("_applications", "_numbers", "younger")
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []  # of the applications, the oldest first
+        self._applications: dict[int, Application] = {}
+        self.younger = Sleepers()  # lines whose turn comes after an older application
+
+    def put(self, application: "Application", *, is_in: bool) -> None:
+        """Whether ``application`` wants to come."""
+        number = application.number
+        if is_in is (number in self._applications):
+            return
+        place = bisect.bisect_left(self._numbers, number)
+        if is_in:
+            self._numbers.insert(place, number)
+            self._applications[number] = application
+        else:
+            del self._numbers[place]
+            del self._applications[number]
+
+    def first(self) -> "Application | None":
+        """The oldest, None without any."""
+        return self._applications[self._numbers[0]] if self._numbers else None
+
+    def wake_first(self) -> None:
+        """The oldest may be another one: wake what it has here."""
+        first = self.first()
+        if first is not None:
+            for line in list(first.lines.values()):
+                if line.bed is self.younger:
+                    first.wake(line)

@@ -1,0 +1,71 @@
+"""Deadlines in the order they come due, with what to do then."""
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from sireference.core.model import Effect
+
+_SMALL: Final = 1000
+Due = Callable[[float], list[Effect]]
+
+
+@dataclass(slots=True, order=True)
+class Timer:
+    """One deadline; those set earlier come first among equals."""
+
+    deadline: float
+    number: int
+    due: Due | None = field(compare=False)
+
+    def cancel(self) -> None:
+        """Nothing happens when the deadline comes."""
+        self.due = None
+
+
+class Timers:
+    """The deadlines of one registration."""
+
+    __slots__ = ("_count", "_heap", "_worth_tidying")
+
+    def __init__(self) -> None:
+        self._heap: list[Timer] = []
+        self._count = 0
+        self._worth_tidying = _SMALL  # half of the length at which it is tidied
+
+    def set(self, deadline: float, due: Due) -> Timer:
+        """A timer that calls ``due(now)`` once ``deadline`` has come."""
+        self._count += 1
+        timer = Timer(deadline, self._count, due)
+        if len(self._heap) > 2 * self._worth_tidying:
+            self._tidy()
+        heapq.heappush(self._heap, timer)
+        return timer
+
+    def clear(self) -> None:
+        """No deadline counts any more."""
+        self._heap.clear()
+
+    def _tidy(self) -> None:
+        """Throw away cancelled timers, at a cost that is spread over as many new ones."""
+        self._heap = [timer for timer in self._heap if timer.due is not None]
+        heapq.heapify(self._heap)
+        self._worth_tidying = max(_SMALL, len(self._heap))
+
+    def next_deadline(self) -> float | None:
+        """When the next timer comes due, None without any."""
+        heap = self._heap
+        while heap and heap[0].due is None:
+            heapq.heappop(heap)
+        return heap[0].deadline if heap else None
+
+    def fire(self, now: float) -> list[Effect]:
+        """The effects of every timer that is due; a timer set meanwhile may be among them."""
+        effects: list[Effect] = []
+        while (deadline := self.next_deadline()) is not None and deadline <= now:
+            timer = heapq.heappop(self._heap)
+            due, timer.due = timer.due, None
+            if due is not None:
+                effects += due(now)
+        return effects

@@ -1,0 +1,74 @@
+"""Turns: those who may be served, and whose turn it is, in an order that changes all the time."""
+
+import heapq
+from typing import Generic, Protocol, TypeVar
+
+Turn = tuple[float, float, float]
+"""The place in the order, the lowest first. The last of the three tells members apart."""
+
+
+class Member(Protocol):
+    """Who may be served."""
+
+    turn: Turn | None  # under which it stands among its siblings, None while it does not
+    priority: int  # of the ask it would have served
+
+    def next_turn(self) -> Turn | None:
+        """Its turn as things are, None if it has nothing to be served."""
+
+
+Kind = TypeVar("Kind", bound=Member)
+
+
+class Turns(Generic[Kind]):
+    """Members of one kind: the lines of an application, the applications of a leaf, sibling queues.
+
+    Who may have got an earlier turn joins, again if need be. Who got a later one needs not say so:
+    that is found out when its turn would come. So a turn costs no more than the logarithm of the
+    number of members, whatever their order is made of.
+    """
+
+    __slots__ = ("_count", "_heap", "_joined")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[Turn, int, Kind]] = []
+        self._joined: dict[Kind, None] = {}
+        self._count = 0
+
+    def join(self, member: Kind) -> bool:
+        """``member`` may have something to be served, or may have got an earlier turn; if news."""
+        if member in self._joined:
+            return False
+        self._joined[member] = None
+        return True
+
+    def first(self) -> Kind | None:
+        """The member whose turn it is, None when there is nothing to be served."""
+        if self._joined:
+            for member in self._joined:
+                self._place(member, member.next_turn())
+            self._joined.clear()
+        heap = self._heap
+        while heap:
+            turn, _, member = heap[0]
+            if turn is not member.turn:  # it stands elsewhere, or nowhere
+                heapq.heappop(heap)
+                continue
+            now = member.next_turn()
+            if now == turn:
+                return member
+            heapq.heappop(heap)
+            member.turn = None
+            self._place(member, now)
+        return None
+
+    def top(self) -> Kind:
+        """What ``first`` gave the last time."""
+        return self._heap[0][2]
+
+    def _place(self, member: Kind, turn: Turn | None) -> None:
+        if turn is None or turn == member.turn:
+            return
+        self._count += 1
+        member.turn = turn
+        heapq.heappush(self._heap, (turn, self._count, member))

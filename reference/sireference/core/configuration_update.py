@@ -1,0 +1,140 @@
+"""The update of the configuration: the running queues become what the new text says, or stay.
+
+Nothing that runs is touched: nodes, applications, asks and allocations stay (SI-CFG-002), whatever
+became of their limits. What the new limits allow is allocated at once, and nothing beyond them is
+(SI-CFG-005). A queue or partition that is not there any more is drained: it takes nothing new, goes
+on with what it has, and goes when that is gone. It is active again if it comes back before.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sireference.configuration.model import PartitionConfig, QueueConfig
+from sireference.core import queues
+from sireference.core.books import limits
+from sireference.core.books.journal import Journal
+from sireference.core.books.partition import Partition
+from sireference.core.books.queue import Queue
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.model import (
+    ChangeDetail,
+    ChangeType,
+    Configured,
+    Effect,
+    Refused,
+    UpdateConfiguration,
+    quoted,
+)
+from sireference.core.resources import NOTHING, Resource
+
+
+def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[Effect]:
+    """Take all of the new configuration, or say all that is against it and change nothing."""
+    objections = list(_objections(rm, event))
+    if objections:
+        return [Refused(rm.rm_id, "; ".join(objections))]
+    rm.register = replace(
+        rm.register, configuration=event.configuration, extra_config=event.extra_config
+    )
+    configs = {config.name: config for config in event.configuration.partitions}
+    for name, config in configs.items():
+        if name in rm.partitions:
+            _renew(rm.partitions[name], config, now)
+        else:
+            rm.add(config)
+            for queue in rm.partitions[name].root.all():
+                _came(rm.callbacks.journal, queue)
+    for name, partition in rm.partitions.items():
+        partition.is_draining = name not in configs
+    return [Configured(rm.rm_id)]
+
+
+def clear_up(rm: ResourceManager) -> None:
+    """Drained partitions go when they have neither nodes nor applications any more."""
+    for name, partition in list(rm.partitions.items()):
+        if partition.is_draining and not partition.nodes and not partition.applications:
+            del rm.partitions[name]
+
+
+def _objections(rm: ResourceManager, event: UpdateConfiguration) -> Iterator[str]:
+    """Why the configuration cannot be taken, nothing if it can.
+
+    Whatever is wrong in the text was found when it was read; here it is held against what runs.
+    """
+    own_group = rm.register.policy_group
+    if event.policy_group not in ("", own_group):
+        group = quoted(event.policy_group)
+        yield f"{quoted(rm.rm_id)} is not registered with policy group {group}"
+    for config in event.configuration.partitions:
+        if config.name in rm.partitions:
+            yield from _kept_apart(rm.partitions[config.name].root, config.root)
+
+
+def _kept_apart(queue: Queue, config: QueueConfig) -> Iterator[str]:
+    """A leaf cannot become a parent, nor a parent a leaf, with applications in it."""
+    if config.is_parent and queue.applications:
+        yield f"queue {quoted(queue.name)} has applications and cannot become a parent"
+    if not config.is_parent and any(below.applications for below in queue.all() if below != queue):
+        yield f"queue {quoted(queue.name)} has applications below it and cannot become a leaf"
+    for child in config.queues:
+        if child.name in queue.children:
+            yield from _kept_apart(queue.children[child.name], child)
+
+
+def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
+    partition.config = config
+    partition.room.sort_by(config.node_sort_policy)
+    _renew_queue(partition.journal, partition.root, config.root)
+    for queue in [queue for queue in partition.root.all() if not queue.children]:
+        queues.tidy(partition, queue, now)  # and those above it
+    limits.renew(partition)
+    for application in partition.applications.values():
+        for line in list(application.lines.values()):
+            application.wake(line)
+    partition.preemptors.changes += 1
+
+
+def _renew_queue(journal: Journal, queue: Queue, config: QueueConfig) -> None:
+    """``queue`` is as ``config`` says, with everything below it; it is active and configured."""
+    before = queue.config.is_parent, queue.maximum, queue.guaranteed
+    queue.configure(config)
+    _changed(journal, queue, *before)
+    queue.is_draining = queue.is_dynamic = False
+    queue.stop_timer()
+    for child in config.queues:
+        if child.name in queue.children:
+            _renew_queue(journal, queue.children[child.name], child)
+        else:
+            for new in queue.add(child).all():
+                _came(journal, new)
+    named = [child.name for child in config.queues]
+    for name, other in queue.children.items():
+        if name not in named:
+            goes = not (other.is_dynamic and config.is_parent)
+            for below in other.all():
+                below.is_draining = goes or not below.is_dynamic
+    queue.sort_children(named)
+
+
+def _came(journal: Journal, queue: Queue) -> None:
+    journal.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
+
+
+def _changed(
+    journal: Journal,
+    queue: Queue,
+    was_parent: bool,  # noqa: FBT001  # one of the values before
+    maximum: Resource | None,
+    guaranteed: Resource | None,
+) -> None:
+    if queue.is_dynamic:
+        journal.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_CONFIG, "configured from now on")
+    if queue.config.is_parent is not was_parent:
+        kind = "parent" if queue.config.is_parent else "leaf"
+        journal.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_TYPE, f"now a {kind}")
+    for detail, old, new in (
+        (ChangeDetail.QUEUE_MAX, maximum, queue.maximum),
+        (ChangeDetail.QUEUE_GUARANTEED, guaranteed, queue.guaranteed),
+    ):
+        if old != new:
+            journal.queue(queue, ChangeType.SET, detail, "configured anew", new or NOTHING)

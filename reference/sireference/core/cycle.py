@@ -1,0 +1,63 @@
+"""One scheduling pass: every line that is worth a look gets what it can, or goes to sleep."""
+
+from typing import Final
+
+from sireference.core import predicates, state_aware
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.books.pending import Line, Sleepers
+from sireference.core.gang import placeholders, replacement
+from sireference.core.model import Effect
+
+# An ask may want two billion allocations and a node have room for them: somebody else has to get a
+# word in between. A pass of so many steps takes about half a second
+_MOST_STEPS: Final = 20_000
+
+
+def run(partition: Partition, now: float) -> list[Effect]:
+    """The allocations that are possible now, in the order of queues, applications and asks.
+
+    Each step either serves an ask or sends a line to sleep, so a pass costs what changed since
+    the last one, not asks times nodes. After very many steps it ends, and another pass is due.
+    """
+    effects: list[Effect] = []
+    for _ in range(_MOST_STEPS):
+        line = None if partition.proposals else partition.root.next_line()
+        if line is None:
+            return effects
+        effects += _step(partition, line, now)
+    partition.timers.set(now, lambda _: [])  # whenever a deadline has come, there is a pass
+    return effects
+
+
+def _step(partition: Partition, line: Line, now: float) -> list[Effect]:
+    """Serve the first ask of ``line``, or send the line to sleep."""
+    pending = line.first()
+    if pending is None:
+        return []
+    bed = placeholders.bed(line) or state_aware.bed(line)
+    if bed is not None:
+        line.sleep(bed)
+        return []
+    placeholder = replacement.choose(pending)
+    if placeholder is not None:
+        return replacement.begin(partition, pending, placeholder, now)
+    found = _find(partition, line)
+    if isinstance(found, Node):
+        return predicates.place(partition, pending, found, now)
+    predicates.found_no_node(partition, pending, now)
+    line.sleep(found)
+    return []
+
+
+def _find(partition: Partition, line: Line) -> Node | Sleepers:
+    """The node for the first ask of ``line``, or where the line has to wait."""
+    application = line.application
+    if not application.is_counted:
+        for quota in application.quotas:
+            if not quota.has_slot():
+                return quota.slots_taken
+    for quota in application.quotas:
+        if not quota.has_room(line.need):
+            return quota.full
+    return partition.room.find(line.shape, line.need) or partition.room.sleepers

@@ -1,0 +1,27 @@
+"""Submission of a gang application: may its queue ever hold it, and does it take gangs at all?"""
+
+from collections.abc import Iterator
+
+from sireference.configuration.model import SortPolicy
+from sireference.core.books.queue import Queue
+from sireference.core.model import NewApplication, quoted
+from sireference.core.resources import NOTHING
+
+
+def objections(leaf: Queue, new: NewApplication) -> Iterator[str]:
+    """Why ``leaf`` cannot take the gang that ``new`` announces, nothing if it can.
+
+    Only what no passing of time cures is a reason: the total is more than a quota on the path
+    allows (SI-GANG-003, SI-GANG-005). What is in use, and how large the nodes are, is none
+    (SI-GANG-004, SI-GANG-051). A fair queue cannot keep gangs apart (SI-GANG-006); that rule is
+    for gangs only (C-19).
+    """
+    total = new.placeholder_ask
+    if total is None or total.is_zero():
+        return
+    yield from total.objections()
+    if leaf.config.properties.sort_policy is SortPolicy.FAIR:
+        yield f"queue {quoted(leaf.name)} sorts its applications fairly and takes no gangs"
+    for queue in leaf.path:
+        if queue.maximum is not None and not total.stays_within(NOTHING, queue.maximum):
+            yield f"the placeholders need more than queue {quoted(queue.name)} may ever use"

@@ -1,0 +1,53 @@
+"""The placeholder timeout: a gang has so much time to gather, from its first placeholder on."""
+
+from functools import partial
+from typing import Final
+
+from sireference.core import progress
+from sireference.core.books.application import Application
+from sireference.core.books.partition import Partition
+from sireference.core.model import Effect, Settings
+from sireference.core.states import ApplicationHappening
+
+_HARD: Final = "hard"
+_REASON: Final = "not all placeholders were allocated in time"
+
+
+def watch(partition: Partition, application: Application, now: float) -> None:
+    """Let the time run if there is something to lose: a gang with its first placeholder.
+
+    It runs from the first placeholder allocation, not from submission or ask (SI-GANG-031); when
+    the last placeholder ends, there is no time to keep any more.
+    """
+    gang = application.gang
+    if gang is None or gang.timer is not None or not gang.held or application.has_begun:
+        return
+    patience = _patience(partition.settings, application)
+    gang.timer = partition.timers.set(now + patience, partial(_expire, partition, application))
+
+
+def _patience(settings: Settings, application: Application) -> float:
+    of_application = application.submitted.execution_timeout
+    if settings.placeholder_timeout_from_application and of_application > 0:
+        return of_application
+    return settings.placeholder_timeout
+
+
+def _expire(partition: Partition, application: Application, now: float) -> list[Effect]:
+    """The time is over: without consequence for a gang that is complete (SI-GANG-039).
+
+    Of a gang that is not, every placeholder and every placeholder ask is released with TIMEOUT.
+    With the hard style the application fails, and is failed for good once the placeholders are
+    gone (SI-GANG-034, SI-GANG-037); with the soft style, which is the default (C-18), it is
+    scheduled like any other from then on (SI-GANG-035).
+    """
+    if application.gang is not None:
+        application.gang.timer = None
+    if not application.is_gathering:
+        return []
+    if application.submitted.gang_style.casefold() == _HARD:
+        return progress.fail(partition, application, now, _REASON)
+    effects = progress.move(partition, application, ApplicationHappening.RESUME, now, _REASON)
+    asks = [pending for pending in application.pending.values() if pending.ask.is_placeholder]
+    placeholders = list(application.allocations.values())  # nothing real before it has begun
+    return effects + progress.withdraw(partition, asks, placeholders, _REASON)

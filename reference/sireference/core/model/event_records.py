@@ -1,0 +1,84 @@
+"""EventRecord: news of one object of the scheduler, for people who want to see what happens."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sireference.core.resources import Resource
+
+
+class RecordType(Enum):
+    """The kind of object a record is about."""
+
+    REQUEST = "request"
+    APP = "application"
+    NODE = "node"
+    QUEUE = "queue"
+
+
+class ChangeType(Enum):
+    """How the object changed."""
+
+    NONE = "no change"
+    SET = "a value is another one"
+    ADD = "it came, or something came to it"
+    REMOVE = "it went, or something went from it"
+
+
+class ChangeDetail(Enum):
+    """What changed; the names are those of 2023-08 and 2023-12, the hundreds are the kinds."""
+
+    DETAILS_NONE = 0
+    REQUEST_CANCEL = 100
+    REQUEST_ALLOC = 101
+    REQUEST_TIMEOUT = 102
+    APP_ALLOC = 200
+    APP_REQUEST = 201
+    APP_REJECT = 202
+    APP_NEW = 203
+    APP_ACCEPTED = 204
+    APP_STARTING = 205
+    APP_RUNNING = 206
+    APP_COMPLETING = 207
+    APP_COMPLETED = 208
+    APP_FAILING = 209
+    APP_FAILED = 210
+    APP_RESUMING = 211
+    APP_EXPIRED = 212
+    NODE_DECOMISSION = 300  # the SI's spelling
+    NODE_READY = 301
+    NODE_SCHEDULABLE = 302
+    NODE_ALLOC = 303
+    NODE_CAPACITY = 304
+    NODE_OCCUPIED = 305
+    NODE_RESERVATION = 306
+    QUEUE_CONFIG = 400
+    QUEUE_DYNAMIC = 401
+    QUEUE_TYPE = 402
+    QUEUE_MAX = 403
+    QUEUE_GUARANTEED = 404
+    QUEUE_APP = 405
+    QUEUE_ALLOC = 406
+    ALLOC_CANCEL = 500
+    ALLOC_PREEMPT = 501
+    ALLOC_TIMEOUT = 502
+    ALLOC_REPLACED = 503
+    ALLOC_NODEREMOVED = 504
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """What happened to ``object_id`` at ``at`` (seconds since the epoch).
+
+    ``reference_id`` names the other object involved, ``group_id`` what the object belongs to: the
+    application of a request, the queue of an application.
+    """
+
+    type: RecordType
+    object_id: str
+    at: float
+    change: ChangeType
+    detail: ChangeDetail
+    message: str
+    reference_id: str = ""
+    group_id: str = ""
+    resource: Resource | None = None

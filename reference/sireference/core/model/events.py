@@ -1,0 +1,96 @@
+"""Events: what comes in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sireference.configuration.model import Configuration
+from sireference.core.model.callbacks import Answered, Callback, OfferCallbacks
+from sireference.core.model.records import (
+    Allocation,
+    Ask,
+    AskRelease,
+    NewApplication,
+    NodeInfo,
+    Release,
+    RemoveApplication,
+    UtilisationReport,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A resource manager registers, or registers again."""
+
+    rm_id: str
+    configuration: Configuration
+    version: str = ""
+    policy_group: str = ""
+    build_info: Mapping[str, str] = field(default_factory=dict)
+    extra_config: Mapping[str, str] = field(default_factory=dict)
+    callbacks: frozenset[Callback] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateNodes:
+    """Nodes to create, change, drain or remove, in this order."""
+
+    rm_id: str
+    nodes: tuple[NodeInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateApplications:
+    """Applications to add, then applications to remove (C-35)."""
+
+    rm_id: str
+    new: tuple[NewApplication, ...] = ()
+    remove: tuple[RemoveApplication, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateAllocations:
+    """Existing allocations, asks, withdrawn asks and released allocations, in this order."""
+
+    rm_id: str
+    allocations: tuple[Allocation, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    ask_releases: tuple[AskRelease, ...] = ()
+    releases: tuple[Release, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportUtilisation:
+    """What nodes and allocations really use."""
+
+    rm_id: str
+    reports: tuple[UtilisationReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateConfiguration:
+    """The RM has another configuration, in place of the one it registered with."""
+
+    rm_id: str
+    configuration: Configuration
+    policy_group: str = ""  # the one it registered with, or none
+    extra_config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLost:
+    """The last stream of a running RM broke."""
+
+    rm_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShutDown:
+    """The RM half-closed all its streams: it leaves of its own will."""
+
+    rm_id: str
+
+
+Update = UpdateNodes | UpdateApplications | UpdateAllocations | ReportUtilisation
+Event = (
+    Register | Update | UpdateConfiguration | OfferCallbacks | Answered | ConnectionLost | ShutDown
+)

@@ -1,0 +1,162 @@
+"""The records inside events and effects, and what the operator chooses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from sireference.core.placement_constraints import PlacementConstraint
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.states import NodeAction, TerminationType
+
+DEFAULT_PARTITION: Final = "default"
+
+
+def partition_name(said: str) -> str:
+    """The partition meant by ``said``; without a name it is the default one."""
+    return said or DEFAULT_PARTITION
+
+
+def quoted(name: str) -> str:
+    """``name`` as a reason quotes it: odd characters escaped, a long one cut short."""
+    longest: Final = 80
+    return repr(name) if len(name) <= longest else f"{name[:longest]!r}..."
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the operator chooses; times in seconds.
+
+    ``identity_prefix`` starts the identity of every allocation, so that two processes that know
+    the same RM one after the other never announce the same identity twice.
+    """
+
+    completing_timeout: float = 30.0  # an application waits this long before it is completed
+    starting_timeout: float = 300.0  # Starting becomes Running after this, whatever happens
+    placeholder_timeout: float = 900.0  # for the placeholders of a gang, from the first allocation
+    # yunikorn's reading (C-10): an application's execution timeout is that of its placeholders, and
+    # does not bound how long it runs
+    placeholder_timeout_from_application: bool = False
+    empty_queue_timeout: float = (
+        10.0  # a queue made by a placement rule goes when empty for so long
+    )
+    retention: float = 3 * 24 * 3600.0  # a finished application is remembered this long
+    connection_loss_timeout: float = 60.0  # a lost RM is stopped after this
+    identity_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionPolicy:
+    """What an ask says about preemption; absent means the scheduler's default."""
+
+    allow_preempt_self: bool = False
+    allow_preempt_other: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What the RM wants: up to ``max_allocations`` times ``resource`` for an application."""
+
+    key: str
+    application_id: str
+    partition: str = DEFAULT_PARTITION
+    resource: Resource = NOTHING
+    max_allocations: int = 1
+    priority: int = 0
+    priority_class: str = ""  # the name the RM gave the priority, if it gave one
+    execution_timeout: float = 0.0  # seconds from allocation; zero or less: never
+    tags: Mapping[str, str] = field(default_factory=dict)
+    task_group: str = ""
+    placeholder: bool = False
+    originator: bool = False
+    preemption_policy: PreemptionPolicy | None = None
+    required_node: str = ""  # by tag: nowhere else
+    constraint: PlacementConstraint | None = None
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether it only keeps room for a member of a task group; without group it is real."""
+        return self.placeholder and self.task_group != ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """``ask`` served once on a node, under an identity of its own."""
+
+    identity: str
+    ask: Ask
+    node_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The end of an allocation, asked for or confirmed, either way.
+
+    Without ``identity`` it stands for every allocation of the application.
+    """
+
+    partition: str
+    application_id: str
+    identity: str
+    termination: TerminationType
+    key: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskRelease:
+    """The end of a pending ask; without key all of the application, without both all there are."""
+
+    partition: str
+    application_id: str
+    key: str
+    termination: TerminationType
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeInfo:
+    """What the RM says of a node; a resource that was not sent is None."""
+
+    node_id: str
+    action: NodeAction
+    partition: str = DEFAULT_PARTITION
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    capacity: Resource | None = None
+    occupied: Resource | None = None
+    allocations: tuple[Allocation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewApplication:
+    """An application the RM submits."""
+
+    application_id: str
+    queue: str = ""
+    partition: str = DEFAULT_PARTITION
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    execution_timeout: float = 0.0  # seconds in a running state; zero or less: never
+    placeholder_ask: Resource | None = None
+    gang_style: str = ""
+
+    @property
+    def member_of(self) -> tuple[str, ...]:
+        """The user's groups; without any told, a group of the same name is assumed."""
+        return self.groups or ((self.user,) if self.user else ())
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveApplication:
+    """An application the RM takes back with everything it has."""
+
+    application_id: str
+    partition: str = DEFAULT_PARTITION
+
+
+@dataclass(frozen=True, slots=True)
+class UtilisationReport:
+    """What a node or an allocation really uses; ``object_id`` is the id of one or the other."""
+
+    object_id: str
+    used: Resource

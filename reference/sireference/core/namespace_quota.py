@@ -1,0 +1,47 @@
+"""Namespace quotas: tags of an application that say what the queue of its namespace may use.
+
+They hold for a leaf that a placement rule made, in place of what its template says, and the latest
+application decides (SI-CONST-005). The values are JSON: ``{"resources": {"memory": {"value": 4}}}``
+in the RM's smallest unit. What cannot be read is ignored, as any tag nobody knows (SI-APP-010).
+Source: yunikorn-core 1.5 ``scheduler/objects/application.go``.
+"""
+
+import json
+from typing import Any, Final
+
+from sireference.core.books.queue import Queue
+from sireference.core.model import NewApplication
+from sireference.core.placement import RECOVERY_QUEUE
+from sireference.core.resources import Resource
+
+QUOTA: Final = "namespace.resourcequota"
+GUARANTEED: Final = "namespace.resourceguaranteed"
+_LONGEST: Final = 10_000  # characters; a quota has a handful of types
+
+
+def apply(leaf: Queue, new: NewApplication) -> None:
+    """Take the quotas that the tags of ``new`` have for ``leaf``."""
+    if not leaf.is_dynamic or leaf.config.name == RECOVERY_QUEUE:
+        return
+    leaf.maximum = _amounts(new.tags.get(QUOTA, "")) or leaf.maximum
+    leaf.guaranteed = _amounts(new.tags.get(GUARANTEED, "")) or leaf.guaranteed
+
+
+def _amounts(text: str) -> Resource | None:
+    """The resource ``text`` says; None if it says nothing above zero, or makes no sense."""
+    if not text or len(text) > _LONGEST:
+        return None
+    try:
+        amounts = {
+            name: _amount(quantity) for name, quantity in json.loads(text)["resources"].items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return Resource(amounts) if any(amounts.values()) else None
+
+
+def _amount(quantity: Any) -> int:
+    value = quantity.get("value", 0)
+    if type(value) is not int or value < 0:
+        raise ValueError("an amount is a whole number, not below zero")
+    return value

@@ -1,0 +1,144 @@
+"""Nodes: created, updated, drained, brought back, decommissioned."""
+
+from collections.abc import Iterator
+
+from sireference.core import endings, progress, recovery
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.model import (
+    AcceptedNode,
+    Effect,
+    NodeInfo,
+    RejectedNode,
+    ReleasedAllocation,
+    partition_name,
+    quoted,
+)
+from sireference.core.preemption import handshake
+from sireference.core.resources import NOTHING
+from sireference.core.states import (
+    NODE_TRANSITIONS,
+    NodeAction,
+    NodeState,
+    NotAllowedError,
+    TerminationType,
+    fire,
+)
+
+_CREATIONS = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+
+
+def update(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
+    """Do what the RM asks for one node.
+
+    A creation has exactly one verdict; of the other actions only a failure is told, as a
+    RejectedNode (C-07). Without an action nothing happens (SI-NODE-036).
+    """
+    if info.action is NodeAction.UNSET:
+        return []
+    known = rm.node(info.node_id)
+    reason = next(_objections(info, is_known=known is not None), "")
+    if reason:
+        return [RejectedNode(rm.rm_id, info.node_id, reason)]
+    if known is None:
+        return create(rm, info, now)
+    return change(*known, info, now)
+
+
+def _objections(info: NodeInfo, *, is_known: bool) -> Iterator[str]:
+    """Why the action cannot be done whatever the state, nothing if it can."""
+    if not info.node_id:
+        yield "the node has no id"
+    for resource in (info.capacity, info.occupied):
+        if resource is not None:
+            yield from resource.objections()
+    if is_known and info.action in _CREATIONS:
+        yield f"node {quoted(info.node_id)} exists already"
+    if not is_known and info.action not in _CREATIONS:
+        yield f"there is no node {quoted(info.node_id)}"
+
+
+def create(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
+    """A new node, schedulable or draining from the start, with what runs on it already."""
+    partition = rm.partitions.get(partition_name(info.partition))
+    if partition is None:
+        reason = f"there is no partition {quoted(info.partition)}"
+        return [RejectedNode(rm.rm_id, info.node_id, reason)]
+    if partition.is_draining:
+        reason = f"partition {quoted(partition.name)} is drained"
+        return [RejectedNode(rm.rm_id, info.node_id, reason)]
+    node = Node(
+        node_id=info.node_id,
+        number=partition.number(),
+        attributes=info.attributes,
+        capacity=info.capacity or NOTHING,
+        occupied=info.occupied or NOTHING,
+        state=fire(NODE_TRANSITIONS, NodeState.UNKNOWN, info.action),
+    )
+    partition.nodes[node.node_id] = node
+    reason = next(recovery.objections_to_node(partition, node, info.allocations), "")
+    partition.preemptors.changes += 1
+    if reason:
+        del partition.nodes[node.node_id]
+        return [RejectedNode(rm.rm_id, info.node_id, reason)]
+    partition.total += node.capacity
+    if node.state is NodeState.SCHEDULABLE:
+        partition.room.grew(node)
+    partition.journal.node_came(node)
+    effects: list[Effect] = [AcceptedNode(rm.rm_id, info.node_id)]
+    for allocation in info.allocations:
+        effects += recovery.recover(partition, allocation, now)
+    return effects
+
+
+def change(partition: Partition, node: Node, info: NodeInfo, now: float) -> list[Effect]:
+    """A known node: the action changes it, or fails and changes nothing."""
+    try:
+        state = fire(NODE_TRANSITIONS, node.state, info.action)
+    except NotAllowedError as why:
+        return [RejectedNode(partition.rm_id, node.node_id, f"node {quoted(node.node_id)}: {why}")]
+    if info.action is NodeAction.UPDATE:
+        _replace(partition, node, info)
+    before, node.state = node.state, state
+    partition.journal.node_changed(node, before)
+    partition.preemptors.changes += 1
+    if state is NodeState.SCHEDULABLE:
+        partition.room.grew(node)
+    else:
+        partition.room.closed(node)
+    if state is NodeState.REMOVED:
+        return decommission(partition, node, now)
+    return handshake.look_again(partition, node, now)
+
+
+def _replace(partition: Partition, node: Node, info: NodeInfo) -> None:
+    """New values replace old ones; what was not sent stays (C-15)."""
+    before = (node.capacity, node.occupied, node.attributes)
+    if info.attributes and info.attributes != node.attributes:
+        node.attributes = info.attributes
+        partition.room.regrouped()
+    if info.capacity is not None:
+        partition.total = partition.total - node.capacity + info.capacity
+        node.capacity = info.capacity
+    if info.occupied is not None:
+        node.occupied = info.occupied
+    node.reckon()
+    partition.journal.node_updated(node, *before)
+
+
+def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
+    """The node is gone, and everything on it ends at once without asking the RM (SI-NODE-032)."""
+    del partition.nodes[node.node_id]
+    partition.total -= node.capacity
+    handshake.node_is_gone(partition, node)
+    updates: list[Effect] = []
+    notices: list[Effect] = []
+    for live in list(node.allocations.values()):
+        updates += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+        updates += progress.settle(partition, live.application, now)
+        message = f"node {quoted(node.node_id)} was decommissioned"
+        release = live.release(TerminationType.STOPPED_BY_RM, message)
+        notices.append(ReleasedAllocation(partition.rm_id, release))
+    partition.journal.node_went(node)
+    return updates + notices

@@ -1,0 +1,110 @@
+"""Placement constraints (SI 2021-02): what an ask wants of its node and of what runs around it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class TargetOperator(Enum):
+    """How an expression looks at an attribute of a node or at a tag of an allocation."""
+
+    IN = "in"
+    NOT_IN = "not in"
+    EXIST = "exists"
+    NOT_EXIST = "does not exist"
+    UNRECOGNISED = "no operator of this SI"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetExpression:
+    """A condition on one attribute of a node or one tag of an allocation."""
+
+    key: str
+    operator: TargetOperator = TargetOperator.IN
+    values: frozenset[str] = frozenset()
+
+    def holds(self, said: Mapping[str, str]) -> bool:
+        """Whether it is true of these attributes or tags.
+
+        Values matter to IN and NOT_IN only (SI-PLACE-004); a key that is missing has no value that
+        could be among them.
+        """
+        match self.operator:
+            case TargetOperator.IN:
+                return said.get(self.key) in self.values
+            case TargetOperator.NOT_IN:
+                return said.get(self.key) not in self.values
+            case TargetOperator.EXIST:
+                return self.key in said
+            case TargetOperator.NOT_EXIST:
+                return self.key not in said
+            case TargetOperator.UNRECOGNISED:
+                return False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes among which allocations are counted: those with one ``value``, or one node alone."""
+
+    value: str | None
+    node_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationAffinity:
+    """How many allocations that ``targets`` are true of a group of nodes holds.
+
+    It binds the ask alone; allocations that are there already are not bound by their own
+    (SI-PLACE-010).
+    """
+
+    scope: str  # the attribute of a node whose value makes the group
+    targets: tuple[TargetExpression, ...] = ()
+    min_cardinality: int = 0
+    max_cardinality: int | None = None  # None: no maximum
+    required: bool = False  # else it is only preferred (SI-PLACE-009)
+
+    def matches(self, tags: Mapping[str, str]) -> bool:
+        """Whether an allocation with these tags counts."""
+        return all(target.holds(tags) for target in self.targets)
+
+    def group(self, node_id: str, attributes: Mapping[str, str]) -> Group:
+        """The group of a node; without the attribute it is one of its own (SI-PLACE-007)."""
+        value = attributes.get(self.scope)
+        return Group(None, node_id) if value is None else Group(value)
+
+    def allows(self, count: int) -> bool:
+        """Whether a group may hold ``count`` of them, the new one included (SI-PLACE-008)."""
+        most = self.max_cardinality
+        return count >= self.min_cardinality and (most is None or count <= most)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementConstraint:
+    """Where an ask may go; both parts have to hold (SI-PLACE-006)."""
+
+    node: tuple[TargetExpression, ...] = ()
+    affinity: AllocationAffinity | None = None
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the affinity has to be met and is not only preferred."""
+        return self.affinity is not None and self.affinity.required
+
+    def suits(self, attributes: Mapping[str, str]) -> bool:
+        """Whether all is true that is said about the node (SI-PLACE-005)."""
+        return all(target.holds(attributes) for target in self.node)
+
+    def objections(self) -> Iterator[str]:
+        """Why no node can ever satisfy this, nothing if one might."""
+        affinity = self.affinity
+        targets = (*self.node, *(affinity.targets if affinity else ()))
+        if any(target.operator is TargetOperator.UNRECOGNISED for target in targets):
+            yield "the placement constraint has an operator that is not known"
+        if affinity is None:
+            return
+        most = affinity.max_cardinality
+        if affinity.min_cardinality < 0 or (most is not None and most < 0):
+            yield "a cardinality of the placement constraint is negative"
+        if affinity.required and most is not None and affinity.min_cardinality > most:
+            yield "the placement constraint wants more allocations than it allows"

@@ -1,0 +1,188 @@
+"""The choice of victims: on which node an ask would cost least, and whom.
+
+On each node victims are taken in their order until the ask fits there; then, from anywhere, until
+it fits below the maximum of each queue on its path; and those are spared without whom it would fit
+as well. Of the nodes the one wins where the highest priority among the victims is lowest, then
+where they are fewest, then the one that would be tried first for an allocation.
+"""
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.books.pending import PendingAsk
+from sireference.core.books.queue import Queue
+from sireference.core.preemption.victims import Candidates, Loss, Victim
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.states import NodeState
+
+Cost = tuple[float, int]
+Lack = dict[str, int]  # what is missing, by resource type; every amount is above zero
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Where an ask would go, and at whose cost."""
+
+    node: Node
+    victims: tuple[Victim, ...]
+
+    @property
+    def cost(self) -> Cost:
+        """What makes it worse than another: the highest priority, and how many."""
+        highest = max((victim.priority for victim in self.victims), default=-math.inf)
+        return (highest, len(self.victims))
+
+
+class Search:
+    """The search for victims on behalf of asks that are alike, one after the other.
+
+    The first goes through all nodes. The next begin with what is known from then: as preemptions
+    begin, a node can only cost more, except the one that was chosen.
+    """
+
+    def __init__(self, partition: Partition, pending: PendingAsk) -> None:
+        self.scans = 0  # how often all nodes were gone through
+        self._partition = partition
+        self._ask = pending.ask
+        self._need = pending.ask.resource
+        self._path = pending.application.leaf.path
+        self._candidates = Candidates(pending)
+        self._below: dict[Queue, list[Victim]] = {}
+        self._costs: list[tuple[Cost, int, Node]] | None = None  # a heap
+
+    def choose(self) -> Choice | None:
+        """Where the next ask would go and who has to go for it.
+
+        None if that is not possible, or if it is not necessary: what comes free already will do.
+        """
+        if any(_excess(self._need, queue, NOTHING) for queue in self._path):
+            self._costs = None  # victims below the queue count for every node: nothing is known
+        if self._costs is None:
+            self._costs = self._scan()
+        while self._costs:
+            cost, place, node = self._costs[0]
+            choice = self._on(node)
+            if choice is None:
+                heapq.heappop(self._costs)
+            elif choice.cost != cost:
+                heapq.heapreplace(self._costs, (choice.cost, place, node))
+            else:
+                return choice if choice.victims else None
+        return None
+
+    def _scan(self) -> list[tuple[Cost, int, Node]]:
+        self.scans += 1
+        self._below.clear()
+        costs: list[tuple[Cost, int, Node]] = []
+        for place, node in enumerate(self._nodes()):
+            choice = self._on(node)
+            if choice is not None:
+                costs.append((choice.cost, place, node))
+        heapq.heapify(costs)
+        return costs
+
+    def _nodes(self) -> Iterator[Node]:
+        """The nodes to think about, in the order they would be tried for an allocation."""
+        if self._ask.required_node:
+            node = self._partition.nodes.get(self._ask.required_node)
+            if node is not None and node.state is NodeState.SCHEDULABLE:
+                yield node
+            return
+        is_like_another = False
+        for node in self._partition.room.index:
+            if self._need.fits(node.free + node.yielding):
+                if is_like_another:  # no victims on either: the choice would be the same
+                    continue
+                is_like_another = True
+            yield node
+
+    def _on(self, node: Node) -> Choice | None:
+        """Who would have to go for the ask to fit on ``node``, None if that is not possible."""
+        lack = _lack(self._need, node.free + node.yielding)
+        if _lack(self._need, node.free + node.allocated):
+            return None
+        loss = Loss()
+        victims: list[Victim] | None = []
+        if lack:
+            victims = self._cover(lack, self._candidates.among(node.allocations.values()), loss)
+        for queue in self._path:
+            if victims is None:
+                return None
+            lack = _excess(self._need, queue, loss.of(queue))
+            more = self._cover(lack, self._who_is_below(queue), loss) if lack else []
+            victims = None if more is None else victims + more
+        return None if victims is None else Choice(node, tuple(victims))
+
+    def _who_is_below(self, queue: Queue) -> list[Victim]:
+        if queue not in self._below:
+            self._below[queue] = self._candidates.among(
+                live
+                for live in self._partition.allocations.values()
+                if queue in live.application.leaf.path
+            )
+        return self._below[queue]
+
+    def _cover(self, lack: Lack, candidates: list[Victim], loss: Loss) -> list[Victim] | None:
+        """The first who together give back what is lacking; None if all are not enough."""
+        missing = dict(lack)
+        taken: list[Victim] = []
+        for victim in candidates:
+            gives = victim.resource.amounts
+            if (
+                victim.live in loss.victims
+                or not any(gives.get(name, 0) > 0 for name in missing)
+                or not self._candidates.leaves_guarantees(victim, loss)
+            ):
+                continue
+            loss.add(victim)
+            taken.append(victim)
+            missing = {
+                name: amount - gives.get(name, 0)
+                for name, amount in missing.items()
+                if amount > gives.get(name, 0)
+            }
+            if not missing:
+                return _spare_needless(lack, taken, loss)
+        return None
+
+
+def _spare_needless(lack: Lack, taken: list[Victim], loss: Loss) -> list[Victim]:
+    """Those of ``taken`` without whom something would still be lacking."""
+    surplus = {
+        name: sum(victim.resource.amounts.get(name, 0) for victim in taken) - amount
+        for name, amount in lack.items()
+    }
+    needed: list[Victim] = []
+    for victim in reversed(taken):
+        gives = victim.resource.amounts
+        if all(gives.get(name, 0) <= more for name, more in surplus.items()):
+            surplus = {name: more - gives.get(name, 0) for name, more in surplus.items()}
+            loss.spare(victim)
+        else:
+            needed.append(victim)
+    return needed[::-1]
+
+
+def _lack(need: Resource, room: Resource) -> Lack:
+    have = room.amounts
+    return {
+        name: amount - have.get(name, 0)
+        for name, amount in need.amounts.items()
+        if amount > 0 and amount > have.get(name, 0)
+    }
+
+
+def _excess(need: Resource, queue: Queue, loss: Resource) -> Lack:
+    """What ``need`` would take too much in ``queue`` when all that has to go is gone."""
+    if queue.maximum is None:
+        return {}
+    have, most = (queue.used - queue.yielding - loss).amounts, queue.maximum.amounts
+    return {
+        name: have.get(name, 0) + amount - most[name]
+        for name, amount in need.amounts.items()
+        if amount > 0 and name in most and have.get(name, 0) + amount > most[name]
+    }

@@ -1,0 +1,181 @@
+"""The handshake of preemption: victims are asked to go, and when all are gone the ask is served.
+
+Nothing is given away before: what the ask was promised is kept for it from the first moment on, and
+what victims hold stays theirs until the RM has confirmed, or has ended them itself.
+"""
+
+from typing import Final
+
+from sireference.core import predicates
+from sireference.core.books.application import Application
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.books.pending import PendingAsk, Shape
+from sireference.core.books.preemption import Preemption
+from sireference.core.books.queue import Queue
+from sireference.core.gang import placeholders
+from sireference.core.model import Effect, ReleasedAllocation, quoted
+from sireference.core.preemption import choice, conditions
+from sireference.core.states import AskState, NodeState, TerminationType
+
+_MOST_SCANS: Final = 10  # at one time: each goes through all nodes and what is on them
+_BREATH: Final = 0.05  # seconds until the next scans, if there are more to do
+
+
+def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
+    """Let the ask preempt, if it may, once it has waited for as long as its queue says."""
+    if pending.since is None:
+        pending.since = now
+    if not conditions.allow(partition, pending) or pending.preemption_timer is not None:
+        return
+    deadline = pending.since + conditions.delay(pending)
+    if deadline <= now:
+        partition.preemptors.add(pending)
+        return
+
+    def is_due(_: float) -> list[Effect]:
+        pending.preemption_timer = None
+        partition.preemptors.add(pending)
+        return []
+
+    pending.preemption_timer = partition.timers.set(deadline, is_due)
+
+
+def run(partition: Partition, now: float) -> list[Effect]:
+    """The preemptions that are worth it now; higher priority first, then who asked earlier.
+
+    An ask that finds no victims is looked at again when something has changed, but not at once.
+    """
+    preemptors = partition.preemptors
+    effects: list[Effect] = []
+    searches: dict[tuple[_Alike, int], choice.Search] = {}
+    in_vain: set[_Alike] = set()  # an ask of a higher priority found nobody
+    for pending in preemptors.worth_a_look(now):
+        if sum(search.scans for search in searches.values()) >= _MOST_SCANS:
+            preemptors.add(pending)
+            continue
+        preemptors.look_at(pending)
+        alike = _alike(pending)
+        if alike is None or alike in in_vain or not _is_ready(partition, pending):
+            continue
+        if not pending.ask.required_node and not conditions.is_entitled(pending):
+            in_vain.add(alike)
+            continue
+        search = searches.get((alike, pending.ask.priority))
+        if search is None:
+            search = searches[alike, pending.ask.priority] = choice.Search(partition, pending)
+        begun = _begin(partition, pending, search)
+        if not begun:
+            in_vain.add(alike)
+        effects += begun
+    _set_alarm(partition, now)
+    return effects
+
+
+_Alike = tuple[Application | Queue, Shape]
+
+
+def _alike(pending: PendingAsk) -> _Alike | None:
+    """What those share who have the same victims, as far as their priority does not differ.
+
+    None for an ask that has nothing to stand in line for.
+    """
+    if pending.line is None:
+        return None
+    application, shape = pending.application, pending.line.shape
+    return (application if shape.required_node else application.leaf, shape)
+
+
+def _is_ready(partition: Partition, pending: PendingAsk) -> bool:
+    return (
+        pending.preemption is None
+        and conditions.is_stuck(partition, pending)
+        and conditions.is_within_limits(pending)
+    )
+
+
+def _set_alarm(partition: Partition, now: float) -> None:
+    """Have a look later if there is something left to look at."""
+    preemptors = partition.preemptors
+    if preemptors.alarm is not None:
+        return
+    if preemptors.fresh:
+        deadline = now + _BREATH
+    elif preemptors.tried and preemptors.changes != preemptors.seen:
+        deadline = preemptors.next_look
+    else:
+        return
+
+    def ring(_: float) -> list[Effect]:
+        preemptors.alarm = None
+        return []
+
+    preemptors.alarm = partition.timers.set(deadline, ring)
+
+
+def _begin(partition: Partition, pending: PendingAsk, search: choice.Search) -> list[Effect]:
+    """Ask the RM to release the victims; nothing if there are none to be had."""
+    chosen = search.choose()
+    if chosen is None:
+        return []
+    victims = {victim.live.allocation.identity: victim.live for victim in chosen.victims}
+    partition.preemptions.begin(Preemption(pending, chosen.node, victims))
+    message = (
+        f"makes room for ask {quoted(pending.ask.key)}"
+        f" of application {quoted(pending.ask.application_id)}"
+    )
+    preempted = TerminationType.PREEMPTED_BY_SCHEDULER
+    return [
+        ReleasedAllocation(partition.rm_id, live.ask_for_release(preempted, message))
+        for live in victims.values()
+    ]
+
+
+def go_on(partition: Partition, gone: LiveAllocation, now: float) -> list[Effect]:
+    """Serve the asks that waited for the end of ``gone``, or for room on its node."""
+    own = partition.preemptions.gone(gone)
+    effects = _serve(partition, own, now) if own is not None else []
+    return effects + look_again(partition, gone.node, now)
+
+
+def look_again(partition: Partition, node: Node, now: float) -> list[Effect]:
+    """Serve the asks that were promised ``node`` and fit there now, victims or not."""
+    effects: list[Effect] = []
+    for preemption in list(node.promises):
+        effects += _serve(partition, preemption, now)
+    return effects
+
+
+def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Effect]:
+    """Allocate what was promised, if there is room for it.
+
+    If there is none although all victims are gone, the promise is over and the ask waits as before.
+    """
+    pending, node = preemption.pending, preemption.node
+    fits = _fits(pending, node)
+    if not fits and preemption.victims:
+        return []
+    partition.preemptions.end(preemption)
+    effects = predicates.place(partition, pending, node, now) if fits else []
+    if pending.state is AskState.PENDING:
+        partition.preemptors.add(pending)
+    return effects
+
+
+def _fits(pending: PendingAsk, node: Node) -> bool:
+    need = pending.ask.resource
+    return (
+        pending.line is not None
+        and pending.wants_more
+        and placeholders.bed(pending.line) is None
+        and node.state is NodeState.SCHEDULABLE
+        and node.can_take(need, need)
+        and pending.application.can_take(need, need)
+    )
+
+
+def node_is_gone(partition: Partition, node: Node) -> None:
+    """Nothing can be promised on ``node`` any more; the asks look for other victims."""
+    for preemption in list(node.promises):
+        partition.preemptions.end(preemption)

@@ -1,0 +1,55 @@
+"""Queues: applications come and leave, and a queue that nobody needs any more goes.
+
+A queue that a placement rule made goes when it was empty for a while. A queue that is not
+configured any more is drained: it takes no new applications, and goes with its last one.
+"""
+
+from functools import partial
+
+from sireference.core.books import limits
+from sireference.core.books.application import Application
+from sireference.core.books.partition import Partition
+from sireference.core.books.queue import Queue
+from sireference.core.books.quota import Quota
+from sireference.core.model import ChangeDetail, ChangeType, Effect, NewApplication
+
+
+def enter(leaf: Queue, new: NewApplication) -> tuple[Quota, ...]:
+    """One more application in ``leaf``; what it counts against."""
+    leaf.applications += 1
+    leaf.stop_timer()
+    return limits.join(leaf, new.user, new.member_of)
+
+
+def leave(partition: Partition, application: Application, now: float) -> None:
+    """The application is out of its queue."""
+    limits.leave(application.quotas)
+    application.leaf.applications -= 1
+    tidy(partition, application.leaf, now)
+
+
+def tidy(partition: Partition, queue: Queue, now: float) -> None:
+    """``queue`` may be empty now: then it goes, at once if drained, soon if a rule made it."""
+    above = queue.parent
+    if above is None or not queue.is_empty:
+        return
+    if queue.is_draining:
+        _remove(partition, queue, above, now)
+    elif queue.is_dynamic and queue.timer is None:
+        patience = partition.settings.empty_queue_timeout
+        queue.timer = partition.timers.set(now + patience, partial(_expire, partition, queue))
+
+
+def _expire(partition: Partition, queue: Queue, now: float) -> list[Effect]:
+    """It was empty for long enough; if it is no more, somebody else will see to it."""
+    queue.timer = None
+    if queue.parent is not None and queue.is_empty:
+        _remove(partition, queue, queue.parent, now)
+    return []
+
+
+def _remove(partition: Partition, queue: Queue, above: Queue, now: float) -> None:
+    above.remove(queue)
+    detail = ChangeDetail.QUEUE_DYNAMIC if queue.is_dynamic else ChangeDetail.QUEUE_CONFIG
+    partition.journal.queue(queue, ChangeType.REMOVE, detail, "empty and not needed any more")
+    tidy(partition, above, now)

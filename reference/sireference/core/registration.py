@@ -1,0 +1,68 @@
+"""Registration: a resource manager comes, comes again, gets lost, leaves."""
+
+from sireference.core.books.partition import Identities
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.model import (
+    ChangeDetail,
+    ChangeType,
+    Effect,
+    Refused,
+    Register,
+    Registered,
+    Settings,
+)
+from sireference.core.states import RMHappening, RMState
+
+
+class ResourceManagers:
+    """Those who ever registered, each with the state of its latest registration."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._identities = Identities(settings.identity_prefix)
+        self._known: dict[str, ResourceManager] = {}
+
+    def register(self, event: Register, now: float) -> list[Effect]:
+        """Begin anew for this RM: whatever was known of it is dropped (SI-REG-004 to 008)."""
+        if not event.rm_id:
+            return [Refused("", "the registration has no rmID")]
+        rm = ResourceManager(event, self._settings, self._identities)
+        rm.move(RMHappening.REGISTERED)
+        self._known[event.rm_id] = rm
+        rm.callbacks.offer(event.callbacks)
+        journal = rm.callbacks.journal
+        journal.now = now
+        for partition in rm.partitions.values():
+            for queue in partition.root.all():
+                journal.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
+        return [Registered(event.rm_id), *rm.callbacks.take()]
+
+    def all(self) -> list[ResourceManager]:
+        """Everybody, in the order of their first registration."""
+        return list(self._known.values())
+
+    def known(self, rm_id: str) -> ResourceManager | None:
+        """The RM of that id in whatever state, None if it never registered."""
+        return self._known.get(rm_id)
+
+    def running(self, rm_id: str) -> ResourceManager | None:
+        """The RM of that id if it may be served."""
+        rm = self._known.get(rm_id)
+        return rm if rm is not None and rm.state is RMState.RUNNING else None
+
+    def connection_lost(self, rm: ResourceManager, now: float) -> list[Effect]:
+        """Paused: all is kept, nothing new is allocated, until it stays away for too long."""
+        rm.move(RMHappening.CONNECTION_LOST)
+        rm.timers.set(now + self._settings.connection_loss_timeout, lambda _: self._stopped(rm))
+        return []
+
+    def _stopped(self, rm: ResourceManager) -> list[Effect]:
+        rm.move(RMHappening.CONNECTION_LOSS_TIMEOUT)
+        rm.clear()
+        return []
+
+    def shut_down(self, rm: ResourceManager) -> list[Effect]:
+        """Stopped at once: everything is dropped."""
+        rm.move(RMHappening.SHUT_DOWN)
+        rm.clear()
+        return []

@@ -1,0 +1,109 @@
+"""Amounts of resources: a sparse map from a resource type to an integer, missing means zero."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+
+class Resource:
+    """An immutable sparse vector of integers in the RM's smallest unit.
+
+    The amounts are Python integers, so sums of int64 values never overflow (SI-RES-003). Two
+    resources are equal when every type has the same amount, zero counting as missing; the map
+    itself keeps written-out zeros, because an allocation repeats its ask as it was sent.
+    """
+
+    __slots__ = ("amounts",)
+
+    def __init__(self, amounts: Mapping[str, int] | None = None) -> None:
+        self.amounts: Final[Mapping[str, int]] = amounts or {}
+
+    @property
+    def key(self) -> frozenset[tuple[str, int]]:
+        """What identifies the amount: every type that is not zero."""
+        return frozenset(item for item in self.amounts.items() if item[1])
+
+    def fits(self, room: "Resource") -> bool:
+        """Whether ``room`` has as much of every type as needed; a missing type is zero."""
+        have = room.amounts
+        for name, amount in self.amounts.items():
+            if amount > 0 and amount > have.get(name, 0):
+                return False
+        return True
+
+    def stays_within(self, used: "Resource", limit: "Resource") -> bool:
+        """Whether this on top of ``used`` keeps to ``limit``; a type not limited is free."""
+        have, most = used.amounts, limit.amounts
+        for name, amount in self.amounts.items():
+            if amount > 0 and name in most and have.get(name, 0) + amount > most[name]:
+                return False
+        return True
+
+    def objections(self) -> Iterator[str]:
+        """Why nobody can have this, nothing if one can: no amount may be below zero."""
+        negative = sorted(name for name, amount in self.amounts.items() if amount < 0)
+        if negative:
+            yield f"the resource is negative: {', '.join(negative)}"
+
+    def is_zero(self) -> bool:
+        """Whether there is nothing of anything."""
+        return not any(self.amounts.values())
+
+    def __add__(self, other: "Resource") -> "Resource":
+        amounts = dict(self.amounts)
+        for name, amount in other.amounts.items():
+            amounts[name] = amounts.get(name, 0) + amount
+        return Resource(amounts)
+
+    def __sub__(self, other: "Resource") -> "Resource":
+        amounts = dict(self.amounts)
+        for name, amount in other.amounts.items():
+            amounts[name] = amounts.get(name, 0) - amount
+        return Resource(amounts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Resource):
+            return NotImplemented
+        return self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}: {amount}" for name, amount in sorted(self.amounts.items()))
+        return f"{{{inside}}}"
+
+
+NOTHING: Final = Resource()
+
+
+def share_of_right(used: Resource, right: Resource | None, whole: Resource) -> float:
+    """How much of its right somebody uses: the largest share over all types.
+
+    Of a type that nothing is guaranteed of, any use is beyond the right: 1 and the share of
+    ``whole``. So those who have less than their right come before all others.
+    """
+    largest = 0.0
+    guaranteed = right.amounts if right is not None else NOTHING.amounts
+    for name, amount in used.amounts.items():
+        if amount <= 0:
+            continue
+        due = guaranteed.get(name, 0)
+        if due > 0:
+            of_type = amount / due
+        else:
+            there_is = whole.amounts.get(name, 0)
+            of_type = 1 + (amount / there_is if there_is > 0 else amount)
+        largest = max(largest, of_type)
+    return largest
+
+
+def least_free_share(free: Resource, capacity: Resource) -> float:
+    """The smallest share of ``capacity`` that is free, over the types it has; 0 without any."""
+    least: float | None = None
+    have = free.amounts
+    for name, amount in capacity.amounts.items():
+        if amount > 0:
+            of_type = have.get(name, 0) / amount
+            if least is None or of_type < least:
+                least = of_type
+    return 0.0 if least is None else least

@@ -1,0 +1,158 @@
+"""The scheduler as a whole: an event and the time go in, effects come out."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from sireference.core import (
+    applications,
+    asks,
+    callbacks,
+    configuration_update,
+    cycle,
+    nodes,
+    recovery,
+    releases,
+    utilisation,
+)
+from sireference.core.auto_scaling import OutstandingRequest, outstanding
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.model import (
+    Answered,
+    ConnectionLost,
+    Effect,
+    Event,
+    OfferCallbacks,
+    Refused,
+    Register,
+    ReportUtilisation,
+    Settings,
+    ShutDown,
+    Update,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateConfiguration,
+    UpdateNodes,
+    quoted,
+)
+from sireference.core.preemption import handshake
+from sireference.core.registration import ResourceManagers
+from sireference.core.snapshot import Snapshot, snapshot
+from sireference.core.states import RMState
+from sireference.core.tally import Tally, tally
+
+
+class Scheduler:
+    """The pure scheduler. ``now`` is seconds since the epoch and never goes back."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.rms = ResourceManagers(self.settings)
+
+    def handle(self, event: Event, now: float) -> list[Effect]:
+        """What follows from ``event``, in the order it has to be told.
+
+        An event of an RM that is not running changes nothing and is answered by Refused.
+        """
+        if isinstance(event, Register):
+            return self.rms.register(event, now)
+        rm = self.rms.running(event.rm_id)
+        if rm is None:
+            return [Refused(event.rm_id, self._why_not(event.rm_id))]
+        rm.callbacks.journal.now = now
+        effects: list[Effect]
+        match event:
+            case ConnectionLost():
+                effects = self.rms.connection_lost(rm, now)
+            case ShutDown():
+                effects = self.rms.shut_down(rm)
+            case OfferCallbacks():
+                effects = callbacks.offer(rm, event, now)
+            case Answered():
+                effects = rm.callbacks.answered(event, now)
+            case _:
+                effects = _apply(rm, event, now)
+        if rm.state is RMState.RUNNING:
+            effects += _pass(rm, now)
+            configuration_update.clear_up(rm)
+        return [*effects, *rm.callbacks.take()]
+
+    def serves(self, rm_id: str) -> bool:
+        """Whether events of this RM would be handled."""
+        return self.rms.running(rm_id) is not None
+
+    def snapshot(self, rm_id: str) -> Snapshot:
+        """What is held for this RM."""
+        return snapshot(rm_id, self.rms.known(rm_id))
+
+    def tallies(self) -> list[Tally]:
+        """How many of what is held, for everybody who ever registered."""
+        return [tally(rm) for rm in self.rms.all()]
+
+    def outstanding(self, rm_id: str) -> list[OutstandingRequest]:
+        """The demand of this RM that only more nodes could meet."""
+        rm = self.rms.known(rm_id)
+        return list(outstanding(rm)) if rm is not None else []
+
+    def next_deadline(self) -> float | None:
+        """When ``handle_timeout`` has something to do, None if never."""
+        deadlines = [rm.timers.next_deadline() for rm in self.rms.all()]
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    def handle_timeout(self, now: float) -> list[Effect]:
+        """What follows from the deadlines that have come."""
+        effects: list[Effect] = []
+        for rm in self.rms.all():
+            rm.callbacks.journal.now = now
+            due = rm.timers.fire(now)
+            if rm.state is RMState.RUNNING:  # nobody else is there to be told
+                effects += due
+                effects += _pass(rm, now)
+                configuration_update.clear_up(rm)
+            effects += rm.callbacks.take()
+        return effects
+
+    def _why_not(self, rm_id: str) -> str:
+        if not rm_id:
+            return "the request names no resource manager"
+        known = self.rms.known(rm_id)
+        if known is None:
+            return f"resource manager {quoted(rm_id)} is not registered"
+        return f"resource manager {quoted(rm_id)} is {known.state.value} and has to register again"
+
+
+def _apply(
+    rm: ResourceManager,
+    event: Update | UpdateConfiguration,
+    now: float,
+) -> list[Effect]:
+    """Every element by itself, in order: one bad one does not touch its neighbours."""
+    steps: Iterable[list[Effect]]
+    match event:
+        case UpdateNodes():
+            steps = (nodes.update(rm, info, now) for info in event.nodes)
+        case UpdateApplications():
+            steps = chain(
+                (applications.submit(rm, new, now) for new in event.new),
+                (applications.remove(rm, removal, now) for removal in event.remove),
+            )
+        case UpdateAllocations():
+            steps = chain(
+                (recovery.add(rm, allocation, now) for allocation in event.allocations),
+                (asks.add(rm, ask, now) for ask in event.asks),
+                (asks.release(rm, withdrawal, now) for withdrawal in event.ask_releases),
+                (releases.release(rm, release, now) for release in event.releases),
+            )
+        case ReportUtilisation():
+            steps = (utilisation.report(rm, report) for report in event.reports)
+        case UpdateConfiguration():
+            return configuration_update.update(rm, event, now)
+    return list(chain.from_iterable(steps))
+
+
+def _pass(rm: ResourceManager, now: float) -> list[Effect]:
+    """One scheduling pass over every partition of an RM that is running (SI-CONN-009)."""
+    effects: list[Effect] = []
+    for partition in rm.partitions.values():
+        effects += cycle.run(partition, now)
+        effects += handshake.run(partition, now)
+    return effects

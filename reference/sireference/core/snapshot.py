@@ -1,0 +1,160 @@
+"""A snapshot: what the scheduler holds for one resource manager, as it is at one moment."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sireference.core.books.application import Application
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.books.queue import Queue
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.states import NodeState, RMState
+
+Amounts = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationView:
+    """An allocation as the scheduler holds it."""
+
+    identity: str
+    allocation_key: str
+    node_id: str
+    task_group: str
+    placeholder: bool
+    release_open: bool
+    resource: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node as the scheduler counts it."""
+
+    node_id: str
+    partition: str
+    schedulable: bool
+    attributes: Mapping[str, str]
+    capacity: Amounts
+    occupied: Amounts
+    allocated: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationView:
+    """An application as the scheduler counts it."""
+
+    application_id: str
+    partition: str
+    queue: str
+    state: str
+    allocated_real: Amounts
+    allocated_placeholder: Amounts
+    allocations: tuple[AllocationView, ...]
+    pending_keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """A queue as the scheduler counts it, everything below it included."""
+
+    name: str
+    partition: str
+    max: Amounts
+    guaranteed: Amounts
+    allocated: Amounts
+    running_applications: int
+    dynamic: bool
+    draining: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All of it; ``state`` is None for an RM that never registered."""
+
+    rm_id: str
+    state: RMState | None
+    extra_config: Mapping[str, str] = field(default_factory=dict)
+    nodes: tuple[NodeView, ...] = ()
+    queues: tuple[QueueView, ...] = ()  # parents first
+    applications: tuple[ApplicationView, ...] = ()
+
+
+def snapshot(rm_id: str, rm: ResourceManager | None) -> Snapshot:
+    """What is held for ``rm``, which is None if it is not known; in the order things came."""
+    if rm is None:
+        return Snapshot(rm_id, None)
+    partitions = rm.partitions.values()
+    return Snapshot(
+        rm_id,
+        rm.state,
+        rm.register.extra_config if rm.state is not RMState.STOPPED else {},
+        tuple(_node(p, node) for p in partitions for node in p.nodes.values()),
+        tuple(_queue(p, queue) for p in partitions for queue in p.root.all()),
+        tuple(_application(p, one) for p in partitions for one in p.applications.values()),
+    )
+
+
+def _node(partition: Partition, node: Node) -> NodeView:
+    return NodeView(
+        node.node_id,
+        partition.name,
+        node.state is NodeState.SCHEDULABLE,
+        node.attributes,
+        node.capacity.amounts,
+        node.occupied.amounts,
+        _some(node.allocated),
+    )
+
+
+def _queue(partition: Partition, queue: Queue) -> QueueView:
+    return QueueView(
+        queue.name,
+        partition.name,
+        (queue.maximum or NOTHING).amounts,
+        (queue.guaranteed or NOTHING).amounts,
+        _some(queue.used - queue.promised),
+        queue.running,
+        queue.is_dynamic,
+        queue.is_draining,
+    )
+
+
+def _application(partition: Partition, application: Application) -> ApplicationView:
+    everything = application.allocations.values()
+    return ApplicationView(
+        application.application_id,
+        partition.name,
+        application.leaf.name,
+        application.state.value,
+        _sum(live for live in everything if not live.is_placeholder),
+        _sum(live for live in everything if live.is_placeholder),
+        tuple(map(_allocation, everything)),
+        tuple(application.pending),
+    )
+
+
+def _allocation(live: LiveAllocation) -> AllocationView:
+    ask = live.allocation.ask
+    return AllocationView(
+        live.allocation.identity,
+        ask.key,
+        live.allocation.node_id,
+        ask.task_group,
+        live.is_placeholder,
+        live.open_release is not None,
+        ask.resource.amounts,
+    )
+
+
+def _sum(allocations: Iterable[LiveAllocation]) -> Amounts:
+    total = NOTHING
+    for live in allocations:
+        total += live.allocation.ask.resource
+    return total.amounts
+
+
+def _some(used: Resource) -> Amounts:
+    """The amounts without the zeros that are left where something was taken and given back."""
+    return {name: amount for name, amount in used.amounts.items() if amount}

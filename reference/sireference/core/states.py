@@ -1,0 +1,249 @@
+"""State machines as tables: what may follow what, and the one function that moves."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, TypeVar
+
+State = TypeVar("State", bound=Enum)
+Happening = TypeVar("Happening", bound=Enum)
+
+Table = Mapping[State, Mapping[Happening, State]]
+
+
+class NotAllowedError(Exception):
+    """In this state that cannot happen; the state stays."""
+
+    def __init__(self, state: Enum, happening: Enum) -> None:
+        super().__init__(f"{happening.name} is not possible in state {state.value}")
+        self.state = state
+        self.happening = happening
+
+
+def allows(table: Table[State, Happening], state: State, happening: Happening) -> bool:
+    """Whether ``happening`` leads anywhere from ``state``."""
+    return happening in table[state]
+
+
+def fire(table: Table[State, Happening], state: State, happening: Happening) -> State:
+    """The state after ``happening``. Raises NotAllowedError where the table has no such edge."""
+    try:
+        return table[state][happening]
+    except KeyError:
+        raise NotAllowedError(state, happening) from None
+
+
+class RMState(Enum):
+    """Where the scheduler stands with a resource manager."""
+
+    INIT = "init"
+    RUNNING = "Running"
+    PAUSED = "Paused"
+    STOPPED = "Stopped"
+
+
+class RMHappening(Enum):
+    """What moves a resource manager."""
+
+    REGISTERED = "registered"
+    CONNECTION_LOST = "connection lost"
+    CONNECTION_LOSS_TIMEOUT = "stayed away for too long"
+    SHUT_DOWN = "shut down voluntarily"
+
+
+RM_TRANSITIONS: Final[Table[RMState, RMHappening]] = {
+    RMState.INIT: {RMHappening.REGISTERED: RMState.RUNNING},
+    RMState.RUNNING: {
+        RMHappening.CONNECTION_LOST: RMState.PAUSED,
+        RMHappening.SHUT_DOWN: RMState.STOPPED,
+    },
+    RMState.PAUSED: {RMHappening.CONNECTION_LOSS_TIMEOUT: RMState.STOPPED},
+    RMState.STOPPED: {},
+}
+"""Source: the RM life cycle drawn in every revision ("Communications between RM and Scheduler").
+
+Registering again, in whatever state, starts a new life at init (no edge leads back; C-23).
+"""
+
+
+class NodeState(Enum):
+    """Where a node stands."""
+
+    UNKNOWN = "unknown"
+    SCHEDULABLE = "SCHEDULABLE"
+    DRAINING = "DRAINING"
+    REMOVED = "REMOVED"
+
+
+class NodeAction(Enum):
+    """What the RM asks for a node."""
+
+    UNSET = "unset"
+    CREATE = "create"
+    CREATE_DRAIN = "create draining"
+    UPDATE = "update"
+    DRAIN_NODE = "drain"
+    DRAIN_TO_SCHEDULABLE = "back to schedulable"
+    DECOMMISSION = "decommission"
+
+
+NODE_TRANSITIONS: Final[Table[NodeState, NodeAction]] = {
+    NodeState.UNKNOWN: {
+        NodeAction.CREATE: NodeState.SCHEDULABLE,
+        NodeAction.CREATE_DRAIN: NodeState.DRAINING,
+    },
+    NodeState.SCHEDULABLE: {
+        NodeAction.UPDATE: NodeState.SCHEDULABLE,
+        NodeAction.DRAIN_NODE: NodeState.DRAINING,
+        NodeAction.DECOMMISSION: NodeState.REMOVED,  # not drawn, but unconditional (C-08)
+    },
+    NodeState.DRAINING: {
+        NodeAction.UPDATE: NodeState.DRAINING,
+        NodeAction.DRAIN_NODE: NodeState.DRAINING,
+        NodeAction.DRAIN_TO_SCHEDULABLE: NodeState.SCHEDULABLE,
+        NodeAction.DECOMMISSION: NodeState.REMOVED,
+    },
+    NodeState.REMOVED: {},
+}
+"""Source: the node diagram and the comments of ActionFromRM, all revisions.
+
+A removed node is forgotten; its id starts at unknown again.
+"""
+
+
+class AskState(Enum):
+    """Where an ask stands."""
+
+    INITIAL = "Initial"
+    PENDING = "Pending"
+    ALLOCATED = "Allocated"
+    REJECTED = "Rejected"
+
+
+class AskHappening(Enum):
+    """What moves an ask."""
+
+    ASKED = "asked by the RM"
+    REFUSED = "rejected by the scheduler"
+    WITHDRAWN = "withdrawn by the RM"
+    ALL_ALLOCATED = "all its allocations were made"
+
+
+ASK_TRANSITIONS: Final[Table[AskState, AskHappening]] = {
+    AskState.INITIAL: {
+        AskHappening.ASKED: AskState.PENDING,
+        AskHappening.REFUSED: AskState.REJECTED,
+    },
+    AskState.PENDING: {
+        AskHappening.ALL_ALLOCATED: AskState.ALLOCATED,
+        AskHappening.WITHDRAWN: AskState.REJECTED,
+        AskHappening.REFUSED: AskState.REJECTED,
+    },
+    AskState.ALLOCATED: {},
+    AskState.REJECTED: {},
+}
+"""Source: the life cycle of AllocationAsk, all revisions."""
+
+
+class AllocationState(Enum):
+    """Where an allocation stands."""
+
+    ALLOCATED = "Allocated"
+    COMPLETED = "Completed"
+    PREEMPTED = "Preempted"
+    EXPIRED = "Expired"
+    REPLACED = "Replaced"
+
+
+class TerminationType(Enum):
+    """Why an allocation or ask is released."""
+
+    UNSET = "not set"
+    STOPPED_BY_RM = "stopped by the RM"
+    TIMEOUT = "timed out"
+    PREEMPTED_BY_SCHEDULER = "preempted by the scheduler"
+    PLACEHOLDER_REPLACED = "placeholder replaced"
+    UNRECOGNISED = "no type of this SI"
+
+
+ALLOCATION_TRANSITIONS: Final[Table[AllocationState, TerminationType]] = {
+    AllocationState.ALLOCATED: {
+        TerminationType.STOPPED_BY_RM: AllocationState.COMPLETED,
+        TerminationType.PREEMPTED_BY_SCHEDULER: AllocationState.PREEMPTED,
+        TerminationType.TIMEOUT: AllocationState.EXPIRED,
+        TerminationType.PLACEHOLDER_REPLACED: AllocationState.REPLACED,
+    },
+    AllocationState.COMPLETED: {},
+    AllocationState.PREEMPTED: {},
+    AllocationState.EXPIRED: {},
+    AllocationState.REPLACED: {},
+}
+"""Source: the life cycle of allocations, all revisions; Replaced is the fourth way out (not drawn),
+from the gang scheduling design."""
+
+
+class ApplicationState(Enum):
+    """Where an application stands; the values are what UpdatedApplication.state says."""
+
+    NEW = "New"
+    ACCEPTED = "Accepted"
+    STARTING = "Starting"
+    RUNNING = "Running"
+    RESUMING = "Resuming"
+    COMPLETING = "Completing"
+    COMPLETED = "Completed"
+    FAILING = "Failing"
+    FAILED = "Failed"
+    REJECTED = "Rejected"
+    EXPIRED = "Expired"
+
+
+class ApplicationHappening(Enum):
+    """What moves an application."""
+
+    RUN = "run"
+    COMPLETE = "complete"
+    RESUME = "resume"
+    FAIL = "fail"
+    REJECT = "reject"
+    EXPIRE = "expire"
+
+
+_RUN, _COMPLETE = ApplicationHappening.RUN, ApplicationHappening.COMPLETE
+_RESUME, _FAIL = ApplicationHappening.RESUME, ApplicationHappening.FAIL
+_REJECT, _EXPIRE = ApplicationHappening.REJECT, ApplicationHappening.EXPIRE
+
+APPLICATION_TRANSITIONS: Final[Table[ApplicationState, ApplicationHappening]] = {
+    ApplicationState.NEW: {
+        _RUN: ApplicationState.ACCEPTED,
+        _RESUME: ApplicationState.RESUMING,
+        _FAIL: ApplicationState.FAILING,
+        _REJECT: ApplicationState.REJECTED,
+    },
+    ApplicationState.ACCEPTED: {
+        _RUN: ApplicationState.STARTING,
+        _COMPLETE: ApplicationState.COMPLETING,
+        _RESUME: ApplicationState.RESUMING,
+        _FAIL: ApplicationState.FAILING,
+    },
+    ApplicationState.STARTING: {
+        _RUN: ApplicationState.RUNNING,
+        _COMPLETE: ApplicationState.COMPLETING,
+        _FAIL: ApplicationState.FAILING,
+    },
+    ApplicationState.RUNNING: {
+        _COMPLETE: ApplicationState.COMPLETING,
+        _FAIL: ApplicationState.FAILING,
+    },
+    ApplicationState.RESUMING: {_RUN: ApplicationState.ACCEPTED},
+    ApplicationState.COMPLETING: {
+        _RUN: ApplicationState.RUNNING,
+        _COMPLETE: ApplicationState.COMPLETED,
+    },
+    ApplicationState.COMPLETED: {_EXPIRE: ApplicationState.EXPIRED},
+    ApplicationState.FAILING: {_FAIL: ApplicationState.FAILED},
+    ApplicationState.FAILED: {_EXPIRE: ApplicationState.EXPIRED},
+    ApplicationState.REJECTED: {_EXPIRE: ApplicationState.EXPIRED},
+    ApplicationState.EXPIRED: {},
+}
+"""Source: the gang scheduling design (New, Accepted, running, waiting, completed, killed), named as
+the ChangeDetail values of 2023-08 and 2023-12 name them; edges as in yunikorn-core 1.5."""

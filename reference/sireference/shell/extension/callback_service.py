@@ -1,0 +1,74 @@
+"""The call Callbacks: an RM offers to take some, and answers them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from siwire.ext import extension_pb2 as ext
+
+from sireference.core.model import OfferCallbacks, quoted
+from sireference.shell.engine import Engine
+from sireference.shell.extension.callback_stream import CallbackStream
+from sireference.shell.options import Limits
+from sireference.shell.places import Places
+from sireference.shell.streams import Ending
+
+
+class CallbackService:
+    """Serves the stream of one RM after the other, or side by side."""
+
+    def __init__(self, engine: Engine, places: Places, limits: Limits) -> None:
+        self._engine = engine
+        self._places = places
+        self._limits = limits
+
+    async def callbacks(self, requests: AsyncIterator[ext.FromRm], context: Any) -> None:
+        """One stream, from its offer to its end."""
+        async with self._places.one(context):
+            offer = await self._offer(requests, context)
+            stream = CallbackStream(offer.rm_id, offer.kinds, self._limits.callback_patience)
+            ending = await self._serve(stream, requests, context)
+        if ending.code is not grpc.StatusCode.OK:
+            await context.abort(ending.code, ending.says)
+
+    async def _offer(self, requests: AsyncIterator[ext.FromRm], context: Any) -> ext.FromRm.Offer:
+        first = await anext(aiter(requests), ext.FromRm())
+        if not first.HasField("offer"):
+            says = "the first message has to be an offer"
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, says)
+        if not self._engine.serves(first.offer.rm_id):
+            says = f"resource manager {quoted(first.offer.rm_id)} is not registered"
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, says)
+        return first.offer
+
+    async def _serve(
+        self, stream: CallbackStream, requests: AsyncIterator[ext.FromRm], context: Any
+    ) -> Ending:
+        self._engine.handle(OfferCallbacks(stream.owner, self._engine.callbacks.bind(stream)))
+        reader = asyncio.create_task(_read(stream, requests))
+        writer = stream.begin_writing(context)
+        try:
+            await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+            if reader.done():
+                await reader
+                stream.end(Ending())
+            await writer
+        except BaseException:
+            if not (stream.is_broken_off and writer.cancelled()):
+                raise
+        finally:
+            reader.cancel()
+            writer.cancel()
+            if self._engine.callbacks.unbind(stream):
+                self._engine.handle(OfferCallbacks(stream.owner, frozenset()))
+        return await stream.ending
+
+
+async def _read(stream: CallbackStream, requests: AsyncIterator[ext.FromRm]) -> None:
+    async for request in requests:
+        if not request.HasField("answer"):
+            says = "after the offer there are answers only"
+            stream.end(Ending(grpc.StatusCode.INVALID_ARGUMENT, says))
+            return
+        stream.answer(request.answer)

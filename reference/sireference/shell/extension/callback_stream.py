@@ -1,0 +1,56 @@
+"""The stream on which one RM takes callbacks: calls with and without answers."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
+
+from siwire.ext import extension_pb2 as ext
+
+from sireference.shell.streams import OpenStream
+
+Kind: TypeAlias = "ext.CallbackKind.ValueType"
+Answer: TypeAlias = ext.FromRm.Answer
+Listener = Callable[[Answer], None]
+
+_METHOD: Final = "Callbacks"
+_NO_ANSWER: Final = "the resource manager did not answer in time"
+
+
+class CallbackStream(OpenStream):
+    """From the offer of ``kinds`` on; no answer within ``patience`` is a refusal."""
+
+    def __init__(self, rm_id: str, kinds: Iterable[Kind], patience: float) -> None:
+        super().__init__(_METHOD)
+        self.owner = rm_id
+        self.kinds = frozenset(kinds)
+        self._patience = patience
+        self._open: dict[int, tuple[Listener, asyncio.TimerHandle]] = {}
+        self._calls = 0
+
+    def call(
+        self, kind: Kind, payloads: Iterable[ext.SiPayload] = (), listener: Listener | None = None
+    ) -> None:
+        """Make one call; ``listener`` gets the answer, where there is to be one."""
+        self._calls += 1
+        if listener is not None:
+            silence = Answer(call_id=self._calls, ok=False, text=_NO_ANSWER)
+            alarm = asyncio.get_running_loop().call_later(self._patience, self.answer, silence)
+            self._open[self._calls] = (listener, alarm)
+        is_question = listener is not None
+        message = ext.ToRm(
+            call_id=self._calls, kind=kind, payloads=payloads, answer_expected=is_question
+        )
+        self.put([message])
+
+    def answer(self, answer: Answer) -> None:
+        """Take an answer; one that nobody waits for, or not any more, is no matter."""
+        listener, alarm = self._open.pop(answer.call_id, (None, None))
+        if listener is not None and alarm is not None:
+            alarm.cancel()
+            listener(answer)
+
+    def hang_up(self) -> None:
+        """Nobody waits for answers any more; whoever wants one has to ask again."""
+        for _, alarm in self._open.values():
+            alarm.cancel()
+        self._open.clear()

@@ -1,0 +1,150 @@
+"""Callbacks over the extension: what the core calls goes to the RM's stream, answers come back."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from siwire import Revision
+from siwire.ext import extension_pb2 as ext
+
+from sireference.codec.callbacks import CallbackCodec, callbacks_of
+from sireference.core.model import (
+    Answered,
+    Call,
+    Callback,
+    ContainerState,
+    PredicatesQuestion,
+    PreemptionQuestion,
+    SentEvents,
+    SyncedCache,
+)
+from sireference.shell.extension.callback_stream import Answer, CallbackStream, Kind
+from sireference.shell.logs import LOGGER, fields
+from sireference.shell.options import Limits
+from sireference.shell.streams import Ending
+
+_KINDS: Final[dict[Callback, Kind]] = {
+    Callback.PREDICATES: ext.PLACEMENT_CHECK,
+    Callback.PREEMPTION_PREDICATES: ext.EVICTION_CHECK,
+    Callback.EVENTS: ext.EVENT_BATCH,
+    Callback.CONTAINER_STATE: ext.CONTAINER_STATE,
+    Callback.CACHE_SYNC: ext.CACHE_SYNC,
+}
+# Well below the 4 MiB a gRPC client takes unless told otherwise
+_MOST_BYTES: Final = 1 << 20
+_NOT_READ: Final = "the resource manager does not read its callbacks"
+
+
+class CallbackTable:
+    """The open stream of every RM that takes callbacks."""
+
+    def __init__(self, revision: Revision, limits: Limits) -> None:
+        self.kinds = tuple(sorted(_KINDS[callback] for callback in callbacks_of(revision)))
+        self._codec = CallbackCodec(revision)
+        self._limits = limits
+        self.patience = limits.callback_patience
+        self._streams: dict[str, CallbackStream] = {}
+
+    def bind(self, stream: CallbackStream) -> frozenset[Callback]:
+        """``stream`` is the one of its RM from now on; what the core may call there."""
+        self.end(stream.owner, "another Callbacks stream took its place")
+        self._streams[stream.owner] = stream
+        taken = stream.kinds & set(self.kinds)
+        return frozenset(callback for callback, kind in _KINDS.items() if kind in taken)
+
+    def unbind(self, stream: CallbackStream) -> bool:
+        """``stream`` is over; whether it was in use until now."""
+        was_in_use = self._streams.get(stream.owner) is stream
+        if was_in_use:
+            del self._streams[stream.owner]
+        stream.hang_up()
+        return was_in_use
+
+    def end(self, rm_id: str, says: str) -> None:
+        """The RM has to open another stream if it wants callbacks."""
+        stream = self._streams.get(rm_id)
+        if stream is not None:
+            self.unbind(stream)
+            stream.end(Ending(grpc.StatusCode.ABORTED, says))
+
+    def all(self) -> list[CallbackStream]:
+        """Those that are open."""
+        return list(self._streams.values())
+
+    def deliver(self, call: Call, tell: Callable[[Answered], object]) -> None:
+        """Make the call, if the RM is there; ``tell`` gets its answer where there is one."""
+        stream = self._streams.get(call.rm_id)
+        if stream is None:
+            return
+        payloads = map(_payload, self._codec.messages(call))
+        match call:
+            case PredicatesQuestion():
+                stream.call(ext.PLACEMENT_CHECK, payloads, self._listener(call, tell))
+            case PreemptionQuestion():
+                stream.call(ext.EVICTION_CHECK, payloads, self._listener(call, tell))
+            case SyncedCache():
+                stream.call(ext.CACHE_SYNC, payloads, _note_refusal)
+            case ContainerState():
+                stream.call(ext.CONTAINER_STATE, payloads)
+            case SentEvents():
+                for batch in _batches(payloads):
+                    stream.call(ext.EVENT_BATCH, batch)
+        if stream.outbox.size > self._limits.outbox_bytes:
+            LOGGER.warning(_NOT_READ, extra=fields(rm=call.rm_id))
+            stream.break_off(Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, _NOT_READ))
+
+    def _listener(
+        self, call: PredicatesQuestion | PreemptionQuestion, tell: Callable[[Answered], object]
+    ) -> Callable[[Answer], None]:
+        def listen(answer: Answer) -> None:
+            suits, index = answer.ok, -1
+            if suits and isinstance(call, PreemptionQuestion):
+                suits, index = self._read(answer.payload)
+            tell(Answered(call.rm_id, call.number, suits, answer.text, index))
+
+        return listen
+
+    def _read(self, payload: ext.SiPayload) -> tuple[bool, int]:
+        try:
+            return self._codec.preemption_answer(payload.data)
+        except DecodeError:
+            return False, -1
+
+    def state_dump(self, rm_id: str) -> "asyncio.Future[Answer] | None":
+        """What the RM will answer, None if it did not offer a state dump."""
+        stream = self._streams.get(rm_id)
+        if stream is None or ext.RM_STATE_DUMP not in stream.kinds:
+            return None
+        dump: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+        def listen(answer: Answer) -> None:
+            if not dump.done():
+                dump.set_result(answer)
+
+        stream.call(ext.RM_STATE_DUMP, listener=listen)
+        return dump
+
+
+def _note_refusal(answer: Answer) -> None:
+    if not answer.ok:
+        LOGGER.warning("a cache was not synchronised", extra=fields(reason=answer.text))
+
+
+def _payload(message: Any) -> ext.SiPayload:
+    said: Message = message
+    return ext.SiPayload(full_name=said.DESCRIPTOR.full_name, data=said.SerializeToString())
+
+
+def _batches(payloads: Iterable[ext.SiPayload]) -> Iterator[list[ext.SiPayload]]:
+    batch: list[ext.SiPayload] = []
+    size = 0
+    for payload in payloads:
+        if size > _MOST_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(payload)
+        size += len(payload.data)
+    if batch:
+        yield batch

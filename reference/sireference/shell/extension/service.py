@@ -1,0 +1,102 @@
+"""The service ``siconform.ext.v1.SchedulerExtension``, beside the scheduler's on one address."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import grpc
+from siwire.ext import extension_pb2 as ext
+
+from sireference.codec import NoPolicyError
+from sireference.configuration.problems import ConfigurationError
+from sireference.core.model import UpdateConfiguration, quoted
+from sireference.shell.clock import VirtualClock
+from sireference.shell.engine import Engine
+from sireference.shell.extension.callback_service import CallbackService
+from sireference.shell.extension.facets import facets, milliseconds
+from sireference.shell.extension.views import metrics_result, snapshot_result
+
+SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
+# The SI tells times in nanoseconds in an int64, which ends in the year 2262
+_LAST_MOMENT: Final = 9_223_372_036_854
+
+Behaviour = Callable[[Any, Any], Awaitable[Any]]
+
+
+class ExtensionService:
+    """What each call does. A call that is not offered is answered UNIMPLEMENTED by gRPC."""
+
+    def __init__(self, engine: Engine, callbacks: CallbackService) -> None:
+        self._engine = engine
+        self._callbacks = callbacks
+
+    def behaviours(self) -> dict[str, Behaviour]:
+        """The methods by name."""
+        behaviours: dict[str, Behaviour] = {
+            "Describe": self.describe,
+            "Snapshot": self.snapshot,
+            "ReadMetrics": self.read_metrics,
+            "Callbacks": self._callbacks.callbacks,
+            "ApplyConfiguration": self.apply_configuration,
+        }
+        if isinstance(self._engine.clock, VirtualClock):
+            behaviours["AdvanceClock"] = self.advance_clock
+        return behaviours
+
+    async def describe(self, request: ext.DescribeQuery, _context: Any) -> ext.Facets:
+        """Which facets work, and the timers."""
+        is_virtual = isinstance(self._engine.clock, VirtualClock)
+        scheduler = self._engine.scheduler
+        rm = scheduler.rms.known(request.rm_id)
+        settings = scheduler.settings if rm is None else rm.settings
+        described = facets(self._engine.codec.revision, settings, is_virtual=is_virtual)
+        callbacks = self._engine.callbacks
+        described.callbacks.extend(callbacks.kinds)
+        described.timers.callback_answer = milliseconds(callbacks.patience)
+        return described
+
+    async def snapshot(self, request: ext.SnapshotQuery, _context: Any) -> ext.SnapshotResult:
+        """What is held for one RM."""
+        return snapshot_result(self._engine.scheduler.snapshot(request.rm_id))
+
+    async def read_metrics(self, request: ext.MetricsQuery, context: Any) -> ext.MetricsResult:
+        """Outstanding demand of one RM, and counters."""
+        await self._known(request.rm_id, context)
+        scheduler = self._engine.scheduler
+        (tally,) = (one for one in scheduler.tallies() if one.rm_id == request.rm_id)
+        return metrics_result(scheduler.outstanding(request.rm_id), tally, self._engine.counters)
+
+    async def _known(self, rm_id: str, context: Any) -> None:
+        if not self._engine.scheduler.rms.known(rm_id):
+            says = f"resource manager {quoted(rm_id)} is not registered"
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, says)
+
+    async def apply_configuration(
+        self, request: ext.ConfigurationChange, context: Any
+    ) -> ext.ConfigurationOutcome:
+        """Replace the configuration of one RM, or say what is against it."""
+        await self._known(request.rm_id, context)
+        try:
+            configuration = self._engine.codec.policies.configuration(
+                request.policy_group, request.config
+            )
+        except (ConfigurationError, NoPolicyError) as why:
+            return ext.ConfigurationOutcome(reason=str(why))
+        refused = self._engine.handle(
+            UpdateConfiguration(
+                request.rm_id, configuration, request.policy_group, dict(request.extra)
+            )
+        )
+        if refused is not None:
+            return ext.ConfigurationOutcome(reason=refused.reason)
+        return ext.ConfigurationOutcome(applied=True)
+
+    async def advance_clock(self, request: ext.ClockStep, context: Any) -> ext.ClockResult:
+        """Move time on, every deadline when it comes."""
+        if request.milliseconds < 0:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "time does not go back")
+        moment = self._engine.clock.now() + request.milliseconds / 1000
+        if moment * 1000 > _LAST_MOMENT:
+            says = f"{quoted(str(request.milliseconds))} milliseconds lead beyond the year 2262"
+            await context.abort(grpc.StatusCode.OUT_OF_RANGE, says)
+        self._engine.advance_to(moment)
+        return ext.ClockResult(now_milliseconds=round(self._engine.clock.now() * 1000))

@@ -1,0 +1,118 @@
+"""What the core shows of itself as messages of the extension."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from siwire.ext import extension_pb2 as ext
+
+from sireference.core.auto_scaling import OutstandingRequest
+from sireference.core.snapshot import (
+    AllocationView,
+    ApplicationView,
+    NodeView,
+    QueueView,
+    Snapshot,
+)
+from sireference.core.states import RMState
+from sireference.core.tally import Tally
+from sireference.shell.counters import Counters
+
+# Registration is one step here, nobody ever sees an RM between init and Running
+_PHASES: Final[Mapping[RMState | None, ext.SnapshotResult.RmPhase.ValueType]] = {
+    None: ext.SnapshotResult.UNKNOWN_RM,
+    RMState.INIT: ext.SnapshotResult.UNKNOWN_RM,
+    RMState.RUNNING: ext.SnapshotResult.RUNNING,
+    RMState.PAUSED: ext.SnapshotResult.PAUSED,
+    RMState.STOPPED: ext.SnapshotResult.STOPPED,
+}
+_MOST: Final = 2**63 - 1
+
+
+def snapshot_result(snapshot: Snapshot) -> ext.SnapshotResult:
+    """The answer to Snapshot."""
+    return ext.SnapshotResult(
+        phase=_PHASES[snapshot.state],
+        nodes=map(_node, snapshot.nodes),
+        applications=map(_application, snapshot.applications),
+        extra_config=snapshot.extra_config,
+        queues=map(_queue, snapshot.queues),
+    )
+
+
+def metrics_result(
+    outstanding: Iterable[OutstandingRequest], tally: Tally, counters: Counters
+) -> ext.MetricsResult:
+    """The answer to ReadMetrics; what was heard and told counts all RMs."""
+    return ext.MetricsResult(
+        outstanding=[
+            ext.Outstanding(
+                request_id=one.request_id,
+                resource=wire_amounts(one.resource.amounts),
+                tags=one.tags,
+            )
+            for one in outstanding
+        ],
+        counters={
+            "nodes": tally.nodes,
+            "allocations": tally.allocations,
+            "pending_asks": tally.pending_asks,
+            **{f"applications.{state}": count for state, count in tally.applications.items()},
+            **{f"heard.{method}": count for method, count in counters.heard.items()},
+            **{f"told.{what}": count for what, count in counters.told.items()},
+        },
+    )
+
+
+def wire_amounts(amounts: Mapping[str, int]) -> dict[str, int]:
+    """``amounts`` within what an int64 holds; sums in the core may be larger."""
+    return {name: max(-_MOST, min(amount, _MOST)) for name, amount in amounts.items()}
+
+
+def _node(node: NodeView) -> ext.NodeView:
+    return ext.NodeView(
+        node_id=node.node_id,
+        partition=node.partition,
+        schedulable=node.schedulable,
+        attributes=node.attributes,
+        capacity=wire_amounts(node.capacity),
+        occupied=wire_amounts(node.occupied),
+        allocated=wire_amounts(node.allocated),
+    )
+
+
+def _queue(queue: QueueView) -> ext.QueueView:
+    return ext.QueueView(
+        name=queue.name,
+        partition=queue.partition,
+        max=wire_amounts(queue.max),
+        guaranteed=wire_amounts(queue.guaranteed),
+        allocated=wire_amounts(queue.allocated),
+        running_applications=queue.running_applications,
+        dynamic=queue.dynamic,
+        draining=queue.draining,
+    )
+
+
+def _application(application: ApplicationView) -> ext.AppView:
+    return ext.AppView(
+        application_id=application.application_id,
+        partition=application.partition,
+        queue=application.queue,
+        state=application.state,
+        allocated_real=wire_amounts(application.allocated_real),
+        allocated_placeholder=wire_amounts(application.allocated_placeholder),
+        allocations=map(_allocation, application.allocations),
+        pending_keys=application.pending_keys,
+    )
+
+
+def _allocation(allocation: AllocationView) -> ext.AllocView:
+    return ext.AllocView(
+        identity=allocation.identity,
+        allocation_key=allocation.allocation_key,
+        node_id=allocation.node_id,
+        task_group=allocation.task_group,
+        placeholder=allocation.placeholder,
+        release_open=allocation.release_open,
+        resource=wire_amounts(allocation.resource),
+    )

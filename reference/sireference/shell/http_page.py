@@ -1,0 +1,93 @@
+"""The optional HTTP port: metrics for Prometheus and the state as JSON."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
+from typing import Any, Final, TypeVar
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import msgspec
+from prometheus_client import make_wsgi_app
+
+from sireference.core.tally import Tally
+from sireference.shell.counters import Counters
+from sireference.shell.engine import Engine
+from sireference.shell.logs import LOGGER
+from sireference.shell.metrics import registry
+
+_PATIENCE: Final = 10.0  # seconds for the event loop to answer
+_WHAT_THERE_IS: Final = b"/metrics  metrics for Prometheus\n/state    the state as JSON\n"
+_TEXT: Final = "text/plain; charset=utf-8"
+
+Result = TypeVar("Result")
+Start = Callable[[str, list[tuple[str, str]]], Any]
+
+
+class HttpPage:
+    """Serves on a thread of its own; what it shows is read on the event loop of the scheduler."""
+
+    def __init__(self, engine: Engine, listen: str) -> None:
+        """Listen on ``listen`` (``host:port``). Raises OSError where that is not possible."""
+        self._engine = engine
+        self._loop = asyncio.get_running_loop()
+        self._metrics: Any = make_wsgi_app(registry(self._tallies))
+        host, _, port = listen.rpartition(":")
+        self._server = make_server(
+            host.strip("[]"), int(port), self._answer, _ThreadPerRequest, _Quiet
+        )
+        self.address = f"{host}:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer(self, environment: dict[str, Any], start: Start) -> Iterable[bytes]:
+        path = environment["PATH_INFO"]
+        if path == "/metrics":
+            answer: Iterable[bytes] = self._metrics(environment, start)
+            return answer
+        if path == "/state":
+            body = self._on_loop(self._state)
+            start("200 OK", [("Content-Type", "application/json")])
+            return [body]
+        start("200 OK" if path == "/" else "404 Not Found", [("Content-Type", _TEXT)])
+        return [_WHAT_THERE_IS]
+
+    def _state(self) -> bytes:
+        scheduler = self._engine.scheduler
+        state = {
+            "revision": self._engine.codec.revision.name,
+            "now": self._engine.clock.now(),
+            "resource_managers": [scheduler.snapshot(rm.rm_id) for rm in scheduler.rms.all()],
+        }
+        return msgspec.json.encode(state)
+
+    def _tallies(self) -> tuple[Counters, list[Tally]]:
+        def count() -> tuple[Counters, list[Tally]]:
+            return self._engine.counters, self._engine.scheduler.tallies()
+
+        return self._on_loop(count)
+
+    def _on_loop(self, read: Callable[[], Result]) -> Result:
+        async def on_loop() -> Result:
+            return read()
+
+        return asyncio.run_coroutine_threadsafe(on_loop(), self._loop).result(_PATIENCE)
+
+
+class _ThreadPerRequest(ThreadingMixIn, WSGIServer):
+    """One slow reader does not keep others waiting."""
+
+    daemon_threads = True
+
+
+class _Quiet(WSGIRequestHandler):
+    """Requests are logged like everything else."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # named by the library
+        """At the finest level."""
+        LOGGER.debug(format, *args)

@@ -1,0 +1,59 @@
+"""Logs on standard error: one line a record, as text or as JSON."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any, Final
+
+LOGGER: Final = logging.getLogger("sireference")
+_FIELDS: Final = "fields"
+
+
+def fields(**more: Any) -> dict[str, Any]:
+    """``extra`` of a log call: what the sentence is about, by name."""
+    return {_FIELDS: more}
+
+
+def set_up(level: str, form: str) -> None:
+    """Write records from ``level`` on (``debug`` to ``error``) as ``text`` or ``json``."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    LOGGER.handlers = [handler]
+    LOGGER.propagate = False
+    LOGGER.setLevel(level.upper())
+
+
+class TextLines(logging.Formatter):
+    """``time level sentence name=value ...``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, and the lines of a traceback where there is one."""
+        more = getattr(record, _FIELDS, {})
+        named = "".join(f" {name}={_as_json(value)}" for name, value in more.items())
+        trouble = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return f"{_time(record)} {record.levelname} {record.getMessage()}{named}{trouble}"
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: ``time``, ``level``, ``says`` and whatever it is about."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, whatever is in it."""
+        said: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "says": record.getMessage(),
+            **getattr(record, _FIELDS, {}),
+        }
+        if record.exc_info:
+            said["trouble"] = self.formatException(record.exc_info)
+        return _as_json(said)
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, default=str)

@@ -1,0 +1,40 @@
+"""How a server is run: who may connect, and how much of what it bears."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import grpc
+
+_MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a server bears before it refuses."""
+
+    message_bytes: int = 64 * _MIB  # of one message it reads
+    streams: int = 1024  # open at a time, of all resource managers together
+    # that wait to be written to one resource manager; one that does not read is lost beyond it
+    outbox_bytes: int = 256 * _MIB
+    callback_patience: float = 10.0  # seconds until a callback without answer counts as refused
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Certificate and key of the server; with ``client_ca`` clients need a certificate of it."""
+
+    certificate: Path
+    key: Path
+    client_ca: Path | None = None
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """What gRPC needs. Raises OSError where a file cannot be read."""
+        pair = (self.key.read_bytes(), self.certificate.read_bytes())
+        authority = self.client_ca.read_bytes() if self.client_ca is not None else None
+        return grpc.ssl_server_credentials(
+            [pair], root_certificates=authority, require_client_auth=authority is not None
+        )

@@ -1,0 +1,112 @@
+"""The gRPC server: the scheduler, its extension, health and reflection on one address."""
+
+import contextlib
+from typing import Any, Final
+
+import grpc
+from google.protobuf import descriptor_pool
+from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
+    health,
+    health_pb2,
+    health_pb2_grpc,
+)
+from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  # the same
+from siwire import rpc
+from siwire.ext import extension_pb2 as ext
+
+from sireference.codec import Codec
+from sireference.core.model import Settings
+from sireference.shell.clock import Clock, SystemClock
+from sireference.shell.engine import Engine
+from sireference.shell.extension.callback_service import CallbackService
+from sireference.shell.extension.service import SERVICE, ExtensionService
+from sireference.shell.options import DEFAULT_LIMITS, Limits
+from sireference.shell.places import Places
+from sireference.shell.service import SchedulerService
+from sireference.shell.streams import Ending, StreamTable
+
+UNIX: Final = "unix:"
+_GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
+
+
+class _Pools:
+    """What reflection knows: the pools of what is served, gRPC's own services behind them."""
+
+    def __init__(self, *own: descriptor_pool.DescriptorPool) -> None:
+        self._own: tuple[Any, ...] = own
+        self._shared: Any = descriptor_pool.Default()
+
+    def __getattr__(self, name: str) -> Any:
+        look_ups = [getattr(pool, name) for pool in self._own]
+        last_resort = getattr(self._shared, name)
+
+        def look_up(*arguments: Any) -> Any:
+            for one in look_ups:
+                with contextlib.suppress(KeyError):
+                    return one(*arguments)
+            return last_resort(*arguments)
+
+        return look_up
+
+
+class Server:
+    """A running reference scheduler; ``address`` is where it listens."""
+
+    def __init__(
+        self,
+        codec: Codec,
+        settings: Settings,
+        clock: Clock | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        revision = codec.revision
+        self._streams = StreamTable()
+        self.engine = Engine(codec, settings, clock or SystemClock(), self._streams, limits)
+        places = Places(limits.streams)
+        service = SchedulerService(codec, self.engine, self._streams, places)
+        extension = ExtensionService(self.engine, CallbackService(self.engine, places, limits))
+        self._server = grpc.aio.server(
+            options=(
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", limits.message_bytes),
+            )
+        )
+        self._server.add_generic_rpc_handlers(
+            (
+                rpc.scheduler_handlers(revision, service.behaviours()),
+                rpc.handlers(SERVICE, extension.behaviours()),
+            )
+        )
+        self._health = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        self._names = (*rpc.full_names(revision), SERVICE.full_name)
+        served = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(
+            served, self._server, pool=_Pools(revision.si.POOL, ext.DESCRIPTOR.pool)
+        )
+        self.address = ""
+
+    async def start(self, listen: str, credentials: grpc.ServerCredentials | None = None) -> None:
+        """Listen on ``listen``, with TLS if there are ``credentials``.
+
+        ``listen`` is ``host:port`` (port 0 takes a free one) or ``unix:path``. Raises RuntimeError
+        where that is not possible.
+        """
+        if credentials is None:
+            port = self._server.add_insecure_port(listen)
+        else:
+            port = self._server.add_secure_port(listen, credentials)
+        await self._server.start()
+        for name in (health.OVERALL_HEALTH, *self._names):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        is_path = listen.startswith(UNIX)
+        self.address = listen if is_path else f"{listen.rpartition(':')[0]}:{port}"
+
+    async def stop(self) -> None:
+        """End every stream with a sentence, then stop listening."""
+        await self._health.enter_graceful_shutdown()
+        for stream in self._streams.all():
+            stream.end(_GOING_DOWN)
+        for rm_stream in self.engine.callbacks.all():
+            rm_stream.end(_GOING_DOWN)
+        await self._server.stop(grace=0.5)

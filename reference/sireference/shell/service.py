@@ -1,0 +1,144 @@
+"""The service ``si.v1.Scheduler`` over gRPC (docs/grpc-binding.md has the rules in prose)."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+
+from sireference.codec import Codec, NoPolicyError
+from sireference.configuration.problems import ConfigurationError
+from sireference.core.model import ConnectionLost, ShutDown, quoted
+from sireference.shell.engine import Engine
+from sireference.shell.logs import LOGGER, fields
+from sireference.shell.places import Places
+from sireference.shell.redaction import loggable
+from sireference.shell.streams import Ending, OpenStream, StreamTable
+
+# A status travels in HTTP/2 trailers, which are limited to 8 kB by default
+_LONGEST_SENTENCE = 4000
+# grpc.aio shows a broken stream as an end of requests first, as if it were half-closed; seconds
+# until the cancellation of the handler has certainly come as well
+_CANCELLATION_FOLLOWS = 0.05
+
+Behaviour = Callable[[Any, Any], Awaitable[Any]]
+
+
+class SchedulerService:
+    """What each call does."""
+
+    def __init__(self, codec: Codec, engine: Engine, streams: StreamTable, places: Places) -> None:
+        self._codec = codec
+        self._engine = engine
+        self._streams = streams
+        self._places = places
+
+    def behaviours(self) -> dict[str, Behaviour]:
+        """The methods by name."""
+        behaviours: dict[str, Behaviour] = {"RegisterResourceManager": self.register}
+        for method in self._codec.update_methods:
+            behaviours[method] = partial(self.update, method)
+        return behaviours
+
+    async def register(self, request: Any, context: Any) -> Message:
+        """Register, or say what is wrong with the request."""
+        self._note("RegisterResourceManager", request)
+        try:
+            event = self._codec.register(request)
+        except ConfigurationError as why:
+            await context.abort(
+                grpc.StatusCode.INVALID_ARGUMENT, why.listing(20)[:_LONGEST_SENTENCE]
+            )
+            raise
+        except NoPolicyError as why:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(why))
+            raise
+        refused = self._engine.handle(event)
+        if refused is not None:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, refused.reason)
+        response: Message = self._codec.revision.si.RegisterResourceManagerResponse()
+        return response
+
+    async def update(self, method: str, requests: AsyncIterator[Any], context: Any) -> None:
+        """One update stream, from its first message to its end."""
+        async with self._places.one(context):
+            ending = await self._serve(OpenStream(method), requests, context)
+        if ending.code is not grpc.StatusCode.OK:  # who does not read will not take this either
+            await context.abort(ending.code, ending.says[:_LONGEST_SENTENCE])
+
+    async def _serve(
+        self, stream: OpenStream, requests: AsyncIterator[Any], context: Any
+    ) -> Ending:
+        """Read and write until the end, and say which it is.
+
+        The stream stays open for answers after the RM has half-closed it, until all streams of the
+        RM are half-closed.
+        """
+        reader = asyncio.create_task(self._read(stream, requests))
+        writer = stream.begin_writing(context)
+        try:
+            done, _ = await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+            if reader in done:
+                await reader  # its error, if there was one
+            await writer
+        except BaseException:
+            if not (stream.is_broken_off and writer.cancelled()):
+                self._lost(stream)
+                raise
+        finally:
+            reader.cancel()
+            writer.cancel()
+        self._streams.unbind(stream)
+        return await stream.ending
+
+    async def _read(self, stream: OpenStream, requests: AsyncIterator[Any]) -> None:
+        async for request in requests:
+            self._take(stream, request)
+            if stream.ending.done():
+                return
+        await asyncio.sleep(_CANCELLATION_FOLLOWS)
+        self._half_closed(stream)
+
+    def _take(self, stream: OpenStream, request: Any) -> None:
+        self._note(stream.method, request)
+        rm_id = request.rmID
+        if stream.rm_id not in (None, rm_id):
+            says = f"this stream belongs to {quoted(stream.rm_id or '')}, not to {quoted(rm_id)}"
+            stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, says))
+            return
+        if stream.rm_id is None and self._engine.serves(rm_id):
+            self._streams.bind(stream, rm_id)
+        for event in self._codec.events(stream.method, request):
+            refused = self._engine.handle(event)
+            if refused is not None:
+                stream.put(list(self._codec.farewell(refused)))
+                stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, refused.reason))
+                return
+
+    def _half_closed(self, stream: OpenStream) -> None:
+        stream.is_half_closed = True
+        if stream.rm_id is None or stream not in self._streams.of(stream.rm_id):
+            stream.end(Ending())
+        else:
+            self._leave_if_all_over(stream.rm_id)
+
+    def _lost(self, stream: OpenStream) -> None:
+        if stream.rm_id is not None and self._streams.lose(stream):
+            self._leave_if_all_over(stream.rm_id)
+
+    def _leave_if_all_over(self, rm_id: str) -> None:
+        """With its last stream the RM is gone: lost if one of them broke, else of its own will."""
+        streams = self._streams.of(rm_id)
+        if all(stream.is_half_closed for stream in streams):
+            is_lost = self._streams.has_lost(rm_id)
+            self._engine.handle(ConnectionLost(rm_id) if is_lost else ShutDown(rm_id))
+            for stream in streams:
+                stream.end(Ending())
+
+    def _note(self, method: str, request: Message) -> None:
+        self._engine.counters.heard[method] += 1
+        if LOGGER.isEnabledFor(logging.DEBUG):
+            LOGGER.debug("received", extra=fields(method=method, message=loggable(request)))

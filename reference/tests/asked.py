@@ -1,0 +1,63 @@
+"""A resource manager that takes callbacks and answers what it is asked, or does not."""
+
+from collections.abc import Callable, Iterable
+
+from sireference.core.model import (
+    Answered,
+    Callback,
+    Effect,
+    OfferCallbacks,
+    PredicatesQuestion,
+    Settings,
+)
+from sireference.core.scheduler import Scheduler
+from tests.driving import RM, of
+
+Suits = Callable[[PredicatesQuestion], bool]
+
+
+class Asked(RM):
+    """It has the nodes n1 and n2 with memory 10, the first a little larger, and application a1."""
+
+    def __init__(
+        self,
+        *callbacks: Callback,
+        queues: str = "",
+        settings: Settings | None = None,
+        scheduler: Scheduler | None = None,
+    ) -> None:
+        super().__init__(queues=queues, settings=settings, scheduler=scheduler)
+        self.takes(*callbacks or (Callback.PREDICATES,))
+        self.creates("n1", memory=10, vcore=1)
+        self.creates("n2", memory=10)
+        self.submits("a1")
+
+    def takes(self, *callbacks: Callback) -> list[Effect]:
+        return self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset(callbacks)), self.now)
+
+    def answers(
+        self, question: int, *, suits: bool = True, reason: str = "no", index: int = -1
+    ) -> list[Effect]:
+        said = Answered(self.rm_id, question, suits, "" if suits else reason, index)
+        return self.scheduler.handle(said, self.now)
+
+    def answers_all(
+        self, effects: list[Effect], suits: Suits = lambda _: True
+    ) -> tuple[list[Effect], list[PredicatesQuestion]]:
+        """What follows once everything asked is answered, and what was asked."""
+        every, asked = list(effects), questions(effects)
+        for question in asked:  # grows on the way
+            more = self.answers(question.number, suits=suits(question))
+            every += more
+            asked += questions(more)
+        return every, asked
+
+
+def questions(effects: Iterable[Effect]) -> list[PredicatesQuestion]:
+    """What was asked."""
+    return of(effects, PredicatesQuestion)
+
+
+def asked(effects: Iterable[Effect]) -> list[tuple[str, str, bool]]:
+    """Key, node and whether it is about an allocation."""
+    return [(one.key, one.node_id, one.allocate) for one in questions(effects)]

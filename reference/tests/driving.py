@@ -1,0 +1,214 @@
+"""A resource manager for tests of the pure core: says things, gets the effects as a list."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from sireference.configuration.defaults import default_configuration
+from sireference.configuration.model import Configuration
+from sireference.configuration.parsing import parse_configuration
+from sireference.core.model import (
+    Allocation,
+    Ask,
+    AskRelease,
+    Effect,
+    NewAllocation,
+    NewApplication,
+    NodeInfo,
+    Register,
+    RejectedAsk,
+    Release,
+    ReleasedAllocation,
+    RemoveApplication,
+    Settings,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateConfiguration,
+    UpdatedApplication,
+    UpdateNodes,
+)
+from sireference.core.resources import Resource
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import NodeAction, TerminationType
+
+Kind = TypeVar("Kind")
+
+STOPPED = TerminationType.STOPPED_BY_RM
+TIMEOUT = TerminationType.TIMEOUT
+
+
+def of(effects: Iterable[Effect], kind: type[Kind]) -> list[Kind]:
+    """The effects of one kind."""
+    return [effect for effect in effects if isinstance(effect, kind)]
+
+
+def states(effects: Iterable[Effect]) -> list[str]:
+    """The states reported, in order."""
+    return [update.state.value for update in of(effects, UpdatedApplication)]
+
+
+def keys(effects: Iterable[Effect]) -> list[str]:
+    """The keys of new allocations, in order."""
+    return [new.allocation.ask.key for new in of(effects, NewAllocation)]
+
+
+def placed(effects: Iterable[Effect]) -> list[tuple[str, str]]:
+    """Key and node of new allocations, in order."""
+    return [(n.allocation.ask.key, n.allocation.node_id) for n in of(effects, NewAllocation)]
+
+
+def released(effects: Iterable[Effect]) -> list[tuple[str, TerminationType]]:
+    """Identity and type of released allocations, in order."""
+    return [(r.release.identity, r.release.termination) for r in of(effects, ReleasedAllocation)]
+
+
+def refused_keys(effects: Iterable[Effect]) -> list[str]:
+    """The keys of rejected asks, in order."""
+    return [rejected.key for rejected in of(effects, RejectedAsk)]
+
+
+class RM:
+    """One resource manager of one scheduler, with a clock that tests move."""
+
+    def __init__(
+        self,
+        *,
+        scheduler: Scheduler | None = None,
+        rm_id: str = "rm",
+        queues: str = "",
+        settings: Settings | None = None,
+    ) -> None:
+        self.scheduler = scheduler or Scheduler(settings)
+        self.rm_id = rm_id
+        self.now = 1000.0
+        self.registers(queues)
+
+    def registers(self, queues: str = "") -> list[Effect]:
+        configuration = parse_configuration(queues) if queues else default_configuration()
+        return self.registers_with(configuration)
+
+    def registers_with(self, configuration: Configuration) -> list[Effect]:
+        return self.scheduler.handle(Register(self.rm_id, configuration), self.now)
+
+    def reconfigures(self, queues: str, **more: Any) -> list[Effect]:
+        """Update the configuration, to the default one without a text."""
+        configuration = parse_configuration(queues) if queues else default_configuration()
+        event = UpdateConfiguration(self.rm_id, configuration, **more)
+        return self.scheduler.handle(event, self.now)
+
+    # Nodes
+
+    def says_of_node(
+        self,
+        node_id: str,
+        action: NodeAction,
+        amounts: Mapping[str, int] | None = None,
+        *,
+        occupied: Mapping[str, int] | None = None,
+        **more: Any,
+    ) -> list[Effect]:
+        info = NodeInfo(
+            node_id,
+            action,
+            capacity=None if amounts is None else Resource(amounts),
+            occupied=None if occupied is None else Resource(occupied),
+            **more,
+        )
+        return self.scheduler.handle(UpdateNodes(self.rm_id, (info,)), self.now)
+
+    def creates(
+        self,
+        node_id: str,
+        occupied: Mapping[str, int] | None = None,
+        capacity: Mapping[str, int] | None = None,
+        **amounts: int,
+    ) -> list[Effect]:
+        return self.says_of_node(node_id, NodeAction.CREATE, capacity or amounts, occupied=occupied)
+
+    def drains(self, node_id: str) -> list[Effect]:
+        return self.says_of_node(node_id, NodeAction.DRAIN_NODE)
+
+    def undrains(self, node_id: str) -> list[Effect]:
+        return self.says_of_node(node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
+
+    def decommissions(self, node_id: str) -> list[Effect]:
+        return self.says_of_node(node_id, NodeAction.DECOMMISSION)
+
+    def updates(self, node_id: str, **amounts: int) -> list[Effect]:
+        return self.says_of_node(node_id, NodeAction.UPDATE, amounts or None)
+
+    # Applications
+
+    def submits(
+        self, application_id: str, queue: str = "root.default", **more: Any
+    ) -> list[Effect]:
+        new = NewApplication(application_id, queue, **more)
+        return self.scheduler.handle(UpdateApplications(self.rm_id, (new,)), self.now)
+
+    def removes(self, application_id: str, partition: str = "default") -> list[Effect]:
+        removal = RemoveApplication(application_id, partition)
+        return self.scheduler.handle(UpdateApplications(self.rm_id, (), (removal,)), self.now)
+
+    # Asks and allocations
+
+    def says(self, **more: Any) -> list[Effect]:
+        return self.scheduler.handle(UpdateAllocations(self.rm_id, **more), self.now)
+
+    def asks(
+        self,
+        key: str,
+        application_id: str = "a1",
+        *,
+        most: int = 1,
+        more: Any = None,
+        resource: Mapping[str, int] | None = None,
+        **amounts: int,
+    ) -> list[Effect]:
+        ask = Ask(
+            key,
+            application_id,
+            resource=Resource(resource or amounts),
+            max_allocations=most,
+            **(more or {}),
+        )
+        return self.says(asks=(ask,))
+
+    def withdraws(
+        self,
+        key: str = "",
+        application_id: str = "a1",
+        termination: TerminationType = STOPPED,
+        partition: str = "default",
+    ) -> list[Effect]:
+        return self.says(ask_releases=(AskRelease(partition, application_id, key, termination),))
+
+    def releases(
+        self,
+        identity: str = "",
+        application_id: str = "a1",
+        termination: TerminationType = STOPPED,
+        *,
+        partition: str = "default",
+        key: str = "",
+    ) -> list[Effect]:
+        release = Release(partition, application_id, identity, termination, key)
+        return self.says(releases=(release,))
+
+    def reports(self, *allocations: Allocation) -> list[Effect]:
+        return self.says(allocations=allocations)
+
+    # Time
+
+    def waits(self, seconds: float) -> list[Effect]:
+        """Let time pass; every deadline on the way is kept when it comes."""
+        end = self.now + seconds
+        effects: list[Effect] = []
+        while (deadline := self.scheduler.next_deadline()) is not None and deadline <= end:
+            self.now = deadline
+            effects += self.scheduler.handle_timeout(self.now)
+        self.now = end
+        return effects
+
+
+def identities(effects: Iterable[Effect]) -> list[str]:
+    """The identities of new allocations, in order."""
+    return [new.allocation.identity for new in of(effects, NewAllocation)]

@@ -1,0 +1,171 @@
+"""A scripted session: a gang through replacement and completion, and through a restart.
+
+It is written once. A `Speaker` says it in the words of a revision.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from siwire import Capability, Revision
+
+QUEUES: Final = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: gangs
+            resources: {max: {memory: 20}}
+"""
+QUEUE: Final = "root.gangs"
+POLICY_GROUP: Final = "traces"
+NODE, APPLICATION, ALLOCATION = "UpdateNode", "UpdateApplication", "UpdateAllocation"
+Said = tuple[str, dict[str, Any]]  # the stream, and the fields of the request
+
+
+class Stage(Protocol):
+    """Where a session is played."""
+
+    async def starts(self) -> None:
+        """A scheduler is there that knows nothing; an earlier one is gone."""
+
+    async def registers(self, fields: Mapping[str, Any]) -> None:
+        """The RM registers and opens its streams."""
+
+    async def says(self, said: Said) -> None:
+        """The RM says this; whatever follows is heard."""
+
+    async def waits(self, milliseconds: int) -> None:
+        """Time passes; whatever follows is heard."""
+
+    def allocated(self, key: str) -> Any:
+        """The Allocation that was announced last for that key."""
+
+
+class Speaker:
+    """Says what an RM says in one revision."""
+
+    def __init__(self, revision: Revision) -> None:
+        self.revision = revision
+        self._si = revision.si
+        self._one_stream = revision.can(Capability.ONE_UPDATE_STREAM)
+        has_id = revision.can(Capability.IDENTITY_IN_ALLOCATION_ID)
+        self._identity = "allocationID" if has_id else "UUID"
+        self.recovers_by_allocations = revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
+
+    def registration(self) -> dict[str, Any]:
+        config = self.revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
+        sent = {"config": QUEUES} if config else {}
+        return {"version": self.revision.name, "policyGroup": POLICY_GROUP, **sent}
+
+    def node(self, node_id: str, memory: int, *existing: Any) -> Said:
+        said = {"nodeID": node_id, "schedulableResource": self._memory(memory)}
+        if self._one_stream:
+            new = self._si.NewNodeInfo(**said, existingAllocations=existing)
+            return "Update", {"newSchedulableNodes": [new]}
+        info = self._si.NodeInfo
+        node = info(**said, action=info.CREATE, existingAllocations=existing)
+        return NODE, {"nodes": [node]}
+
+    def application(self, application_id: str, gang: int) -> Said:
+        style = {"gangSchedulingStyle": "Hard"} if self.revision.can(Capability.GANG_STYLE) else {}
+        new = self._si.AddApplicationRequest(
+            applicationID=application_id,
+            queueName=QUEUE,
+            partitionName="default",
+            ugi=self._si.UserGroupInformation(user="somebody", groups=["people"]),
+            placeholderAsk=self._memory(gang),
+            **style,
+        )
+        if self._one_stream:
+            return "Update", {"newApplications": [new]}
+        return APPLICATION, {"new": [new]}
+
+    def asks(self, application_id: str, *keys: str, placeholder: bool) -> Said:
+        asks = [
+            self._si.AllocationAsk(
+                allocationKey=key,
+                applicationID=application_id,
+                partitionName="default",
+                resourceAsk=self._memory(2),
+                maxAllocations=1,
+                tags={"role": key},
+                taskGroupName="workers",
+                placeholder=placeholder,
+            )
+            for key in keys
+        ]
+        return self._allocation_stream, {"asks": asks}
+
+    def confirms(self, *placeholders: Any) -> Said:
+        return self._releases("PLACEHOLDER_REPLACED", placeholders)
+
+    def stops(self, *allocations: Any) -> Said:
+        return self._releases("STOPPED_BY_RM", allocations)
+
+    def _releases(self, termination: str, allocations: tuple[Any, ...]) -> Said:
+        type_of = self._si.AllocationRelease.DESCRIPTOR.fields_by_name["terminationType"]
+        number = type_of.enum_type.values_by_name[termination].number
+        releases = [
+            self._si.AllocationRelease(
+                partitionName="default",
+                applicationID=one.applicationID,
+                terminationType=number,
+                **{self._identity: getattr(one, self._identity)},
+            )
+            for one in allocations
+        ]
+        request = self._si.AllocationReleasesRequest(allocationsToRelease=releases)
+        return self._allocation_stream, {"releases": request}
+
+    def existing(self, *allocations: Any) -> Said:
+        return ALLOCATION, {"allocations": allocations}
+
+    @property
+    def _allocation_stream(self) -> str:
+        return "Update" if self._one_stream else ALLOCATION
+
+    def _memory(self, amount: int) -> Any:
+        return self._si.Resource(resources={"memory": self._si.Quantity(value=amount)})
+
+
+async def play(stage: Stage, rm: Speaker) -> None:
+    """The session; what the RM hears in between decides only which identities it names."""
+    await stage.starts()
+    await stage.registers(rm.registration())
+    await stage.says(rm.node("n1", 10))
+    await _a_gang_from_beginning_to_end(stage, rm)
+    await _a_gang_that_survives_the_scheduler(stage, rm)
+
+
+async def _a_gang_from_beginning_to_end(stage: Stage, rm: Speaker) -> None:
+    await stage.says(rm.application("whole", gang=4))
+    await stage.says(rm.asks("whole", "p1", "p2", placeholder=True))
+    await stage.says(rm.asks("whole", "r1", "r2", placeholder=False))
+    await stage.says(rm.confirms(*map(stage.allocated, ("p1", "p2"))))
+    await stage.says(rm.stops(*map(stage.allocated, ("r1", "r2"))))
+    await stage.waits(30_000)
+
+
+async def _a_gang_that_survives_the_scheduler(stage: Stage, rm: Speaker) -> None:
+    await stage.says(rm.application("parted", gang=4))
+    await stage.says(rm.asks("parted", "p3", "p4", placeholder=True))
+    await stage.says(rm.asks("parted", "r3", placeholder=False))
+    replaced, left = map(stage.allocated, ("p3", "p4"))
+    await stage.says(rm.confirms(replaced))
+    real = stage.allocated("r3")
+
+    await stage.starts()
+    await stage.registers(rm.registration())
+    await stage.says(rm.application("parted", gang=4))
+    if rm.recovers_by_allocations:
+        await stage.says(rm.node("n1", 10, real))
+        await stage.says(rm.existing(left))
+    else:
+        await stage.says(rm.node("n1", 10, real, left))
+    await stage.says(rm.node("n1", 10, real, left))  # once more: it is known
+    await stage.says(rm.asks("parted", "r4", placeholder=False))
+    await stage.says(rm.confirms(left))
+    await stage.says(rm.stops(real, stage.allocated("r4")))
+    await stage.waits(30_000)

@@ -1,0 +1,126 @@
+"""Bytes that are no message of the revision: the stream ends, everything else goes on."""
+
+import asyncio
+from typing import Any
+
+import grpc
+import pytest
+from sireference.core.model import Settings
+from sireference.shell.clock import VirtualClock
+from siwire import REVISIONS, Revision, rpc
+from siwire.r2021_02 import si_pb2 as si
+from tests.sessions import Speaker
+from tests.wire import PATIENCE, Stream, Wire, served
+
+REVISED = list(REVISIONS.values())
+every_revision = pytest.mark.parametrize("revision", REVISED, ids=str)
+BAD = {
+    "cut short": b"\x0a\xff",
+    "no field": b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+    "a group": b"\x0b",
+    "no UTF-8": b"\x1a\x02\xff\xfe\x12\x02\xff\xfe\x32\x02\xff\xfe",  # rmID in every revision
+}
+
+
+async def ending_of(wire: Wire, name: str, raw: bytes) -> grpc.StatusCode:
+    """How a stream ends on which these bytes come after the message that opens it."""
+    method = rpc.methods(wire.revision)[name]
+    call = rpc.callable_for(wire.channel, method, serializer=lambda said: said)()
+    await call.write(method.request(rmID="rm").SerializeToString())
+    await call.write(raw)
+    stream = Stream(call, method.request, "rm")
+    return (await stream.ends())[0]
+
+
+async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
+    """The RM is served as ever."""
+    method, fields = Speaker(wire.revision).node(f"n{number}", 5)
+    await streams[method].says(**fields)
+    heard: Any = await streams[method].hears()
+    accepted = getattr(heard, "acceptedNodes", None) or heard.accepted
+    assert [node.nodeID for node in accepted] == [f"n{number}"]
+
+
+@every_revision
+def test_only_the_stream_that_carried_it_ends(revision: Revision) -> None:
+    async def play() -> None:
+        async with served(revision, Settings(connection_loss_timeout=PATIENCE)) as wire:
+            names = [name for name, m in rpc.methods(revision).items() if m.client_streaming]
+            await wire.registers("other")
+            streams = {name: await wire.opens(name, "other") for name in names}
+            for number, raw in enumerate(BAD.values()):
+                for name in names:
+                    await wire.registers("rm")
+                    assert await ending_of(wire, name, raw) is not grpc.StatusCode.OK
+                await goes_on(wire, streams, number)
+
+    asyncio.run(play())
+
+
+@every_revision
+def test_a_registration_in_no_bytes_of_its_own_is_an_error(revision: Revision) -> None:
+    async def play() -> None:
+        async with served(revision) as wire:
+            method = rpc.methods(revision)["RegisterResourceManager"]
+            call = rpc.callable_for(wire.channel, method, serializer=lambda said: said)
+            for raw in BAD.values():
+                with pytest.raises(grpc.aio.AioRpcError):
+                    await call(raw, timeout=PATIENCE)
+            await wire.registers()
+
+    asyncio.run(play())
+
+
+def test_messages_in_messages_without_end_are_no_message() -> None:
+    """Field 1 of an expression contains an expression, in the text of 2021-02 as it is written."""
+    deep = b""
+    for _ in range(5000):
+        deep = b"\x0a" + _varint(len(deep)) + deep
+    for field in (2, 1, 1, 9, 1):  # targetExpressions .. asks
+        deep = bytes([field << 3 | 2]) + _varint(len(deep)) + deep
+    revision = REVISIONS["2021-02"]
+
+    async def play() -> None:
+        async with served(revision) as wire:
+            await wire.registers()
+            assert await ending_of(wire, "Update", deep) is not grpc.StatusCode.OK
+            await wire.registers()
+            streams = {"Update": await wire.opens("Update")}
+            await goes_on(wire, streams, 1)
+
+    asyncio.run(play())
+
+
+def _varint(number: int) -> bytes:
+    encoded = b""
+    while number > 127:
+        encoded += bytes([number & 127 | 128])
+        number >>= 7
+    return encoded + bytes([number])
+
+
+def test_what_is_due_at_once_is_done_although_time_stands_still() -> None:
+    """Such as the rest of a pass that was too long."""
+
+    async def play() -> None:
+        settings = Settings(completing_timeout=0.0)
+        revision = REVISIONS["2021-02"]
+        async with served(revision, settings, VirtualClock()) as wire:
+            await wire.registers()
+            stream = await wire.opens("Update")
+            rm = Speaker(revision)
+            wants = si.AllocationReleasesRequest(
+                allocationAsksToRelease=[si.AllocationAskRelease(applicationID="a1")]
+            )
+            for _, fields in (
+                ("", {"newApplications": [wire.application()]}),
+                rm.asks("a1", "k1", placeholder=False),
+                ("", {"releases": wants}),
+            ):
+                await stream.says(**fields)
+            told: list[str] = []
+            while "Completed" not in told:
+                told += [one.state for one in (await stream.hears()).updatedApplications]
+            assert told == ["Accepted", "Completing", "Completed"]
+
+    asyncio.run(play())

@@ -1,0 +1,298 @@
+"""Bad input in every revision: an answer or silence, never a crash, and the books balance."""
+
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sireference.codec import Codec, codec_for
+from sireference.configuration.parsing import parse_configuration
+from sireference.configuration.problems import ConfigurationError
+from sireference.core import cycle
+from sireference.core.model import (
+    AcceptedApplication,
+    AcceptedNode,
+    Answer,
+    Effect,
+    NewAllocation,
+    Refused,
+    Register,
+    Registered,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+    Release,
+    ReleasedAllocation,
+    ReleasedAsk,
+    Settings,
+    UpdatedApplication,
+)
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import TerminationType
+from siwire import REVISIONS, Capability, Revision, rpc
+from tests.bad_input import INT32, INT64, Maker
+from tests.sessions import Speaker
+from tests.test_histories import applications_make_sense, books_balance, gangs_make_sense
+
+REVISED = list(REVISIONS.values())
+every_revision = pytest.mark.parametrize("revision", REVISED, ids=str)
+QUEUES = parse_configuration("""
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{name: default}, {name: small, resources: {max: {memory: 6}}}, {name: gangs}]
+""")
+
+
+def identity_in(revision: Revision) -> str:
+    return "allocationID" if revision.can(Capability.IDENTITY_IN_ALLOCATION_ID) else "UUID"
+
+
+class Served:
+    """Codec and core of one revision; every answer is put into bytes and read again."""
+
+    def __init__(self, revision: Revision) -> None:
+        self.revision = revision
+        self.codec: Codec = codec_for(revision)
+        self.methods = rpc.methods(revision)
+        self.scheduler = Scheduler(Settings(placeholder_timeout=20.0))
+        self.now = 1000.0
+        self.identities: list[str] = []
+        self.to_confirm: list[Release] = []
+        self.kinds: set[type] = set()
+        self.longest_reason = 0
+        self.scheduler.handle(Register("rm", QUEUES), self.now)
+
+    def opens(self) -> None:
+        """A node, applications and asks, so that there is something to go wrong."""
+        rm = Speaker(self.revision)
+        self.hears(*rm.node("n1", 12))
+        for application_id in ("a1", "g1"):
+            self.hears(*rm.application(application_id, gang=4))
+        self.hears(*rm.asks("g1", "p1", "p2", placeholder=True))
+        self.hears(*rm.asks("g1", "r1", placeholder=False))
+
+    def hears(self, method: str, said: Any) -> None:
+        message = said if isinstance(said, Message) else self.request(method, said)
+        for event in self.codec.events(method, message):
+            self.answers(self.scheduler.handle(event, self.now))
+
+    def request(self, method: str, fields: dict[str, Any]) -> Message:
+        kind: Any = self.methods[method].request
+        request: Message = kind(rmID="rm", **fields)
+        return request
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.answers(self.scheduler.handle_timeout(self.now))
+
+    def answers(self, effects: list[Effect]) -> None:
+        said: dict[str, list[Answer]] = {}
+        for effect in effects:
+            self.kinds.add(type(effect))
+            reason = getattr(effect, "reason", "")
+            self.longest_reason = max(self.longest_reason, len(reason))
+            if isinstance(effect, NewAllocation):
+                self.identities.append(effect.allocation.identity)
+            if isinstance(effect, Refused):
+                self.goes_over_the_wire(list(self.codec.farewell(effect)))
+            elif isinstance(effect, Answer):
+                said.setdefault(self.codec.method_of(effect), []).append(effect)
+            if isinstance(effect, ReleasedAllocation):
+                self.to_confirm.append(effect.release)
+        for method, answers in said.items():
+            self.goes_over_the_wire(list(self.codec.responses(method, answers)))
+
+    def goes_over_the_wire(self, responses: list[Any]) -> None:
+        for response in responses:
+            assert type(response).FromString(response.SerializeToString()) == response
+
+    def confirms(self, number: int) -> None:
+        """The RM does what it was asked to and says so, in the words of the revision."""
+        waiting = [r for r in self.to_confirm if r.termination is not TerminationType.STOPPED_BY_RM]
+        if waiting:
+            told = ReleasedAllocation("rm", waiting[number % len(waiting)])
+            method = self.codec.method_of(told)
+            (response,) = self.codec.responses(method, [told])
+            ((_, released),) = response.ListFields()
+            request = self.revision.si.AllocationReleasesRequest(allocationsToRelease=released)
+            self.hears(method, {"releases": request})
+
+    def make_sense(self) -> None:
+        for rm in self.scheduler.rms.all():
+            for partition in rm.partitions.values():
+                books_balance(partition)
+                applications_make_sense(partition)
+                gangs_make_sense(partition)
+
+
+def play(revision: Revision, seeds: list[int]) -> Served:
+    served = Served(revision)
+    served.opens()
+    for seed in seeds:
+        if seed % 8 == 0:
+            served.passes((seed % 5) * 9.0)
+        elif seed % 8 <= 2:
+            served.confirms(seed // 8)
+        else:
+            served.hears(*Maker(revision, seed, served.identities[-9:]).request())
+        served.make_sense()
+    return served
+
+
+@every_revision
+@given(seeds=st.lists(st.integers(0, 2**32), min_size=20, max_size=60))
+@settings(max_examples=40, deadline=None)
+def test_whatever_is_said_is_borne(revision: Revision, seeds: list[int]) -> None:
+    play(revision, seeds)
+
+
+@every_revision
+def test_the_test_above_is_about_something(revision: Revision) -> None:
+    kinds: set[type] = set()
+    for start in range(12):
+        kinds |= play(revision, list(range(start * 1000, start * 1000 + 40))).kinds
+
+    assert {
+        AcceptedNode,
+        AcceptedApplication,
+        NewAllocation,
+        RejectedApplication,
+        RejectedAsk,
+        RejectedNode,
+        Refused,
+        ReleasedAllocation,
+        ReleasedAsk,
+        UpdatedApplication,
+    } <= kinds
+
+
+@every_revision
+def test_any_registration_is_taken_or_refused(revision: Revision) -> None:
+    codec = codec_for(revision)
+    outcomes: set[type] = set()
+    for seed in range(300):
+        message = Maker(revision, seed, ()).message("RegisterResourceManager")
+        try:
+            event = codec.register(message)
+        except ConfigurationError as why:
+            outcomes.add(type(why))
+            continue
+        outcomes |= {type(effect) for effect in Scheduler().handle(event, 1.0)}
+
+    can_err = revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
+    assert outcomes == {Registered, Refused, *([ConfigurationError] if can_err else [])}
+
+
+# requirement: SI-ASK-001
+@every_revision
+def test_two_billion_allocations_let_others_speak(
+    revision: Revision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cycle, "_MOST_STEPS", 500)
+    served = Served(revision)
+    rm = Speaker(revision)
+    served.hears(*rm.node("n1", INT64))
+    served.hears(*rm.application("a1", gang=0))
+    method, fields = rm.asks("a1", "k1", placeholder=False)
+    fields["asks"][0].maxAllocations = INT32
+
+    served.hears(method, fields)
+    assert len(served.identities) == 500
+    assert served.scheduler.next_deadline() == served.now
+    served.passes(0.0)
+    assert len(served.identities) == 1000
+
+    remove = revision.si.RemoveApplicationRequest(applicationID="a1")
+    if revision.can(Capability.ONE_UPDATE_STREAM):
+        served.hears("Update", {"removeApplications": [remove]})
+    else:
+        served.hears("UpdateApplication", {"remove": [remove]})
+    served.passes(0.0)
+    served.make_sense()
+    (partition,) = served.scheduler.rms.all()[0].partitions.values()
+    assert not partition.allocations
+
+
+# requirement: SI-RES-003
+@every_revision
+def test_sums_may_be_larger_than_what_a_message_can_say(revision: Revision) -> None:
+    served = Served(revision)
+    rm = Speaker(revision)
+    resource = revision.si.Resource(resources={"memory": revision.si.Quantity(value=INT64)})
+    existing = [
+        revision.si.Allocation(
+            applicationID="a1",
+            allocationKey="k",
+            nodeID=node_id,
+            resourcePerAlloc=resource,
+            **{identity_in(revision): f"{node_id}-{number}"},
+        )
+        for node_id in ("n1", "n2")
+        for number in range(3)
+    ]
+    served.hears(*rm.application("a1", gang=0))
+    served.hears(*rm.node("n1", INT64, *existing[:3]))
+    served.hears(*rm.node("n2", INT64, *existing[3:]))
+    served.hears(*rm.asks("a1", "k1", placeholder=False))
+    if revision.can(Capability.UTILIZATION_REPORTS):
+        report = revision.si.UtilizationReport(ID="n1", actualUsedResource=resource)
+        served.hears("Update", {"utilizationReports": [report]})
+
+    served.make_sense()
+    (partition,) = served.scheduler.rms.all()[0].partitions.values()
+    assert len(partition.allocations) == 6
+    served.hears(*rm.stops(*existing))
+    assert len(partition.allocations) == 1
+
+
+@every_revision
+def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
+    served = Served(revision)
+    rm = Speaker(revision)
+    count = 10_000
+
+    def many(said: tuple[str, dict[str, Any]], id_field: str) -> tuple[str, dict[str, Any]]:
+        method, fields = said
+        ((name, (one,)),) = fields.items()
+        items = []
+        for number in range(count):
+            item = type(one)()
+            item.CopyFrom(one)
+            setattr(item, id_field, f"{id_field}-{number}")
+            items.append(item)
+        return method, {name: items}
+
+    served.hears(*many(rm.node("n", 2), "nodeID"))
+    served.hears(*many(rm.application("a", gang=0), "applicationID"))
+    served.hears(*many(rm.asks("applicationID-7", "k", placeholder=False), "allocationKey"))
+    (partition,) = served.scheduler.rms.all()[0].partitions.values()
+    sizes = (len(partition.nodes), len(partition.applications), len(partition.allocations))
+    assert sizes == (count, count, count)
+    live = [
+        revision.si.Allocation(applicationID="applicationID-7", **{identity_in(revision): identity})
+        for identity in served.identities
+    ]
+    served.hears(*rm.stops(*live, *live))
+    assert not partition.allocations
+    served.make_sense()
+
+
+@every_revision
+def test_names_of_megabytes_and_odd_names_are_names(revision: Revision) -> None:
+    for name in ("m" * 2_000_000, "\x00", "ä/€ 😀\u2028", "a.b..c", " ", "%s{}"):
+        served = Served(revision)
+        rm = Speaker(revision)
+        for _ in range(2):  # the second time they are rejected, with a reason of bearable length
+            served.hears(*rm.node(name, 9))
+            served.hears(*rm.application(name, gang=0))
+        served.hears(*rm.asks(name, name, placeholder=False))
+        served.hears(*rm.asks("nobody" + name, name, placeholder=False))
+
+        assert len(served.identities) == 1
+        assert {AcceptedNode, AcceptedApplication, RejectedNode, RejectedAsk} <= served.kinds
+        assert served.longest_reason < 500
+        served.make_sense()

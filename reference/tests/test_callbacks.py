@@ -1,0 +1,335 @@
+"""Callbacks over the extension: offers, calls, answers, and the ends of the stream."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+import grpc
+import pytest
+from sireference.shell.options import Limits
+from siwire import REVISIONS, Capability, Revision
+from siwire.ext import extension_pb2 as ext
+from tests.wire import Callbacks, Stream, Wire, served
+
+CHECK, EVENTS = ext.PLACEMENT_CHECK, ext.EVENT_BATCH
+THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_STREAMS)]
+
+
+def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
+    """Run ``scenario`` against a server of its own that waits 0.2 s for answers."""
+
+    @wraps(scenario)
+    def test() -> None:
+        async def play() -> None:
+            async with served(limits=Limits(callback_patience=0.2)) as wire:
+                await scenario(wire)
+
+        asyncio.run(play())
+
+    del test.__wrapped__  # pytest would look for a fixture "wire"
+    return test
+
+
+async def ready(wire: Wire) -> Stream:
+    """The nodes n1 and n2 with memory 10, the application a1; the stream of allocations."""
+    nodes = await wire.opens("UpdateNode")
+    applications = await wire.opens("UpdateApplication")
+    await nodes.says(nodes=[wire.node("n1", memory=10, vcore=1), wire.node("n2", memory=10)])
+    await nodes.hears()
+    await applications.says(new=[wire.application()])
+    await applications.hears()
+    return await wire.opens("UpdateAllocation")
+
+
+def read(wire: Wire, call: ext.ToRm) -> list[Any]:
+    """The SI messages in a call."""
+    return [
+        getattr(wire.si, payload.full_name.removeprefix("si.v1.")).FromString(payload.data)
+        for payload in call.payloads
+    ]
+
+
+async def allocated(allocations: Stream) -> list[tuple[str, str]]:
+    return [(new.allocationKey, new.nodeID) for new in (await allocations.hears()).new]
+
+
+# requirement: SI-CB-002, SI-CB-003
+@over_the_wire
+async def test_a_node_is_checked_before_it_is_used(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await wire.offers(CHECK)
+    allocations = await ready(wire)
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+
+    first = await callbacks.hears()
+    await callbacks.answers(first, ok=False, text="too hot")
+    second = await callbacks.hears()
+    await callbacks.answers(second)
+
+    assert (first.kind, first.answer_expected) == (CHECK, True)
+    assert 0 not in {first.call_id, second.call_id}
+    assert first.call_id != second.call_id
+    (args,) = read(wire, first)
+    assert (args.allocationKey, args.nodeID, args.allocate) == ("k1", "n1", True)
+    assert read(wire, second)[0].nodeID == "n2"
+    assert await allocated(allocations) == [("k1", "n2")]
+
+
+@over_the_wire
+async def test_no_answer_is_a_refusal(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await wire.offers(CHECK)
+    allocations = await ready(wire)
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+
+    first = await callbacks.hears()
+    second = await callbacks.hears()
+    await callbacks.answers(first)
+    await callbacks.answers(second)
+
+    assert [read(wire, call)[0].nodeID for call in (first, second)] == ["n1", "n2"]
+    assert await allocated(allocations) == [("k1", "n2")], "what comes too late does not count"
+
+
+# requirement: SI-CB-004
+@over_the_wire
+async def test_without_an_offer_nothing_is_checked(wire: Wire) -> None:
+    await wire.registers()
+    await wire.offers(EVENTS)
+    allocations = await ready(wire)
+
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+
+    assert await allocated(allocations) == [("k1", "n1")]
+
+
+# requirement: SI-CB-001
+@over_the_wire
+async def test_another_registration_ends_the_stream(wire: Wire) -> None:
+    await wire.registers()
+    first = await wire.offers(CHECK)
+
+    await wire.registers()
+
+    code, says = await first.ends()
+    assert (code, "registration" in says) == (grpc.StatusCode.ABORTED, True)
+    second = await wire.offers(CHECK)
+    allocations = await ready(wire)
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    call = await second.hears()
+    await second.answers(call)
+    assert await allocated(allocations) == [("k1", "n1")]
+
+
+@over_the_wire
+async def test_another_stream_takes_the_place_of_the_first_with_its_questions(wire: Wire) -> None:
+    await wire.registers()
+    first = await wire.offers(CHECK)
+    allocations = await ready(wire)
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    asked = await first.hears()
+
+    second = await wire.offers(CHECK)
+
+    assert (await first.ends())[0] is grpc.StatusCode.ABORTED
+    again = await second.hears()
+    assert again.payloads == asked.payloads
+    await second.answers(again)
+    assert await allocated(allocations) == [("k1", "n1")]
+
+
+@pytest.mark.parametrize("end", ["cancel", "done_writing"])
+def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            callbacks = await wire.offers(CHECK)
+            allocations = await ready(wire)
+            await allocations.says(asks=[wire.ask("k1", memory=3)])
+            await callbacks.hears()
+
+            result = getattr(callbacks.call, end)()
+            if end == "done_writing":
+                await result
+                assert (await callbacks.ends())[0] is grpc.StatusCode.OK
+
+            assert await allocated(allocations) == [("k1", "n1")], "nobody is there to be asked"
+            assert wire.taken_by() == frozenset()
+            await allocations.says(asks=[wire.ask("k2", memory=3)])
+            assert await allocated(allocations) == [("k2", "n2")]
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(
+    ("first", "code"),
+    [
+        (ext.FromRm(answer=ext.FromRm.Answer(call_id=1)), grpc.StatusCode.INVALID_ARGUMENT),
+        (ext.FromRm(), grpc.StatusCode.INVALID_ARGUMENT),
+        (ext.FromRm(offer=ext.FromRm.Offer(rm_id="nobody")), grpc.StatusCode.FAILED_PRECONDITION),
+        (None, grpc.StatusCode.INVALID_ARGUMENT),
+    ],
+    ids=["answer", "empty", "stranger", "nothing"],
+)
+def test_who_does_not_begin_with_an_offer_is_refused(
+    first: ext.FromRm | None, code: grpc.StatusCode
+) -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            callbacks = await wire.opens_callbacks()
+            if first is not None:
+                await callbacks.call.write(first)
+            await callbacks.call.done_writing()
+            assert (await callbacks.ends())[0] is code
+
+    asyncio.run(play())
+
+
+@over_the_wire
+async def test_a_second_offer_ends_the_stream(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await wire.offers(CHECK)
+
+    await callbacks.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id="rm")))
+
+    assert (await callbacks.ends())[0] is grpc.StatusCode.INVALID_ARGUMENT
+
+
+@over_the_wire
+async def test_answers_to_nothing_are_no_matter(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await wire.offers(CHECK)
+    for call_id in (0, 1, 2**64 - 1):
+        await callbacks.answers(ext.ToRm(call_id=call_id), ok=False)
+    allocations = await ready(wire)
+
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    call = await callbacks.hears()
+    await callbacks.answers(call)
+    await callbacks.answers(call, ok=False)
+
+    assert await allocated(allocations) == [("k1", "n1")]
+
+
+@over_the_wire
+async def test_a_shutdown_ends_the_stream(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await wire.offers(CHECK)
+    nodes = await wire.opens("UpdateNode")
+    await nodes.half_closes()
+    await nodes.ends()
+
+    assert (await callbacks.ends())[0] is grpc.StatusCode.ABORTED
+
+
+def test_going_down_ends_the_stream_with_a_sentence() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            callbacks = await wire.offers(CHECK)
+            await wire.server.stop()
+            code, says = await callbacks.ends()
+            assert (code, "going down" in says) == (grpc.StatusCode.UNAVAILABLE, True)
+
+    asyncio.run(play())
+
+
+def test_a_stream_that_is_not_read_is_given_up() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
+            await wire.registers()
+            lazy = await wire.offers(EVENTS)
+            nodes = await wire.opens("UpdateNode")
+            said = 0
+            while wire.taken_by():
+                name = f"{said}{'n' * 1000}"
+                actions = ("CREATE", "DRAIN_NODE", "DECOMISSION")
+                await nodes.says(nodes=[wire.node(name, action) for action in actions])
+                assert (await nodes.hears()).accepted
+                said += 1
+                assert said < 10_000, "all of it waits somewhere"
+
+            assert (await lazy.ends())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
+            await nodes.says(nodes=[wire.node("n1")])
+            assert (await nodes.hears()).accepted[0].nodeID == "n1"
+
+    asyncio.run(play())
+
+
+@over_the_wire
+async def test_every_rm_has_callbacks_of_its_own(wire: Wire) -> None:
+    for rm_id in ("rm", "other"):
+        await wire.registers(rm_id)
+    others = await wire.offers(CHECK, rm_id="other")
+    own = await wire.offers(CHECK)
+    allocations = await ready(wire)
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+
+    await own.answers(await own.hears())
+
+    assert await allocated(allocations) == [("k1", "n1")]
+    reading = asyncio.ensure_future(others.call.read())
+    done, _ = await asyncio.wait({reading}, timeout=0.05)
+    assert not done
+
+
+async def batch(callbacks: Callbacks) -> ext.ToRm:
+    call = await callbacks.hears()
+    assert (call.kind, call.answer_expected) == (EVENTS, False)
+    return call
+
+
+# requirement: SI-EVT-001, SI-EVT-002, SI-EVT-004, SI-EVT-005
+@pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
+def test_event_records_come_in_batches(revision: Revision) -> None:
+    async def play() -> None:
+        async with served(revision) as wire:
+            await wire.registers()
+            callbacks = await wire.offers(EVENTS)
+            nodes = await wire.opens("UpdateNode")
+            before = wire.server.engine.clock.now() * 1e9
+            await nodes.says(nodes=[wire.node("n1", memory=10)])
+            records = read(wire, await batch(callbacks))
+            after = wire.server.engine.clock.now() * 1e9
+
+            kinds = wire.si.EventRecord
+            assert [(r.type, r.objectID) for r in records] == [(kinds.NODE, "n1")] * 2
+            assert [r.eventChangeType for r in records] == [kinds.ADD, kinds.SET]
+            assert all(before - 1e6 <= record.timestampNano <= after + 1e6 for record in records)
+            assert all(record.message for record in records)
+
+    asyncio.run(play())
+
+
+# requirement: SI-EVT-001
+@over_the_wire
+async def test_a_large_batch_is_cut_in_pieces(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await wire.offers(EVENTS)
+    nodes = await wire.opens("UpdateNode")
+    names = [f"{number}{'n' * 100_000}" for number in range(30)]
+    await nodes.says(nodes=[wire.node(name) for name in names])
+
+    seen: list[str] = []
+    while len(seen) < 2 * len(names):
+        call = await batch(callbacks)
+        assert call.ByteSize() < 2 << 20
+        seen += [record.objectID for record in read(wire, call)]
+
+    assert seen == [name for name in names for _ in range(2)]
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_describe_says_which_callbacks_there_are(revision: Revision) -> None:
+    async def play() -> None:
+        async with served(revision, limits=Limits(callback_patience=1.5)) as wire:
+            facets = await wire.calls("Describe")
+            kinds = set(facets.callbacks)
+            assert {CHECK, EVENTS, ext.CONTAINER_STATE} <= kinds
+            assert (ext.EVICTION_CHECK in kinds) is revision.can(Capability.PREEMPTION_PREDICATES)
+            assert (ext.CACHE_SYNC in kinds) is revision.can(Capability.CACHE_RESYNC)
+            assert facets.timers.callback_answer == 1500
+
+    asyncio.run(play())

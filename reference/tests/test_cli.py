@@ -1,0 +1,92 @@
+"""The command: what it prints, how it ends, what it says when it cannot start."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import grpc
+import pytest
+from click.testing import CliRunner
+from sireference.cli import main
+from sireference.shell.extension.service import SERVICE
+from siwire import DEFAULT_REVISION, rpc
+
+PATIENCE = 20
+
+
+@contextmanager
+def serving(*options: str) -> Iterator["subprocess.Popen[str]"]:
+    command = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0", *options]
+    process = subprocess.Popen(  # noqa: S603  # our own command
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_where_it_listens_and_ends_cleanly(number: signal.Signals) -> None:
+    with serving() as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"listening on (127\.0\.0\.1:\d+)\n", line)
+        assert found, line
+        method = rpc.methods(DEFAULT_REVISION)["RegisterResourceManager"]
+        with grpc.insecure_channel(found[1]) as channel:
+            register = rpc.callable_for(channel, method)
+            register(method.request(rmID="rm"), timeout=PATIENCE)
+            process.send_signal(number)
+            rest, errors = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, rest, errors) == (0, "", "")
+
+
+def test_an_unknown_revision_is_a_usage_error() -> None:
+    result = CliRunner().invoke(main, ["serve", "--revision", "2023-13"])
+
+    assert result.exit_code == 2
+    assert '"2023-13" is no revision of the SI.' in result.output
+
+
+@pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", ""])
+def test_an_address_that_is_none_is_a_usage_error(listen: str) -> None:
+    result = CliRunner().invoke(main, ["serve", "--listen", listen])
+
+    assert result.exit_code == 2
+    assert "HOST:PORT" in result.output
+
+
+def test_an_address_in_use_is_one_sentence() -> None:
+    with serving() as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        result = CliRunner().invoke(main, ["serve", "--listen", address])
+
+    assert result.exit_code == 1
+    assert f"cannot listen on {address}" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_negative_times_are_usage_errors() -> None:
+    result = CliRunner().invoke(main, ["serve", "--completing-timeout", "-1"])
+
+    assert result.exit_code == 2
+
+
+def test_time_can_stand_still() -> None:
+    with serving("--virtual-clock") as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        method = rpc.methods_of(SERVICE)["AdvanceClock"]
+        with grpc.insecure_channel(address) as channel:
+            advance = rpc.callable_for(channel, method)
+            began = advance(method.request(), timeout=PATIENCE).now_milliseconds
+            later = advance(method.request(milliseconds=5), timeout=PATIENCE).now_milliseconds
+
+    assert later - began == 5

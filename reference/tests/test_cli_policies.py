@@ -1,0 +1,96 @@
+"""Options for what is configured at the scheduler: files that are read, and what is wrong."""
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from sireference.cli import main
+from sireference.cli.operations import operation_options
+from sireference.cli.policies import policies, policy_options
+from sireference.codec import NoPolicyError, Policies
+
+QUEUES = "partitions: [{{name: {name}, queues: [{{name: root, submitacl: '*'}}]}}]"
+
+
+def chosen(*arguments: str) -> Policies:
+    """What the options come to, without serving."""
+    found: list[Policies] = []
+
+    @click.command()
+    @policy_options
+    @operation_options
+    def command(**options: object) -> None:
+        found.append(policies(options))
+
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return found[0]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(QUEUES.format(name=name), encoding="utf-8")
+    return {name: tmp_path / name for name in ("one", "two")}
+
+
+def partitions(said: Policies, group: str) -> list[str]:
+    return [partition.name for partition in said.configuration(group).partitions]
+
+
+# requirement: SI-REG-012
+def test_queues_come_from_files(files: dict[str, Path]) -> None:
+    one, two = files["one"], files["two"]
+
+    everybody = chosen("--config", str(one))
+    by_group = chosen("--config", str(one), "--policy-group", f"g={two}")
+
+    assert partitions(everybody, "whoever") == partitions(everybody, "") == ["one"]
+    assert (partitions(by_group, "g"), partitions(by_group, "")) == (["two"], ["one"])
+    with pytest.raises(NoPolicyError):
+        by_group.configuration("h")
+    assert partitions(chosen(), "whoever") == ["default"]
+
+
+# requirement: SI-ASK-013
+def test_priorities_have_names() -> None:
+    said = chosen("--priority-class", "high=9", "--priority-class", "a=b=-3")
+
+    assert [said.priority(name) for name in ("high", "a=b", "b")] == [9, -3, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--config", "{missing}"], "does not exist"),
+        (["--config", "{bad}"], "2 errors"),
+        (["--config", "{binary}"], "utf-8"),
+        (["--policy-group", "{one}"], "NAME=FILE"),
+        (["--policy-group", "g={bad}"], "2 errors"),
+        (["--policy-group", "=x"], "NAME=FILE"),
+        (["--policy-group", "g=nowhere"], "does not exist"),
+        (["--priority-class", "high"], "NAME=NUMBER"),
+        (["--priority-class", "high=x"], "NAME=NUMBER"),
+        (["--priority-class", "=3"], "NAME=NUMBER"),
+        (["--priority-class", "high=2147483648"], "32 bits"),
+        (["--priority-class", "high=-2147483649"], "32 bits"),
+    ],
+)
+def test_what_cannot_be_used_is_a_usage_error(
+    files: dict[str, Path], arguments: list[str], says: str
+) -> None:
+    bad, binary = files["one"].with_name("bad"), files["one"].with_name("binary")
+    bad.write_text("partitions: [{name: p, quues: [], queues: [{name: q, parnt: true}]}]")
+    binary.write_bytes(b"\xff\xfe")
+    places = {
+        **files,
+        "bad": bad,
+        "binary": binary,
+        "missing": files["one"].with_name("missing"),
+    }
+
+    result = CliRunner().invoke(main, ["serve", *(one.format(**places) for one in arguments)])
+
+    assert result.exit_code == 2
+    assert says in result.output

@@ -1,0 +1,150 @@
+"""What goes by callback as messages of each revision."""
+
+from typing import Any
+
+import pytest
+from sireference.codec.callbacks import CallbackCodec, callbacks_of
+from sireference.core.model import (
+    Call,
+    Callback,
+    ChangeDetail,
+    ChangeType,
+    ContainerState,
+    EventRecord,
+    PredicatesQuestion,
+    PreemptionQuestion,
+    RecordType,
+    SchedulingState,
+    SentEvents,
+    SyncedCache,
+)
+from sireference.core.resources import Resource
+from siwire import REVISIONS, Revision
+
+OLDEST, SPRING, SUMMER, NEWEST = REVISIONS.values()
+RECORD = EventRecord(
+    RecordType.REQUEST,
+    "k1",
+    1234.5,
+    ChangeType.ADD,
+    ChangeDetail.REQUEST_ALLOC,
+    "allocated",
+    "id-1",
+    "a1",
+    Resource({"memory": 3}),
+)
+PLAIN = EventRecord(
+    RecordType.NODE, "n1", 1.0, ChangeType.NONE, ChangeDetail.DETAILS_NONE, "it is there"
+)
+
+
+def written(revision: Revision, call: Call) -> list[Any]:
+    return list(CallbackCodec(revision).messages(call))
+
+
+# requirement: SI-EVT-003
+def test_a_record_of_2021_02_has_group_and_reason() -> None:
+    record, plain = written(OLDEST, SentEvents("rm", (RECORD, PLAIN)))
+
+    assert record == OLDEST.si.EventRecord(
+        type=OLDEST.si.EventRecord.REQUEST,
+        objectID="k1",
+        groupID="a1",
+        reason="REQUEST_ALLOC",
+        message="allocated",
+        timestampNano=1_234_500_000_000,
+    )
+    assert (plain.reason, plain.groupID) == ("NODE_NONE", "")
+
+
+# requirement: SI-EVT-005
+def test_a_record_of_2023_04_has_a_change_type() -> None:
+    (record,) = written(SPRING, SentEvents("rm", (RECORD,)))
+
+    assert record == SPRING.si.EventRecord(
+        type=SPRING.si.EventRecord.REQUEST,
+        objectID="k1",
+        message="allocated",
+        timestampNano=1_234_500_000_000,
+        eventChangeType=SPRING.si.EventRecord.ADD,
+    )
+
+
+# requirement: SI-EVT-011
+@pytest.mark.parametrize("revision", [SUMMER, NEWEST], ids=str)
+def test_a_record_since_2023_08_has_it_all(revision: Revision) -> None:
+    kinds = revision.si.EventRecord
+    record, plain = written(revision, SentEvents("rm", (RECORD, PLAIN)))
+
+    expected = kinds(
+        type=kinds.REQUEST,
+        objectID="k1",
+        message="allocated",
+        timestampNano=1_234_500_000_000,
+        eventChangeType=kinds.ADD,
+        eventChangeDetail=kinds.REQUEST_ALLOC,
+        referenceID="id-1",
+    )
+    expected.resource.resources["memory"].value = 3
+    assert record == expected
+    assert not plain.HasField("resource")
+
+
+# requirement: SI-EVT-004
+@pytest.mark.parametrize("revision", [SUMMER, NEWEST], ids=str)
+def test_every_detail_has_its_number(revision: Revision) -> None:
+    details = revision.si.EventRecord.ChangeDetail
+
+    assert {detail.name: detail.value for detail in ChangeDetail} == dict(details.items())
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_a_question_about_a_node(revision: Revision) -> None:
+    (args,) = written(revision, PredicatesQuestion("rm", 7, "k1", "n1", allocate=True))
+
+    expected = revision.si.PredicatesArgs(allocationKey="k1", nodeID="n1", allocate=True)
+    assert args == expected
+
+
+@pytest.mark.parametrize("revision", [SPRING, SUMMER, NEWEST], ids=str)
+def test_a_question_about_victims_and_its_answer(revision: Revision) -> None:
+    codec = CallbackCodec(revision)
+    (args,) = codec.messages(PreemptionQuestion("rm", 7, "k1", "n1", ("v1", "v2"), 1))
+    response = revision.si.PreemptionPredicatesResponse(success=True, index=1)
+
+    assert args == revision.si.PreemptionPredicatesArgs(
+        allocationKey="k1", nodeID="n1", preemptAllocationKeys=["v1", "v2"], startIndex=1
+    )
+    assert codec.preemption_answer(response.SerializeToString()) == (True, 1)
+    assert codec.preemption_answer(b"") == (False, 0)
+
+
+# requirement: SI-CB-009
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_the_state_of_a_container(revision: Revision) -> None:
+    kind = revision.si.UpdateContainerSchedulingStateRequest
+    for state in SchedulingState:
+        (said,) = written(revision, ContainerState("rm", "a1", "k1", state, "why"))
+
+        name = "applicationID" if revision is NEWEST else "applicartionID"
+        assert (getattr(said, name), said.allocationKey, said.reason) == ("a1", "k1", "why")
+        assert kind.SchedulingState.Name(said.state) == state.name
+
+
+# requirement: SI-CB-011
+def test_the_cache_of_2021_02() -> None:
+    (said,) = written(OLDEST, SyncedCache("rm", (("k1", "n1"),), ("k0",)))
+
+    si = OLDEST.si
+    assert said == si.ReSyncSchedulerCacheArgs(
+        assumedAllocations=[si.AssumedAllocation(allocationKey="k1", nodeID="n1")],
+        forgetAllocations=[si.ForgotAllocation(allocationKey="k0")],
+    )
+
+
+def test_which_callbacks_a_revision_has() -> None:
+    always = {Callback.PREDICATES, Callback.EVENTS, Callback.CONTAINER_STATE}
+
+    assert callbacks_of(OLDEST) == always | {Callback.CACHE_SYNC}
+    for revision in (SPRING, SUMMER, NEWEST):
+        assert callbacks_of(revision) == always | {Callback.PREEMPTION_PREDICATES}

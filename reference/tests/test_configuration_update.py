@@ -1,0 +1,563 @@
+"""The update of the configuration in a running scheduler: all or nothing, and nothing is lost."""
+
+import pytest
+from sireference.core.books.partition import Partition
+from sireference.core.books.queue import Queue
+from sireference.core.model import (
+    AcceptedApplication,
+    AcceptedNode,
+    Allocation,
+    Ask,
+    Configured,
+    Effect,
+    NodeInfo,
+    Refused,
+    Register,
+    RejectedApplication,
+    RejectedNode,
+    Settings,
+    UpdateNodes,
+)
+from sireference.core.resources import Resource
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import NodeAction
+from tests.driving import RM, identities, keys, of, placed
+
+TOP = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+"""
+
+
+def tree(*queues: str, rest: str = "", root: str = "") -> str:
+    """A configuration with ``queues`` below the root; ``rest`` is about the partition."""
+    text = TOP.replace('submitacl: "*"', f'submitacl: "*"\n        {root}') if root else TOP
+    return text + "".join(f"          - {queue}\n" for queue in queues) + rest
+
+
+def root(rm: RM, partition: str = "default") -> Queue:
+    return rm.scheduler.rms.all()[0].partitions[partition].root
+
+
+def queues(rm: RM) -> list[str]:
+    return [queue.name.removeprefix("root.") for queue in root(rm).all()][1:]
+
+
+def running(*configured: str, memory: int = 100, **applications: str) -> RM:
+    """An RM with those queues, a node, and applications in queues."""
+    rm = RM(queues=tree(*configured))
+    rm.creates("n1", memory=memory)
+    for application, queue in applications.items():
+        rm.submits(application, f"root.{queue}")
+    return rm
+
+
+def is_taken(effects: list[Effect]) -> bool:
+    assert len(of(effects, Configured)) + len(of(effects, Refused)) == 1
+    return bool(of(effects, Configured))
+
+
+def takes(rm: RM, application: str, queue: str, **more: object) -> bool:
+    effects = rm.submits(application, queue, **more)
+    assert len(of(effects, AcceptedApplication)) + len(of(effects, RejectedApplication)) == 1
+    return bool(of(effects, AcceptedApplication))
+
+
+# All or nothing
+
+
+# requirement: SI-CFG-001
+def test_a_new_queue_takes_applications_at_once() -> None:
+    rm = running("{name: q1}")
+
+    assert rm.reconfigures(tree("{name: q1}", "{name: q2}")) == [Configured("rm")]
+    assert takes(rm, "a2", "root.q2")
+    assert keys(rm.asks("k", "a2", memory=1)) == ["k"]
+
+
+# requirement: SI-CFG-002
+def test_what_runs_goes_on() -> None:
+    rm = running("{name: q1}", a1="q1")
+    made = identities(rm.asks("k1", memory=60))
+    rm.asks("k2", memory=50)
+
+    assert rm.reconfigures(tree("{name: q1, resources: {max: {memory: 90}}}")) == [Configured("rm")]
+    assert keys(rm.releases(made[0])) == ["k2"]
+
+
+# requirement: SI-CFG-004
+def test_an_update_for_somebody_else_changes_nothing() -> None:
+    rm = running("{name: q1}")
+    before = root(rm)
+    both = tree("{name: q1}", "{name: q2}")
+    registered = rm.scheduler.rms.all()[0].register
+    stranger = RM(scheduler=Scheduler())
+    stranger.rm_id = "rm9"
+    stranger.scheduler = rm.scheduler
+
+    (refused,) = of(stranger.reconfigures(both), Refused)
+    assert "rm9" in refused.reason
+    (refused,) = of(rm.reconfigures(both, policy_group="pg9"), Refused)
+    assert "pg9" in refused.reason
+    assert root(rm) is before
+    assert queues(rm) == ["q1"]
+    assert rm.scheduler.rms.all()[0].register is registered
+
+
+def test_the_policy_group_of_the_registration_may_be_named() -> None:
+    rm = running("{name: q1}")
+    registered = rm.scheduler.rms.all()[0].register
+    again = Register("rm", registered.configuration, policy_group="pg1")
+    rm.scheduler.handle(again, rm.now)
+
+    assert is_taken(rm.reconfigures(tree("{name: q2}"), policy_group="pg1"))
+    assert is_taken(rm.reconfigures(tree("{name: q3}")))
+    assert not is_taken(rm.reconfigures(tree("{name: q4}"), policy_group="pg2"))
+
+
+def test_one_rm_does_not_change_the_queues_of_another() -> None:
+    rm = running("{name: q1}")
+    other = RM(scheduler=rm.scheduler, rm_id="other", queues=tree("{name: q1}"))
+    other.reconfigures(tree("{name: q2}"))
+
+    assert queues(rm) == ["q1"]
+
+
+# requirement: SI-CFG-003
+def test_everything_against_it_is_named_and_nothing_is_changed() -> None:
+    rm = running("{name: leaf}", "{name: up, queues: [{name: in}]}", a1="leaf", a2="up.in")
+    before = queues(rm)
+
+    (refused,) = rm.reconfigures(
+        tree("{name: leaf, queues: [{name: x}]}", "{name: up}", "{name: new}"), policy_group="pg9"
+    )
+    assert isinstance(refused, Refused)
+    for said in ("pg9", "'root.leaf' has applications", "'root.up' has applications below"):
+        assert said in refused.reason
+    assert queues(rm) == before
+    assert not takes(rm, "a3", "root.new")
+    assert takes(rm, "a4", "root.leaf")
+    assert takes(rm, "a5", "root.up.in")
+
+
+# requirement: SI-CFG-006
+def test_extra_config_is_replaced() -> None:
+    rm = running("{name: q1}")
+    rm.reconfigures(tree("{name: q1}"), extra_config={"key": "one", "old": "x"})
+    assert rm.scheduler.snapshot("rm").extra_config == {"key": "one", "old": "x"}
+    rm.reconfigures(tree("{name: q1}"), extra_config={"key": "two"})
+    assert rm.scheduler.snapshot("rm").extra_config == {"key": "two"}
+
+    rm.reconfigures(tree("{name: q1}"), extra_config={"key": "three"}, policy_group="nope")
+    assert rm.scheduler.snapshot("rm").extra_config == {"key": "two"}
+
+
+def test_an_rm_that_is_not_running_is_not_configured() -> None:
+    scheduler = Scheduler()
+    rm = RM(scheduler=scheduler)
+    rm.rm_id = "stranger"
+
+    assert not is_taken(rm.reconfigures(""))
+
+
+# Limits up and down
+
+
+# requirement: SI-CFG-005
+def test_a_smaller_maximum_stops_and_a_larger_one_lets_go_on() -> None:
+    rm = running("{name: q1, resources: {max: {memory: 8}}}", a1="q1")
+    rm.asks("k1", memory=6)
+    rm.asks("k2", memory=3)
+
+    assert is_taken(rm.reconfigures(tree("{name: q1, resources: {max: {memory: 5}}}")))
+    assert keys(rm.asks("k3", memory=1)) == []
+    effects = rm.reconfigures(tree("{name: q1, resources: {max: {memory: 10}}}"))
+    assert keys(effects) == ["k2", "k3"]
+
+
+def test_nothing_is_released_because_a_limit_shrank() -> None:
+    rm = running("{name: q1}", a1="q1")
+    made = identities(rm.asks("k1", memory=2, most=4))
+
+    small = tree("{name: q1, maxapplications: 1, resources: {max: {memory: 3}}}")
+    assert rm.reconfigures(small) == [Configured("rm")]
+    assert keys(rm.asks("k2", memory=1)) == []
+    assert [keys(rm.releases(identity)) for identity in made[:2]] == [[], []]
+    assert keys(rm.releases(made[2])) == ["k2"]
+
+
+def test_a_maximum_that_is_gone_limits_nobody() -> None:
+    rm = running("{name: q1, resources: {max: {memory: 1}}}", a1="q1")
+    rm.asks("k1", memory=50)
+
+    assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k1"]
+
+
+def test_more_applications_may_run() -> None:
+    rm = running("{name: q1, maxapplications: 1}", a1="q1", a2="q1", a3="q1")
+    for application in ("a1", "a2", "a3"):
+        rm.asks(f"k-{application}", application, memory=1)
+
+    effects = rm.reconfigures(tree("{name: q1, maxapplications: 2}"))
+    assert keys(effects) == ["k-a2"]
+
+
+def test_fewer_applications_may_run_but_those_that_do_go_on() -> None:
+    rm = running("{name: q1, maxapplications: 2}", a1="q1", a2="q1", a3="q1")
+    for application in ("a1", "a2", "a3"):
+        rm.asks(f"k-{application}", application, memory=1)
+
+    assert rm.reconfigures(tree("{name: q1, maxapplications: 1}")) == [Configured("rm")]
+    assert keys(rm.asks("more", "a2", memory=1)) == ["more"]
+    assert keys(rm.removes("a1")) == []
+    assert keys(rm.removes("a2")) == ["k-a3"]
+
+
+def test_the_guarantee_decides_whose_turn_it_is() -> None:
+    rm = running("{name: q1}", "{name: q2}", memory=2, a1="q1", a2="q2")
+    rm.asks("k1", "a1", memory=1)
+    rm.asks("k2", "a2", memory=1)
+    rm.reconfigures(tree("{name: q1}", "{name: q2, resources: {guaranteed: {memory: 10}}}"))
+    for application in ("a1", "a2"):
+        rm.asks(f"more-{application}", application, memory=1)
+
+    assert keys(rm.creates("n2", memory=2)) == ["more-a2", "more-a1"]
+
+
+def test_limits_of_users_come_change_and_go() -> None:
+    limited = "limits: [{users: [u1], maxresources: {memory: %d}}]"
+    rm = RM(queues=tree("{name: q1}"))
+    rm.creates("n1", memory=100)
+    rm.submits("a1", "root.q1", user="u1")
+    assert len(keys(rm.asks("k1", memory=1, most=3))) == 3
+
+    rm.reconfigures(tree("{name: q1}", root=limited % 4))
+    assert len(keys(rm.asks("k2", memory=1, most=3))) == 1
+    assert len(keys(rm.reconfigures(tree("{name: q1}", root=limited % 5)))) == 1
+    rm.submits("a2", "root.q1", user="u1")
+    assert keys(rm.asks("k3", "a2", memory=1)) == []
+    assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k2", "k3"]
+    assert not root(rm).allowances
+
+
+def test_running_applications_of_a_user_are_counted_when_its_limit_comes() -> None:
+    rm = RM(queues=tree("{name: q1}"))
+    rm.creates("n1", memory=100)
+    for application in ("a1", "a2"):
+        rm.submits(application, "root.q1", user="u1")
+    rm.asks("k1", "a1", memory=1)
+
+    rm.reconfigures(tree("{name: q1}", root='limits: [{users: ["*"], maxapplications: 1}]'))
+    assert keys(rm.asks("k2", "a2", memory=1)) == []
+    assert keys(rm.removes("a1")) == ["k2"]
+
+
+# Queues come and go
+
+
+def test_a_queue_that_is_removed_keeps_its_applications_and_takes_no_more() -> None:
+    rm = running("{name: q1}", "{name: q2}", a1="q1")
+    made = identities(rm.asks("k1", memory=1))
+
+    assert is_taken(rm.reconfigures(tree("{name: q2}")))
+    assert not takes(rm, "a2", "root.q1")
+    assert keys(rm.asks("k2", memory=1)) == ["k2"]
+    assert queues(rm) == ["q2", "q1"]
+    assert keys(rm.releases(made[0])) == []
+
+
+def test_a_drained_queue_goes_with_its_last_application() -> None:
+    rm = running("{name: q1}", "{name: q2}", a1="q1", a2="q1")
+    rm.reconfigures(tree("{name: q2}"))
+
+    rm.removes("a1")
+    assert queues(rm) == ["q2", "q1"]
+    rm.removes("a2")
+    assert queues(rm) == ["q2"]
+
+
+def test_a_drained_queue_goes_when_its_last_application_is_completed() -> None:
+    rm = RM(queues=tree("{name: q1}"), settings=Settings(completing_timeout=30))
+    rm.creates("n1", memory=1)
+    rm.submits("a1", "root.q1")
+    made = identities(rm.asks("k1", memory=1))
+    rm.reconfigures(tree("{name: q2}"))
+    rm.releases(made[0])
+
+    rm.waits(29)
+    assert queues(rm) == ["q2", "q1"]
+    rm.waits(1)
+    assert queues(rm) == ["q2"]
+
+
+def test_an_empty_queue_that_is_removed_is_gone_at_once() -> None:
+    rm = running("{name: q1}", "{name: up, queues: [{name: in}]}")
+    rm.reconfigures(tree("{name: q2}"))
+
+    assert queues(rm) == ["q2"]
+
+
+def test_a_parent_that_is_removed_goes_after_all_below() -> None:
+    rm = running("{name: up, queues: [{name: in}, {name: empty}]}", a1="up.in")
+    rm.reconfigures(tree("{name: q2}"))
+    assert queues(rm) == ["q2", "up", "up.in"]
+    assert not takes(rm, "a2", "root.up.in")
+
+    rm.removes("a1")
+    assert queues(rm) == ["q2"]
+
+
+def test_a_queue_that_comes_back_is_active_again() -> None:
+    rm = running("{name: q1}", a1="q1")
+    rm.reconfigures(tree("{name: q2}"))
+    rm.reconfigures(tree("{name: q1}", "{name: q2}"))
+
+    assert takes(rm, "a2", "root.q1")
+    rm.removes("a1")
+    rm.removes("a2")
+    assert queues(rm) == ["q1", "q2"]
+
+
+def test_a_queue_that_comes_back_has_what_it_had() -> None:
+    rm = running("{name: q1}", a1="q1")
+    rm.asks("k1", memory=7)
+    rm.reconfigures(tree("{name: q2}"))
+    rm.reconfigures(tree("{name: q1, resources: {max: {memory: 10}}}"))
+    rm.submits("a2", "root.q1")
+
+    assert len(keys(rm.asks("k2", "a2", memory=1, most=9))) == 3
+
+
+def test_a_drained_queue_is_served_on_and_keeps_to_its_limits() -> None:
+    rm = running("{name: q1, resources: {max: {memory: 2}}}", a1="q1")
+    made = identities(rm.asks("k1", memory=1, most=5))
+    assert len(made) == 2
+    rm.reconfigures(tree("{name: q2}"))
+
+    assert keys(rm.releases(made[0])) == ["k1"]
+    old = Ask("old", "a1", resource=Resource({"memory": 1}))
+    assert rm.reports(Allocation("old-1", old, "n1")) == []
+
+
+def test_an_empty_leaf_becomes_a_parent_and_a_leaf_again() -> None:
+    rm = running("{name: q1}")
+
+    assert is_taken(rm.reconfigures(tree("{name: q1, queues: [{name: in}]}")))
+    assert not takes(rm, "a1", "root.q1")
+    assert takes(rm, "a1", "root.q1.in")
+    rm.removes("a1")
+    assert is_taken(rm.reconfigures(tree("{name: q1}")))
+    assert takes(rm, "a1", "root.q1")
+    assert queues(rm) == ["q1"]
+
+
+def test_a_leaf_with_applications_stays_a_leaf_even_when_it_was_drained() -> None:
+    rm = running("{name: q1}", a1="q1")
+    rm.reconfigures(tree("{name: q2}"))
+
+    assert not is_taken(rm.reconfigures(tree("{name: q1, parent: true}")))
+    rm.removes("a1")
+    assert is_taken(rm.reconfigures(tree("{name: q1, parent: true}")))
+
+
+def test_queues_are_sorted_as_the_new_configuration_says() -> None:
+    rm = running("{name: q1}", "{name: q2}", memory=1, a1="q1", a2="q2", a0="q1")
+    rm.asks("full", "a0", memory=1)
+    rm.reconfigures(tree("{name: q3}", "{name: q2}", "{name: q1}"))
+    assert queues(rm) == ["q3", "q2", "q1"]
+    rm.removes("a0")
+    rm.decommissions("n1")
+    for application in ("a1", "a2"):
+        rm.asks(f"k-{application}", application, memory=1)
+
+    assert keys(rm.creates("n2", memory=2)) == ["k-a2", "k-a1"]
+
+
+def test_queues_made_by_rules_stay_until_they_are_empty() -> None:
+    rules = "    placementrules: [{name: provided, create: true}]\n"
+    rm = RM(queues=tree("{name: q1}", "{name: up, parent: true}", rest=rules))
+    for application, queue in (("a1", "dynamic"), ("a2", "up.dynamic")):
+        rm.submits(application, f"root.{queue}")
+
+    rm.reconfigures(tree("{name: q1}", rest=rules))
+    assert queues(rm) == ["q1", "up", "up.dynamic", "dynamic"]
+    assert takes(rm, "a3", "root.dynamic")
+    assert not takes(rm, "a4", "root.up.dynamic")
+    assert not takes(rm, "a5", "root.up.other")
+    rm.reconfigures(tree("{name: q1}", "{name: up, parent: true}", rest=rules))
+    assert takes(rm, "a4", "root.up.dynamic")
+    for application in ("a1", "a2", "a3", "a4"):
+        rm.removes(application)
+    rm.waits(60)
+    assert queues(rm) == ["q1", "up"]
+
+
+def test_a_queue_made_by_a_rule_is_configured_from_now_on_if_it_is_named() -> None:
+    rules = "    placementrules: [{name: provided, create: true}]\n"
+    rm = RM(queues=tree("{name: q1}", rest=rules))
+    rm.submits("a1", "root.dynamic")
+    rm.removes("a1")
+
+    named = tree("{name: dynamic, resources: {max: {memory: 1}}}", rest=rules)
+    rm.reconfigures(named)
+    rm.waits(60)
+    assert queues(rm) == ["dynamic"]
+    assert root(rm).children["dynamic"].maximum == Resource({"memory": 1})
+
+
+# Rules and policies
+
+
+def test_placement_rules_and_permissions_are_replaced() -> None:
+    rm = running("{name: q1}", "{name: q2}")
+    fixed = "    placementrules: [{name: fixed, value: root.q2}]\n"
+    rm.reconfigures(tree("{name: q1}", "{name: q2}", rest=fixed))
+    rm.submits("a1", "root.q1")
+    partition: Partition = rm.scheduler.rms.all()[0].partitions["default"]
+    assert partition.applications["a1"].leaf.name == "root.q2"
+
+    closed = tree("{name: q1}", "{name: q2}").replace('submitacl: "*"', "submitacl: boss")
+    rm.reconfigures(closed)
+    assert not takes(rm, "a2", "root.q1", user="u1")
+    assert takes(rm, "a3", "root.q1", user="boss")
+    assert "a1" in partition.applications
+
+
+def test_the_order_of_applications_follows_the_new_policy() -> None:
+    rm = running("{name: q1}", a1="q1", a2="q1")
+    rm.decommissions("n1")
+    for application in ("a1", "a2"):
+        rm.asks(f"k-{application}", application, memory=1, most=2)
+    rm.reconfigures(tree("{name: q1, properties: {application.sort.policy: fair}}"))
+
+    assert keys(rm.creates("n2", memory=9)) == ["k-a1", "k-a2", "k-a1", "k-a2"]
+
+
+def test_a_leaf_becomes_state_aware_and_is_no_more() -> None:
+    rm = running("{name: q1}", a1="q1", a2="q1")
+    aware = "{name: q1, properties: {application.sort.policy: stateaware}}"
+    rm.asks("k1", "a1", memory=1)
+    rm.reconfigures(tree(aware))
+
+    assert keys(rm.asks("k2", "a2", memory=1)) == []
+    assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k2"]
+    rm.submits("a3", "root.q1")
+    rm.reconfigures(tree(aware))
+    assert keys(rm.asks("k3", "a3", memory=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "order"), [("fair", ["n2", "n1", "n2"]), ("binpacking", ["n1", "n1", "n2"])]
+)
+def test_nodes_are_sorted_by_the_new_policy(policy: str, order: list[str]) -> None:
+    other = {"fair": "binpacking", "binpacking": "fair"}[policy]
+    nodes = "    nodesortpolicy: {type: %s, resourceweights: {memory: 1}}\n"
+    rm = RM(queues=tree("{name: q1}", rest=nodes % other))
+    rm.submits("a1", "root.q1")
+    rm.creates("n1", memory=3, gpu=5)
+    rm.asks("first", memory=1)
+    rm.creates("n2", memory=3, gpu=1)
+    rm.reconfigures(tree("{name: q1}", rest=nodes % policy))
+
+    assert [node for _, node in placed(rm.asks("k1", memory=1, most=3))] == order
+
+
+def test_gangs_that_wait_at_the_gate_go_through_a_wider_one() -> None:
+    rm = running("{name: q1, resources: {max: {memory: 5}}}", a1="q1")
+    rm.asks("k1", memory=3)
+    rm.submits("g1", "root.q1", placeholder_ask=Resource({"memory": 4}))
+    gang = {"task_group": "tg", "placeholder": True}
+    assert keys(rm.asks("p", "g1", memory=2, most=2, more=gang)) == []
+
+    wide = tree("{name: q1, resources: {max: {memory: 7}}}")
+    assert keys(rm.reconfigures(wide)) == ["p", "p"]
+
+
+# Partitions
+
+TWO = (
+    TOP + "          - {name: q1}\n" + TOP.replace("\npartitions:", "").replace("default", "other")
+)
+TWO += "          - {name: q1}\n"
+ONE = tree("{name: q1}")
+
+
+def adds_node(rm: RM, node_id: str, partition: str) -> bool:
+    info = NodeInfo(node_id, NodeAction.CREATE, partition, capacity=Resource({"memory": 9}))
+    effects = rm.scheduler.handle(UpdateNodes("rm", (info,)), rm.now)
+    assert len(of(effects, AcceptedNode)) + len(of(effects, RejectedNode)) == 1
+    return bool(of(effects, AcceptedNode))
+
+
+def partitions(rm: RM) -> list[str]:
+    return list(rm.scheduler.rms.all()[0].partitions)
+
+
+def test_a_new_partition_can_be_used_at_once() -> None:
+    rm = RM(queues=ONE)
+    assert not adds_node(rm, "o1", "other")
+
+    assert is_taken(rm.reconfigures(TWO))
+    assert adds_node(rm, "o1", "other")
+    assert takes(rm, "a1", "root.q1", partition="other")
+    assert keys(rm.asks("k1", more={"partition": "other"}, memory=1)) == ["k1"]
+
+
+def test_a_partition_that_is_removed_goes_on_with_what_it_has_and_takes_nothing_new() -> None:
+    rm = RM(queues=TWO)
+    adds_node(rm, "o1", "other")
+    rm.submits("a1", "root.q1", partition="other")
+
+    assert rm.reconfigures(ONE) == [Configured("rm")]
+    assert not adds_node(rm, "o2", "other")
+    assert not takes(rm, "a2", "root.q1", partition="other")
+    assert keys(rm.asks("k1", more={"partition": "other"}, memory=1)) == ["k1"]
+    assert takes(rm, "a3", "root.q1")
+
+
+def test_a_drained_partition_goes_with_its_last_node_and_application() -> None:
+    rm = RM(queues=TWO)
+    adds_node(rm, "o1", "other")
+    rm.submits("a1", "root.q1", partition="other")
+    rm.reconfigures(ONE)
+
+    rm.removes("a1", partition="other")
+    assert partitions(rm) == ["default", "other"]
+    rm.decommissions("o1")
+    assert partitions(rm) == ["default"]
+    assert not takes(rm, "a1", "root.q1", partition="other")
+
+
+def test_a_drained_partition_goes_when_its_last_application_is_completed() -> None:
+    rm = RM(queues=TWO, settings=Settings(completing_timeout=30))
+    rm.submits("a1", "root.q1", partition="other")
+    rm.reconfigures(ONE)
+    more = {"partition": "other"}
+    rm.asks("k1", more=more, memory=1)
+    rm.withdraws("k1", partition="other")
+
+    rm.waits(29)
+    assert partitions(rm) == ["default", "other"]
+    rm.waits(1)
+    assert partitions(rm) == ["default"]
+
+
+def test_an_empty_partition_that_is_removed_is_gone_at_once() -> None:
+    rm = RM(queues=TWO)
+    rm.reconfigures(ONE)
+
+    assert partitions(rm) == ["default"]
+
+
+def test_a_partition_that_comes_back_is_active_again() -> None:
+    rm = RM(queues=TWO)
+    adds_node(rm, "o1", "other")
+    rm.reconfigures(ONE)
+    rm.reconfigures(TWO)
+
+    assert takes(rm, "a1", "root.q1", partition="other")
+    assert keys(rm.asks("k1", more={"partition": "other"}, memory=1)) == ["k1"]

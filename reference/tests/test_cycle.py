@@ -1,0 +1,120 @@
+"""What a scheduling pass looks at: lines that are awake, nodes that gained room, nothing else."""
+
+import pytest
+from sireference.core.books.node import Node
+from sireference.core.books.room import NodeIndex
+from sireference.core.resources import Resource
+from tests.driving import RM, identities, keys, placed
+
+
+class Looks:
+    """Counts how often a need is held against the room of something."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        fits = Resource.fits
+
+        def counted(need: Resource, room: Resource) -> bool:
+            self.count += 1
+            return fits(need, room)
+
+        monkeypatch.setattr(Resource, "fits", counted)
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
+    return Looks(monkeypatch)
+
+
+def cluster(nodes: int) -> RM:
+    rm = RM()
+    rm.submits("a1")
+    for number in range(nodes):
+        rm.creates(f"n{number}", memory=10)
+    return rm
+
+
+def test_what_fits_nowhere_is_looked_for_once(looks: Looks) -> None:
+    rm = cluster(200)
+    rm.asks("k0", memory=11)
+    first = looks.count
+
+    for number in range(1, 50):
+        rm.asks(f"k{number}", memory=11)
+
+    assert first >= 200
+    assert looks.count == first
+
+
+def test_other_applications_know_it_too(looks: Looks) -> None:
+    rm = cluster(200)
+    rm.asks("k0", memory=11)
+    first = looks.count
+
+    rm.submits("a2")
+    rm.asks("k1", "a2", memory=11)
+
+    assert looks.count == first
+
+
+def test_only_the_node_that_gained_room_is_looked_at_again(looks: Looks) -> None:
+    rm = cluster(200)
+    made = identities(rm.asks("fill", memory=10, most=200))
+    rm.asks("k", memory=10, most=5)
+    rm.asks("big", memory=11, most=5)
+    looks.count = 0
+
+    assert keys(rm.releases(made[7])) == ["k"]
+
+    assert looks.count < 10
+
+
+def test_a_need_nobody_has_any_more_is_forgotten() -> None:
+    rm = cluster(3)
+    room = rm.scheduler.rms.all()[0].partitions["default"].room
+    for number in range(50):
+        rm.asks(f"k{number}", memory=100 + number)
+        rm.withdraws(f"k{number}")
+        rm.submits("a1")
+
+    assert room._gained == {}
+    assert room._needs == {}
+    assert list(room.sleepers) == []
+
+
+def test_asks_of_one_shape_cost_one_look_a_pass(looks: Looks) -> None:
+    rm = cluster(100)
+    rm.asks("fill", memory=10, most=100)
+    for number in range(100):
+        rm.asks(f"k{number}", memory=1)
+    looks.count = 0
+
+    assert placed(rm.creates("more", memory=1)) == [("k0", "more")]
+
+    assert looks.count < 10
+
+
+def test_the_index_keeps_its_order_through_changes() -> None:
+    index = NodeIndex(lambda node: node.free.amounts["memory"])
+    nodes = [
+        Node(f"n{i}", i, {}, Resource({"memory": amount}), Resource(), state=None)  # type: ignore[arg-type]
+        for i, amount in enumerate((5, 3, 9, 3))
+    ]
+    for node in nodes:
+        index.add(node)
+    assert [node.number for node in index] == [1, 3, 0, 2]
+
+    nodes[0].capacity = Resource({"memory": 1})
+    nodes[0].reckon()
+    index.changed(nodes[0])
+    index.remove(nodes[3])
+
+    assert [node.number for node in index] == [0, 1, 2]
+    assert nodes[3] not in index
+
+
+def test_a_pass_leaves_no_line_awake(rm: RM) -> None:
+    rm.submits("a1")
+    rm.asks("k1", memory=1)
+
+    assert rm.scheduler.rms.all()[0].partitions["default"].root.next_line() is None

@@ -1,0 +1,306 @@
+"""Queues made by placement rules: gone when empty, limited by tags; the leaf for the forced."""
+
+import pytest
+from sireference.core.books.queue import Queue
+from sireference.core.model import (
+    AcceptedApplication,
+    NewApplication,
+    RejectedApplication,
+    Settings,
+    UpdateApplications,
+)
+from sireference.core.resources import Resource
+from tests.driving import RM, identities, keys, of
+
+QUEUES = """
+partitions:
+  - name: default
+    placementrules:
+      - {name: tag, value: namespace, create: true, parent: {name: fixed, value: root.spaces}}
+      - {name: user, create: true, parent: {name: provided, create: true}}
+      - {name: provided}
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: fixed
+          - name: spaces
+            parent: true
+            childtemplate: {resources: {max: {memory: 5}, guaranteed: {memory: 1}}}
+"""
+
+
+class Spaces(RM):
+    """Applications that come with a namespace; a queue goes after 10 seconds."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            queues=QUEUES, settings=Settings(empty_queue_timeout=10, completing_timeout=30)
+        )
+        self.creates("n1", memory=100)
+
+    def enters(self, application: str, namespace: str = "ns", **tags: str) -> bool:
+        tags = {"namespace": namespace, **{key.replace("_", "."): tags[key] for key in tags}}
+        return bool(of(self.submits(application, "", tags=tags), AcceptedApplication))
+
+    def queues(self) -> list[str]:
+        return [queue.name for queue in self.root().all()]
+
+    def root(self) -> Queue:
+        return self.scheduler.rms.all()[0].partitions["default"].root
+
+    def gets(self, application: str, memory: int = 1) -> int:
+        key = f"{application}-{memory}"
+        return len(keys(self.asks(key, application, memory=memory, most=50)))
+
+
+def test_a_queue_goes_some_time_after_its_last_application() -> None:
+    rm = Spaces()
+    rm.enters("a1")
+    rm.enters("a2")
+    rm.removes("a1")
+    rm.waits(60)
+    assert "root.spaces.ns" in rm.queues()
+
+    rm.removes("a2")
+    rm.waits(9.9)
+    assert "root.spaces.ns" in rm.queues()
+    rm.waits(0.1)
+    assert rm.queues() == ["root", "root.fixed", "root.spaces"]
+
+
+def test_a_queue_goes_after_its_last_application_is_completed() -> None:
+    rm = Spaces()
+    rm.enters("a1")
+    made = identities(rm.asks("k1", memory=1))
+    rm.releases(made[0])
+
+    rm.waits(30 + 9.9)
+    assert "root.spaces.ns" in rm.queues()
+    rm.waits(0.1)
+    assert "root.spaces.ns" not in rm.queues()
+
+
+def test_a_queue_stays_if_another_application_comes_in_time() -> None:
+    rm = Spaces()
+    rm.enters("a1")
+    rm.removes("a1")
+    rm.waits(5)
+    rm.enters("a2")
+    rm.waits(60)
+
+    assert "root.spaces.ns" in rm.queues()
+    assert rm.gets("a2") == 5
+
+
+def test_a_queue_that_has_gone_is_made_again() -> None:
+    rm = Spaces()
+    rm.enters("a1")
+    rm.removes("a1")
+    rm.waits(60)
+    rm.enters("a2")
+
+    assert "root.spaces.ns" in rm.queues()
+    assert rm.gets("a2") == 5
+    assert rm.root().used.amounts["memory"] == 5
+
+
+def test_parents_that_were_made_go_with_the_last_queue_below() -> None:
+    rm = Spaces()
+    rm.submits("a1", "root.x", user="u1")
+    rm.submits("a2", "root.x", user="u2")
+    assert rm.queues()[-3:] == ["root.x", "root.x.u1", "root.x.u2"]
+
+    rm.removes("a1")
+    rm.waits(10)
+    assert rm.queues()[-2:] == ["root.x", "root.x.u2"]
+    rm.removes("a2")
+    rm.waits(10)
+    assert "root.x" in rm.queues()
+    rm.waits(10)
+    assert "root.x" not in rm.queues()
+
+
+def test_a_queue_made_for_an_application_that_was_rejected_goes_too() -> None:
+    rm = Spaces()
+    gang = {"placeholder_ask": Resource({"memory": 6})}
+    tags = {"namespace": "ns"}
+
+    assert of(rm.submits("g1", "", tags=tags, **gang), RejectedApplication)
+    rm.waits(10)
+    assert "root.spaces.ns" not in rm.queues()
+
+
+def test_configured_queues_stay() -> None:
+    rm = Spaces()
+    rm.submits("a1", "root.fixed")
+    rm.removes("a1")
+    rm.waits(1000)
+
+    assert rm.queues() == ["root", "root.fixed", "root.spaces"]
+
+
+# Namespace quotas
+
+
+# requirement: SI-CONST-005
+def test_the_tag_says_what_the_namespace_may_use() -> None:
+    rm = Spaces()
+    rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 12}}}')
+
+    assert rm.gets("a1") == 12
+
+
+def test_the_latest_application_decides() -> None:
+    rm = Spaces()
+    rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 3}}}')
+    assert rm.gets("a1") == 3
+    rm.enters("a2")
+    assert rm.gets("a2") == 0
+
+    more = {"namespace": "ns", "namespace.resourcequota": '{"resources":{"memory":{"value":7}}}'}
+    assert keys(rm.submits("a3", "", tags=more)) == ["a1-1"] * 4
+
+
+def test_namespaces_have_quotas_of_their_own() -> None:
+    rm = Spaces()
+    rm.enters("a1", "one", namespace_resourcequota='{"resources": {"memory": {"value": 3}}}')
+    rm.enters("a2", "two")
+
+    assert (rm.gets("a1"), rm.gets("a2")) == (3, 5)
+
+
+def test_the_tag_says_what_is_guaranteed_to_the_namespace() -> None:
+    rm = Spaces()
+    rm.enters("a1", namespace_resourceguaranteed='{"resources": {"memory": {"value": 4}}}')
+
+    leaf = rm.root().children["spaces"].children["ns"]
+    assert (leaf.guaranteed, leaf.maximum) == (Resource({"memory": 4}), Resource({"memory": 5}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "12",
+        "memory 12",
+        "[]",
+        "null",
+        "{}",
+        '{"resources": 1}',
+        '{"resources": {"memory": 12}}',
+        '{"resources": {"memory": {"value": "12"}}}',
+        '{"resources": {"memory": {"value": 1.5}}}',
+        '{"resources": {"memory": {"value": true}}}',
+        '{"resources": {"memory": {"value": -1}}}',
+        '{"resources": {"memory": {"value": 0}}}',
+        '{"resources": {"memory": {"value": 1' + "0" * 5000 + "}}}",
+        "[" * 5_000,
+        '{"resources": {' + " " * 10_000 + '"memory": {"value": 12}}}',
+    ],
+)
+def test_a_quota_that_makes_no_sense_changes_nothing(text: str) -> None:
+    rm = Spaces()
+
+    assert rm.enters("a1", namespace_resourcequota=text, namespace_resourceguaranteed=text)
+    assert rm.gets("a1") == 5
+
+
+def test_tags_do_not_change_a_configured_queue() -> None:
+    rm = Spaces()
+    rm.submits(
+        "a1",
+        "root.fixed",
+        tags={"namespace.resourcequota": '{"resources": {"memory": {"value": 1}}}'},
+    )
+
+    assert rm.gets("a1") == 50
+
+
+def test_a_rejected_application_does_not_change_the_quota() -> None:
+    rm = Spaces()
+    rm.enters("a1")
+    tags = {"namespace": "ns", "namespace.resourcequota": '{"resources":{"memory":{"value":2}}}'}
+    gang = {"placeholder_ask": Resource({"memory": 3})}
+
+    assert of(rm.submits("g1", "", tags=tags, **gang), RejectedApplication)
+    assert rm.gets("a1") == 5
+
+
+def test_a_gang_is_held_against_the_quota_it_brings() -> None:
+    rm = Spaces()
+    tags = {"namespace": "ns", "namespace.resourcequota": '{"resources":{"memory":{"value":9}}}'}
+    gang = {"placeholder_ask": Resource({"memory": 8})}
+
+    assert of(rm.submits("g1", "", tags=tags, **gang), AcceptedApplication)
+
+
+# Forced creation
+
+
+def forced(application: str, queue: str = "root.missing", says: str = "true") -> NewApplication:
+    return NewApplication(application, queue, tags={"application.create.force": says})
+
+
+def verdict(rm: RM, new: NewApplication) -> bool:
+    return bool(of(rm.scheduler.handle(UpdateApplications("rm", (new,)), 1.0), AcceptedApplication))
+
+
+# requirement: SI-CONST-006
+@pytest.mark.parametrize(
+    ("says", "taken"),
+    [("true", True), ("True", True), ("1", True), ("false", False), ("", False), ("yes", False)],
+)
+def test_a_forced_application_is_accepted_where_another_is_not(says: str, *, taken: bool) -> None:
+    rm = RM()
+    rm.creates("n1", memory=10)
+
+    assert verdict(rm, forced("a1", says=says)) is taken
+    assert bool(keys(rm.asks("k1", memory=1))) is taken
+
+
+def test_a_forced_application_goes_where_it_may_go() -> None:
+    rm = RM()
+    verdict(rm, forced("a1", "root.default"))
+
+    partition = rm.scheduler.rms.all()[0].partitions["default"]
+    assert partition.applications["a1"].leaf.name == "root.default"
+
+
+def test_nobody_else_goes_to_the_leaf_of_the_forced() -> None:
+    rm = RM()
+    rm.creates("n1", memory=10)
+    assert verdict(rm, forced("a1"))
+    partition = rm.scheduler.rms.all()[0].partitions["default"]
+    leaf = partition.applications["a1"].leaf.name
+
+    assert not verdict(rm, NewApplication("a2", leaf))
+    assert verdict(rm, forced("a3", leaf))
+    assert partition.applications["a3"].leaf.name == leaf
+
+
+def test_force_does_not_help_an_application_that_exists_or_has_no_partition() -> None:
+    rm = RM()
+    assert verdict(rm, forced("a1"))
+
+    assert not verdict(rm, forced("a1"))
+    assert not verdict(rm, NewApplication("a2", "", "nope", tags=forced("").tags))
+
+
+def test_quota_tags_do_not_limit_the_leaf_of_the_forced() -> None:
+    rm = RM()
+    rm.creates("n1", memory=10)
+    quota = {"namespace.resourcequota": '{"resources": {"memory": {"value": 1}}}'}
+    rm.submits("a1", "root.missing", tags={**forced("").tags, **quota})
+
+    assert len(keys(rm.asks("k1", memory=1, most=5))) == 5
+
+
+def test_the_leaf_of_the_forced_goes_when_it_is_empty() -> None:
+    rm = RM()
+    rm.submits("a1", "root.missing", tags=forced("").tags)
+    rm.removes("a1")
+    rm.waits(60)
+
+    partition = rm.scheduler.rms.all()[0].partitions["default"]
+    assert [queue.name for queue in partition.root.all()] == ["root", "root.default"]

@@ -1,0 +1,396 @@
+"""Event records: what is told of requests, applications, nodes and queues, and with what detail."""
+
+from collections.abc import Iterable
+
+import pytest
+from sireference.configuration.defaults import default_configuration
+from sireference.core.model import (
+    Callback,
+    Effect,
+    EventRecord,
+    OfferCallbacks,
+    PreemptionPolicy,
+    RecordType,
+    Register,
+    SentEvents,
+    Settings,
+)
+from sireference.core.model.events import ConnectionLost
+from sireference.core.resources import Resource
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import NodeAction, TerminationType
+from tests.driving import RM, identities, of
+
+EVENTS = frozenset({Callback.EVENTS})
+QUEUES = """
+partitions:
+  - name: default
+    preemption: {enabled: true}
+    placementrules:
+      - {name: provided, create: false}
+      - {name: user, create: true, parent: {name: fixed, value: users}}
+    queues:
+      - name: root
+        submitacl: "*"
+        properties: {preemption.delay: 1s}
+        queues:
+          - {name: default}
+          - {name: entitled, resources: {guaranteed: {memory: 5}}}
+          - {name: users, parent: true}
+"""
+
+Told = tuple[str, str, str, str, str]  # type, object, change, detail, reference
+
+
+def records(effects: Iterable[Effect]) -> list[EventRecord]:
+    return [record for batch in of(effects, SentEvents) for record in batch.records]
+
+
+def told(effects: Iterable[Effect]) -> list[Told]:
+    return [
+        (r.type.name, r.object_id, r.change.name, r.detail.name, r.reference_id)
+        for r in records(effects)
+    ]
+
+
+class Watched(RM):
+    """An RM that takes event records; without them it has a node n1 and the application a1."""
+
+    def __init__(self, *, queues: str = QUEUES, settings: Settings | None = None) -> None:
+        super().__init__(queues=queues, settings=settings)
+        self.creates("n1", memory=10)
+        self.submits("a1")
+        assert self.watches() == []
+
+    def watches(self) -> list[Effect]:
+        return self.scheduler.handle(OfferCallbacks(self.rm_id, EVENTS), self.now)
+
+
+@pytest.fixture
+def rm() -> Watched:
+    return Watched()
+
+
+# requirement: SI-EVT-001, SI-CB-004
+def test_nothing_is_written_for_nobody(busy: RM) -> None:
+    effects = busy.creates("n2", memory=1) + busy.asks("k1", memory=1) + busy.removes("a1")
+
+    assert of(effects, SentEvents) == []
+
+
+def test_who_listens_no_more_is_told_no_more(rm: Watched) -> None:
+    assert told(rm.submits("a2"))
+
+    rm.scheduler.handle(OfferCallbacks("rm", frozenset()), rm.now)
+
+    assert told(rm.submits("a3")) == []
+
+
+# requirement: SI-EVT-002, SI-EVT-001
+def test_one_batch_tells_all_that_an_event_led_to_in_order(rm: Watched) -> None:
+    rm.now = 1234.5
+
+    effects = rm.asks("k1", memory=3)
+
+    (batch,) = of(effects, SentEvents)
+    assert effects[-1] is batch
+    assert {record.at for record in batch.records} == {1234.5}
+    assert all(record.message for record in batch.records)
+    (identity,) = identities(effects)
+    assert told(effects) == [
+        ("APP", "a1", "ADD", "APP_REQUEST", "k1"),
+        ("APP", "a1", "SET", "APP_ACCEPTED", ""),
+        ("REQUEST", "k1", "ADD", "REQUEST_ALLOC", identity),
+        ("APP", "a1", "REMOVE", "APP_REQUEST", "k1"),
+        ("APP", "a1", "ADD", "APP_ALLOC", identity),
+        ("NODE", "n1", "ADD", "NODE_ALLOC", identity),
+        ("QUEUE", "root.default", "ADD", "QUEUE_ALLOC", identity),
+        ("APP", "a1", "SET", "APP_STARTING", ""),
+    ]
+
+
+# requirement: SI-EVT-011
+def test_amounts_come_along_where_the_change_is_about_one(rm: Watched) -> None:
+    taken = Resource({"memory": 3})
+    made = records(rm.asks("k1", memory=3))
+    grown = records(rm.updates("n1", memory=20))
+
+    with_amounts = {r.detail.name for r in made if r.resource == taken}
+    assert with_amounts == {
+        "APP_REQUEST",
+        "REQUEST_ALLOC",
+        "APP_ALLOC",
+        "NODE_ALLOC",
+        "QUEUE_ALLOC",
+    }
+    (capacity,) = grown
+    assert (capacity.detail.name, capacity.resource) == ("NODE_CAPACITY", Resource({"memory": 20}))
+
+
+# requirement: SI-EVT-003
+def test_a_request_belongs_to_its_application_and_an_application_to_its_queue(rm: Watched) -> None:
+    groups = {(r.type, r.group_id) for r in records(rm.asks("k1", memory=3)) if r.group_id}
+
+    assert groups == {(RecordType.REQUEST, "a1"), (RecordType.APP, "root.default")}
+
+
+# requirement: SI-EVT-008, SI-EVT-012
+def test_a_release_by_the_rm_cancels(rm: Watched) -> None:
+    (identity,) = identities(rm.asks("k1", memory=3))
+
+    assert told(rm.releases(identity)) == [
+        ("APP", "a1", "REMOVE", "APP_ALLOC", identity),
+        ("NODE", "n1", "REMOVE", "NODE_ALLOC", identity),
+        ("QUEUE", "root.default", "REMOVE", "QUEUE_ALLOC", identity),
+        ("APP", "a1", "REMOVE", "ALLOC_CANCEL", identity),
+        ("APP", "a1", "SET", "APP_COMPLETING", ""),
+    ]
+
+
+# requirement: SI-EVT-008, SI-EVT-012
+def test_an_ask_that_is_withdrawn_is_cancelled(rm: Watched) -> None:
+    rm.asks("k1", memory=11)
+
+    assert told(rm.withdraws("k1"))[:2] == [
+        ("APP", "a1", "REMOVE", "APP_REQUEST", "k1"),
+        ("REQUEST", "k1", "REMOVE", "REQUEST_CANCEL", "a1"),
+    ]
+
+
+def test_an_ask_sent_again_is_changed_not_cancelled(rm: Watched) -> None:
+    rm.asks("k1", memory=11)
+
+    assert told(rm.asks("k1", memory=12)) == [("APP", "a1", "SET", "APP_REQUEST", "k1")]
+
+
+def test_a_rejected_ask_is_plain_information(rm: Watched) -> None:
+    (record,) = records(rm.asks("k1", memory=-1))
+
+    assert (record.type.name, record.object_id, record.change.name) == ("REQUEST", "k1", "NONE")
+    assert (record.detail.name, record.reference_id) == ("DETAILS_NONE", "a1")
+    assert "negative" in record.message
+    assert records(rm.asks("", memory=1)) == [], "a record has to name its object"
+
+
+# requirement: SI-EVT-008
+def test_an_execution_timeout_is_a_timeout(rm: Watched) -> None:
+    (identity,) = identities(rm.asks("k1", memory=3, more={"execution_timeout": 5.0}))
+    assert told(rm.waits(5.0)) == [], "it has not ended before the RM has confirmed"
+
+    confirmed = told(rm.releases(identity, termination=TerminationType.TIMEOUT))
+
+    assert ("APP", "a1", "REMOVE", "ALLOC_TIMEOUT", identity) in confirmed
+
+
+# requirement: SI-EVT-007, SI-EVT-008
+@pytest.mark.parametrize(
+    ("style", "states"),
+    [("Hard", ["APP_FAILING", "APP_FAILED"]), ("Soft", ["APP_RESUMING", "APP_ACCEPTED"])],
+)
+def test_a_gang_whose_time_is_up(style: str, states: list[str]) -> None:
+    rm = Watched(settings=Settings(placeholder_timeout=60.0))
+    rm.submits("g1", gang_style=style, placeholder_ask=Resource({"memory": 10}))
+    member = {"task_group": "tg", "placeholder": True}
+    (identity,) = identities(rm.asks("p1", "g1", memory=8, more=member))
+    rm.asks("p2", "g1", memory=8, more=member)
+
+    expired = told(rm.waits(60.0))
+    gone = told(rm.releases(identity, "g1", TerminationType.TIMEOUT))
+
+    assert ("REQUEST", "p2", "REMOVE", "REQUEST_TIMEOUT", "g1") in expired
+    assert ("APP", "g1", "REMOVE", "ALLOC_TIMEOUT", identity) in gone
+    moved = [t for t in expired + gone if t[2] == "SET"]
+    assert [detail for _, _, _, detail, _ in moved][:2] == states
+
+
+# requirement: SI-EVT-008
+def test_a_replaced_placeholder(rm: Watched) -> None:
+    member = {"task_group": "tg", "placeholder": True}
+    (identity,) = identities(rm.asks("p1", memory=8, more=member))
+    rm.asks("k1", memory=8, more={"task_group": "tg"})
+
+    effects = rm.releases(identity, termination=TerminationType.PLACEHOLDER_REPLACED)
+
+    said = told(effects)
+    (real,) = identities(effects)
+    assert ("APP", "a1", "REMOVE", "ALLOC_REPLACED", identity) in said
+    assert ("APP", "a1", "ADD", "APP_ALLOC", real) in said
+
+
+# requirement: SI-EVT-008, SI-EVT-009
+def test_preemption_reserves_and_then_preempts(rm: Watched) -> None:
+    willing = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
+    (victim,) = identities(rm.asks("v1", memory=8, more=willing))
+    rm.submits("a2", "root.entitled")
+    policy = PreemptionPolicy(allow_preempt_other=True)
+    rm.asks("k1", "a2", memory=5, more={"preemption_policy": policy})
+
+    begun = told(rm.waits(1.0))
+    effects = rm.releases(victim, termination=TerminationType.PREEMPTED_BY_SCHEDULER)
+
+    assert begun == [("NODE", "n1", "ADD", "NODE_RESERVATION", "k1")]
+    said = told(effects)
+    assert ("APP", "a1", "REMOVE", "ALLOC_PREEMPT", victim) in said
+    assert ("NODE", "n1", "REMOVE", "NODE_RESERVATION", "k1") in said
+    assert ("REQUEST", "k1", "ADD", "REQUEST_ALLOC", identities(effects)[0]) in said
+
+
+# requirement: SI-EVT-005, SI-EVT-009
+def test_the_life_of_a_node(rm: Watched) -> None:
+    came = told(rm.creates("n2", memory=4))
+    drained = told(rm.drains("n2"))
+    again = told(rm.drains("n2"))
+    back = told(rm.undrains("n2"))
+    same = told(rm.updates("n2", memory=4))
+
+    assert came == [
+        ("NODE", "n2", "ADD", "DETAILS_NONE", ""),
+        ("NODE", "n2", "SET", "NODE_SCHEDULABLE", ""),
+    ]
+    assert drained == back == [("NODE", "n2", "SET", "NODE_SCHEDULABLE", "")]
+    assert again == same == []
+
+
+# requirement: SI-EVT-009
+def test_new_values_of_a_node(rm: Watched) -> None:
+    action = NodeAction.UPDATE
+    occupied = records(rm.says_of_node("n1", action, occupied={"memory": 1}))
+    ready = records(rm.says_of_node("n1", action, attributes={"ready": "false", "x": "y"}))
+    other = records(rm.says_of_node("n1", action, attributes={"ready": "false", "x": "z"}))
+    created = rm.says_of_node("n2", NodeAction.CREATE, {"memory": 1}, attributes={"ready": "true"})
+
+    assert [(r.detail.name, r.resource) for r in occupied] == [
+        ("NODE_OCCUPIED", Resource({"memory": 1}))
+    ]
+    assert [(r.detail.name, r.message) for r in ready] == [("NODE_READY", "ready: false")]
+    assert other == []
+    assert ("NODE", "n2", "SET", "NODE_READY", "") in told(created)
+
+
+# requirement: SI-EVT-008, SI-EVT-009
+def test_a_removed_node_takes_its_allocations_along(rm: Watched) -> None:
+    (identity,) = identities(rm.asks("k1", memory=3))
+
+    said = told(rm.decommissions("n1"))
+
+    assert ("APP", "a1", "REMOVE", "ALLOC_NODEREMOVED", identity) in said
+    assert not [t for t in said if t[3] in ("ALLOC_CANCEL", "NODE_SCHEDULABLE")]
+    assert said[-1] == ("NODE", "n1", "REMOVE", "NODE_DECOMISSION", "")
+
+
+# requirement: SI-EVT-007
+def test_the_life_of_an_application() -> None:
+    rm = Watched(settings=Settings(completing_timeout=30.0, retention=100.0))
+    submitted = told(rm.submits("a2"))
+    said = rm.asks("k1", "a2", memory=1) + rm.asks("k2", "a2", memory=1)
+    for identity in identities(said):
+        said += rm.releases(identity, "a2")
+    over = told(rm.waits(30.0))
+    forgotten = rm.waits(100.0)
+
+    assert submitted == [
+        ("APP", "a2", "ADD", "APP_NEW", ""),
+        ("QUEUE", "root.default", "ADD", "QUEUE_APP", "a2"),
+    ]
+    states = [t[3] for t in told(said) if t[2] == "SET"]
+    assert states == ["APP_ACCEPTED", "APP_STARTING", "APP_RUNNING", "APP_COMPLETING"]
+    assert over == [
+        ("APP", "a2", "SET", "APP_COMPLETED", ""),
+        ("QUEUE", "root.default", "REMOVE", "QUEUE_APP", "a2"),
+    ]
+    assert told(forgotten) == [("APP", "a2", "REMOVE", "APP_EXPIRED", "")]
+    assert records(forgotten)[0].at == rm.now
+
+
+# requirement: SI-EVT-007
+def test_a_rejected_application(rm: Watched) -> None:
+    (record,) = records(rm.submits("a2", "root.nowhere"))
+
+    assert (record.type.name, record.object_id, record.change.name) == ("APP", "a2", "SET")
+    assert (record.detail.name, "root.nowhere" in record.message) == ("APP_REJECT", True)
+    assert records(rm.submits("")) == []
+
+
+def test_a_removed_application(rm: Watched) -> None:
+    rm.asks("k1", memory=11)
+
+    assert told(rm.removes("a1")) == [
+        ("APP", "a1", "REMOVE", "APP_REQUEST", "k1"),
+        ("REQUEST", "k1", "REMOVE", "REQUEST_CANCEL", "a1"),
+        ("QUEUE", "root.default", "REMOVE", "QUEUE_APP", "a1"),
+        ("APP", "a1", "REMOVE", "DETAILS_NONE", ""),
+    ]
+
+
+# requirement: SI-EVT-010
+def test_a_queue_made_for_an_application(rm: Watched) -> None:
+    said = told(rm.submits("a2", "", user="ann"))
+
+    assert said[0] == ("QUEUE", "root.users.ann", "ADD", "QUEUE_DYNAMIC", "")
+    assert ("QUEUE", "root.users.ann", "ADD", "QUEUE_APP", "a2") in said
+
+
+# requirement: SI-EVT-010
+def test_who_listens_from_the_start_hears_of_the_queues() -> None:
+    register = Register("rm", default_configuration(), callbacks=EVENTS)
+
+    effects = Scheduler().handle(register, 1.0)
+
+    assert records(effects)[0].at == 1.0
+    assert told(effects) == [
+        ("QUEUE", "root", "ADD", "QUEUE_CONFIG", ""),
+        ("QUEUE", "root.default", "ADD", "QUEUE_CONFIG", ""),
+    ]
+
+
+# requirement: SI-EVT-010
+def test_a_queue_that_goes(rm: Watched) -> None:
+    rm.submits("a2", "", user="ann")
+    rm.removes("a2")
+
+    assert told(rm.waits(60)) == [("QUEUE", "root.users.ann", "REMOVE", "QUEUE_DYNAMIC", "")]
+
+
+# requirement: SI-EVT-010
+def test_queues_in_another_configuration(rm: Watched) -> None:
+    rm.submits("a2", "", user="ann")
+    other = QUEUES.replace("{name: users, parent: true}", "{name: users, queues: [{name: ann}]}")
+    other = other.replace("guaranteed: {memory: 5}", "guaranteed: {memory: 6}, max: {memory: 9}")
+    other = other.replace("- {name: default}", "- {name: new}")
+    other += "  - {name: second, queues: [{name: root}]}"
+
+    said = records(rm.reconfigures(other))
+
+    assert [(r.object_id, r.change.name, r.detail.name, r.resource) for r in said] == [
+        ("root.new", "ADD", "QUEUE_CONFIG", None),
+        ("root.entitled", "SET", "QUEUE_MAX", Resource({"memory": 9})),
+        ("root.entitled", "SET", "QUEUE_GUARANTEED", Resource({"memory": 6})),
+        ("root.users.ann", "SET", "QUEUE_CONFIG", None),
+        ("root", "ADD", "QUEUE_CONFIG", None),
+    ]
+    rm.removes("a2")
+    last = QUEUES.replace(", parent: true}", "}")
+    last = last.replace(
+        "- {name: user, create: true, parent: {name: fixed, value: users}}", "- {name: user}"
+    )
+    assert told(rm.reconfigures(last))[-3:] == [
+        ("QUEUE", "root.users", "SET", "QUEUE_TYPE", ""),
+        ("QUEUE", "root.users.ann", "REMOVE", "QUEUE_CONFIG", ""),
+        ("QUEUE", "root.new", "REMOVE", "QUEUE_CONFIG", ""),
+    ]
+
+
+# requirement: SI-EVT-006
+def test_a_detail_is_of_the_kind_of_its_record(rm: Watched) -> None:
+    blocks = {RecordType.REQUEST: 1, RecordType.APP: 2, RecordType.NODE: 3, RecordType.QUEUE: 4}
+    everything = rm.creates("n2", memory=4) + rm.asks("k1", memory=3) + rm.asks("k2", memory=99)
+    everything += rm.decommissions("n1") + rm.removes("a1") + rm.submits("a9", "", user="ann")
+
+    seen = {(record.type, record.detail.value // 100) for record in records(everything)}
+
+    assert {block for kind, block in seen if block not in (0, 5, blocks[kind])} == set()
+    assert {kind for kind, _ in seen} == set(RecordType)
+
+
+def test_a_lost_rm_is_told_nothing_new_about_itself(rm: Watched) -> None:
+    assert told(rm.scheduler.handle(ConnectionLost("rm"), rm.now)) == []

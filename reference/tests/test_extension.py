@@ -1,0 +1,372 @@
+"""The extension over gRPC: Describe, Snapshot and virtual time."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+import grpc
+import pytest
+from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no types
+    reflection_pb2,
+    reflection_pb2_grpc,
+)
+from sireference.core.model import Settings
+from sireference.shell.clock import VirtualClock
+from siwire.ext import extension_pb2 as ext
+from tests.wire import Stream, Wire, served
+
+Result = ext.SnapshotResult
+
+
+def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
+    """Run ``scenario`` against a server of its own whose time stands still."""
+
+    @wraps(scenario)
+    def test() -> None:
+        async def play() -> None:
+            async with served(clock=VirtualClock()) as wire:
+                await scenario(wire)
+
+        asyncio.run(play())
+
+    del test.__wrapped__  # pytest would look for a fixture "wire"
+    return test
+
+
+async def busy(wire: Wire) -> tuple[Stream, Stream, Stream]:
+    """An RM with the node n1 of memory 10 and the application a1."""
+    await wire.registers(extraConfig={"colour": "blue"})
+    nodes = await wire.opens("UpdateNode")
+    applications = await wire.opens("UpdateApplication")
+    allocations = await wire.opens("UpdateAllocation")
+    await nodes.says(nodes=[wire.node("n1", memory=10)])
+    await nodes.hears()
+    await applications.says(new=[wire.application()])
+    await applications.hears()
+    return nodes, applications, allocations
+
+
+async def phase(wire: Wire) -> str:
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+    return Result.RmPhase.Name(snapshot.phase)
+
+
+async def becomes(wire: Wire, name: str) -> None:
+    async with asyncio.timeout(5):
+        while await phase(wire) != name:  # noqa: ASYNC110  # the end of a stream tells nobody
+            await asyncio.sleep(0.005)
+
+
+def test_describe_tells_revision_and_timers() -> None:
+    settings = Settings(
+        completing_timeout=1.5,
+        starting_timeout=0.0,
+        placeholder_timeout=2.0,
+        placeholder_timeout_from_application=True,
+        retention=3.0,
+        connection_loss_timeout=0.25,
+    )
+
+    async def play() -> None:
+        async with served(settings=settings) as wire:
+            facets = await wire.calls("Describe")
+            assert facets.si_profile == wire.revision.name
+            assert (facets.metrics, facets.configuration) == (True, True)
+            assert (facets.snapshot, facets.several_rms, facets.virtual_clock) == (
+                True,
+                True,
+                False,
+            )
+            timers = facets.timers
+            assert (timers.waiting_to_completed, timers.placeholder_default) == (1500, 2000)
+            assert (timers.retention, timers.connection_loss) == (3000, 250)
+            assert timers.starting_to_running == 1, "zero would say that it is not known"
+            assert timers.placeholder_from_application_timeout
+
+    asyncio.run(play())
+
+
+@on_virtual_time
+async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
+    _, _, allocations = await busy(wire)
+    await allocations.says(asks=[wire.ask("k1", memory=3), wire.ask("k2", memory=2**63 - 1)])
+    (new,) = (await allocations.hears()).new
+
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+
+    assert snapshot.phase == Result.RUNNING
+    assert dict(snapshot.extra_config) == {"colour": "blue"}
+    (node,) = snapshot.nodes
+    assert (node.node_id, node.partition, node.schedulable) == ("n1", "default", True)
+    assert (dict(node.capacity), dict(node.allocated)) == ({"memory": 10}, {"memory": 3})
+    (application,) = snapshot.applications
+    assert (application.application_id, application.queue) == ("a1", "root.default")
+    assert (application.state, list(application.pending_keys)) == ("Starting", ["k2"])
+    assert dict(application.allocated_real) == {"memory": 3}
+    (allocation,) = application.allocations
+    assert allocation.identity == new.allocationID
+    assert (allocation.allocation_key, allocation.node_id) == ("k1", "n1")
+    assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]
+    assert dict(snapshot.queues[1].allocated) == {"memory": 3}
+    assert snapshot.queues[1].running_applications == 1
+
+
+@on_virtual_time
+async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
+    await wire.registers()
+    nodes = await wire.opens("UpdateNode")
+    applications = await wire.opens("UpdateApplication")
+    await applications.says(new=[wire.application()])
+    await applications.hears()
+    most = 2**63 - 1
+    node = wire.node("n1", memory=1)
+    for name in ("x", "y"):
+        running = wire.si.Allocation(
+            allocationID=name, applicationID="a1", nodeID="n1", allocationKey=name
+        )
+        running.resourcePerAlloc.CopyFrom(wire.resource(memory=most))
+        node.existingAllocations.append(running)
+    await nodes.says(nodes=[node])
+    assert (await nodes.hears()).accepted
+
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+
+    assert dict(snapshot.nodes[0].allocated) == {"memory": most}
+
+
+@on_virtual_time
+async def test_an_rm_nobody_heard_of_is_unknown(wire: Wire) -> None:
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+
+    assert snapshot == Result(phase=Result.UNKNOWN_RM)
+
+
+# requirement: SI-CONN-006, SI-CONN-007, SI-CONN-009
+@on_virtual_time
+async def test_a_lost_connection_pauses_and_its_timeout_stops(wire: Wire) -> None:
+    streams = await busy(wire)
+    await streams[2].says(asks=[wire.ask("k1", memory=8), wire.ask("k2", memory=8)])
+    await streams[2].hears()
+    for stream in streams:
+        stream.call.cancel()
+
+    await becomes(wire, "PAUSED")
+    await wire.calls("AdvanceClock", milliseconds=59_999)
+    kept = await wire.calls("Snapshot", rm_id="rm")
+    await wire.calls("AdvanceClock", milliseconds=1)
+    gone = await wire.calls("Snapshot", rm_id="rm")
+
+    assert kept.phase == Result.PAUSED
+    assert [a.allocation_key for a in kept.applications[0].allocations] == ["k1"]
+    assert list(kept.applications[0].pending_keys) == ["k2"]
+    assert gone == Result(phase=Result.STOPPED)
+
+
+# requirement: SI-CONN-008
+@on_virtual_time
+async def test_a_voluntary_shutdown_stops_without_a_pause(wire: Wire) -> None:
+    streams = await busy(wire)
+    for stream in streams:
+        await stream.half_closes()
+    for stream in streams:
+        assert await stream.ends() == (grpc.StatusCode.OK, "")
+
+    assert await phase(wire) == "STOPPED"
+
+
+@on_virtual_time
+async def test_time_stands_still_until_it_is_moved_on(wire: Wire) -> None:
+    first = await wire.calls("AdvanceClock")
+    await asyncio.sleep(0.01)
+    second = await wire.calls("AdvanceClock")
+    third = await wire.calls("AdvanceClock", milliseconds=1234)
+
+    assert (await wire.calls("Describe")).virtual_clock
+    assert first == second
+    assert third.now_milliseconds == first.now_milliseconds + 1234
+
+
+@on_virtual_time
+async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> None:
+    _, applications, allocations = await busy(wire)
+    began = (await wire.calls("AdvanceClock")).now_milliseconds
+    await allocations.says(asks=[wire.ask(memory=3)])
+    (new,) = (await allocations.hears()).new
+    release = wire.si.AllocationRelease(
+        applicationID="a1",
+        partitionName="default",
+        terminationType=wire.si.STOPPED_BY_RM,
+        allocationID=new.allocationID,
+    )
+    request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
+    await wire.calls("AdvanceClock", milliseconds=500)
+    await allocations.says(releases=request)
+    await allocations.hears()
+
+    await wire.calls("AdvanceClock", milliseconds=3 * 24 * 3600 * 1000 + 30_000)
+
+    updates: list[Any] = []
+    while not updates or updates[-1].state != "Expired":
+        updates += (await applications.hears()).updated
+    assert [
+        (update.state, round(update.stateTransitionTimestamp / 1e6) - began) for update in updates
+    ] == [
+        ("Accepted", 0),
+        ("Starting", 0),
+        ("Completing", 500),
+        ("Completed", 30_500),
+        ("Expired", 30_500 + 3 * 24 * 3600 * 1000),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "code"),
+    [
+        (-1, grpc.StatusCode.INVALID_ARGUMENT),
+        (2**63 - 1, grpc.StatusCode.OUT_OF_RANGE),
+        (-(2**63), grpc.StatusCode.INVALID_ARGUMENT),
+    ],
+)
+def test_time_does_not_go_where_it_cannot_be_told(milliseconds: int, code: grpc.StatusCode) -> None:
+    async def play() -> None:
+        async with served(clock=VirtualClock()) as wire:
+            before = await wire.calls("AdvanceClock")
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await wire.calls("AdvanceClock", milliseconds=milliseconds)
+            assert refused.value.code() is code
+            assert await wire.calls("AdvanceClock") == before
+
+    asyncio.run(play())
+
+
+def test_real_time_is_not_moved() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await wire.calls("AdvanceClock", milliseconds=1)
+            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+    asyncio.run(play())
+
+
+@on_virtual_time
+async def test_reflection_shows_the_extension(wire: Wire) -> None:
+    stub = reflection_pb2_grpc.ServerReflectionStub(wire.channel)
+    request = reflection_pb2.ServerReflectionRequest
+    asked = [
+        request(list_services=""),
+        request(file_containing_symbol="siconform.ext.v1.SchedulerExtension"),
+    ]
+    services, extension = [a async for a in stub.ServerReflectionInfo(iter(asked))]
+
+    names = {service.name for service in services.list_services_response.service}
+    assert "siconform.ext.v1.SchedulerExtension" in names
+    assert b"AdvanceClock" in b"".join(extension.file_descriptor_response.file_descriptor_proto)
+
+
+# requirement: SI-AUTO-001
+@on_virtual_time
+async def test_metrics_tell_outstanding_demand_and_counts(wire: Wire) -> None:
+    _, _, allocations = await busy(wire)
+    tagged = wire.ask("k2", memory=8)
+    tagged.tags["a"] = "b"
+    await allocations.says(asks=[wire.ask("k1", memory=8), tagged])
+    await allocations.hears()
+
+    metrics = await wire.calls("ReadMetrics", rm_id="rm")
+
+    (one,) = metrics.outstanding
+    assert (one.request_id, dict(one.resource), dict(one.tags)) == ("k2", {"memory": 8}, {"a": "b"})
+    counters = metrics.counters
+    assert (counters["nodes"], counters["allocations"], counters["pending_asks"]) == (1, 1, 1)
+    assert (counters["applications.Starting"], counters["told.NewAllocation"]) == (1, 1)
+    assert counters["heard.UpdateAllocation"] == 2, "a greeting and the asks"
+
+
+@on_virtual_time
+async def test_there_are_no_metrics_of_a_stranger(wire: Wire) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await wire.calls("ReadMetrics", rm_id="rm")
+
+    assert refused.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert "not registered" in (refused.value.details() or "")
+
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{name: default}, {name: more}]
+"""
+
+
+# requirement: SI-CFG-001, SI-CFG-002, SI-CFG-006
+@on_virtual_time
+async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
+    _, applications, allocations = await busy(wire)
+    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.hears()
+
+    outcome = await wire.calls(
+        "ApplyConfiguration", rm_id="rm", config=QUEUES, extra={"colour": "red"}
+    )
+    await applications.says(new=[wire.application("a2", "root.more")])
+
+    assert outcome == ext.ConfigurationOutcome(applied=True)
+    told: list[str] = []
+    while not told:
+        told = [one.applicationID for one in (await applications.hears()).accepted]
+    assert told == ["a2"]
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+    assert dict(snapshot.extra_config) == {"colour": "red"}
+    assert [dict(node.allocated) for node in snapshot.nodes] == [{"memory": 3}]
+
+
+# requirement: SI-CFG-001
+@on_virtual_time
+async def test_a_queue_that_went_is_draining_while_it_is_used(wire: Wire) -> None:
+    await busy(wire)
+
+    config = QUEUES.replace("{name: default}, ", "")
+    assert (await wire.calls("ApplyConfiguration", rm_id="rm", config=config)).applied
+
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+    draining = {queue.name: queue.draining for queue in snapshot.queues}
+    assert draining == {"root": False, "root.default": True, "root.more": False}
+
+
+# requirement: SI-CFG-003, SI-CFG-004
+@on_virtual_time
+async def test_what_is_wrong_is_said_and_changes_nothing(wire: Wire) -> None:
+    _, applications, _ = await busy(wire)
+    bad = QUEUES.replace("queues:", "quues:").replace("submitacl", "submitac")
+
+    malformed = await wire.calls("ApplyConfiguration", rm_id="rm", config=bad)
+    foreign = await wire.calls(
+        "ApplyConfiguration", rm_id="rm", config=QUEUES, policy_group="another"
+    )
+    with pytest.raises(grpc.aio.AioRpcError) as unknown:
+        await wire.calls("ApplyConfiguration", rm_id="rm9", config=QUEUES)
+
+    assert (malformed.applied, "quues" in malformed.reason) == (False, True)
+    assert (foreign.applied, "another" in foreign.reason) == (False, True)
+    assert unknown.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+    await applications.says(new=[wire.application("a2", "root.more")])
+    assert (await applications.hears()).rejected[0].applicationID == "a2"
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+    assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]
+    assert dict(snapshot.extra_config) == {"colour": "blue"}
+
+
+@on_virtual_time
+async def test_a_paused_rm_is_not_configured(wire: Wire) -> None:
+    for stream in await busy(wire):
+        stream.call.cancel()
+    await becomes(wire, "PAUSED")
+
+    outcome = await wire.calls("ApplyConfiguration", rm_id="rm", config=QUEUES)
+
+    assert (outcome.applied, "register again" in outcome.reason) == (False, True)

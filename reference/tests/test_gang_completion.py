@@ -1,0 +1,175 @@
+"""Applications that come to their end with placeholders nobody needed."""
+
+import pytest
+from tests.driving import STOPPED, TIMEOUT, identities, keys, placed, released, states
+from tests.gangs import REPLACED, WAITING, Gangs
+
+
+@pytest.fixture
+def rm() -> Gangs:
+    return Gangs()
+
+
+def waiting(rm: Gangs, leftover: int = 2) -> list[str]:
+    """A gang whose only real allocation has ended; its leftover placeholders."""
+    placeholders = rm.has_gang(leftover + 1)
+    real = rm.replaces(placeholders[0], "r0")
+    effects = rm.releases(real, "g1")
+    assert states(effects) == ["Completing"]
+    rm.drains("g1-n0")
+    return placeholders[1:]
+
+
+# requirement: SI-GANG-042, SI-GANG-044, SI-GANG-045, SI-GANG-069
+def test_leftover_placeholders_are_released_when_the_waiting_is_over(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+    assert rm.waits(0.99 * WAITING) == []
+
+    effects = rm.waits(0.01 * WAITING)
+
+    assert released(effects) == [(p1, TIMEOUT), (p2, TIMEOUT)]
+    assert states(effects) == []
+    assert rm.confirms(p1, TIMEOUT) == []
+    assert rm.waits(10 * WAITING) == []
+    effects = rm.confirms(p2, TIMEOUT)
+    assert states(effects) == ["Completed"]
+    assert released(effects) == []
+    assert rm.confirms(p2, TIMEOUT) == []
+
+
+# requirement: SI-GANG-070
+def test_a_stop_by_the_rm_counts_as_the_end_of_a_leftover_too(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+    rm.waits(WAITING)
+
+    assert released(rm.releases(p1, "g1")) == [(p1, STOPPED)]
+
+    assert states(rm.confirms(p2, TIMEOUT)) == ["Completed"]
+
+
+def test_leftovers_the_rm_stops_in_time_do_not_end_the_waiting(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+
+    assert states(rm.releases(p1, "g1") + rm.releases(p2, "g1")) == []
+
+    assert states(rm.waits(WAITING)) == ["Completed"]
+
+
+# requirement: SI-GANG-046
+def test_a_real_ask_brings_it_back_and_takes_a_leftover(rm: Gangs) -> None:
+    p1, _ = waiting(rm)
+
+    effects = rm.asks_member("r1")
+
+    assert states(effects) == ["Running"]
+    assert released(effects) == [(p1, REPLACED)]
+    assert placed(rm.confirms(p1)) == [("r1", "g1-n1")]
+    assert rm.waits(10 * WAITING) == []
+
+
+# requirement: SI-GANG-047
+def test_a_leftover_the_rm_stopped_is_not_taken(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+    rm.releases(p1, "g1")
+    rm.drains("g1-n1")
+    rm.creates("n", memory=2)
+
+    assert released(rm.asks_member("r1")) == [(p2, REPLACED)]
+    assert placed(rm.asks_member("r2")) == [("r2", "n")]
+
+
+def test_a_real_ask_during_the_clean_up_is_placed_normally(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+    rm.waits(WAITING)
+    rm.creates("n", memory=2)
+
+    effects = rm.asks_member("r1")
+
+    assert states(effects) == ["Running"]
+    assert released(effects) == []
+    (real,) = identities(effects)
+    assert rm.confirms(p1, TIMEOUT) == rm.confirms(p2, TIMEOUT) == []
+    assert rm.state() == "Running"
+    assert states(rm.releases(real, "g1")) == ["Completing"]
+
+
+def test_a_clean_up_that_was_broken_off_is_finished_after_another_waiting(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+    rm.waits(WAITING)
+    rm.confirms(p1, TIMEOUT)
+    (real,) = identities(rm.creates("n", memory=2) + rm.asks_member("r1"))
+    rm.releases(real, "g1")
+
+    assert rm.confirms(p2, TIMEOUT) == []
+
+    assert states(rm.waits(WAITING)) == ["Completed"]
+
+
+def test_a_release_still_open_from_before_is_waited_for(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+    rm.waits(WAITING)
+    (real,) = identities(rm.creates("n", memory=2) + rm.asks_member("r1"))
+    rm.releases(real, "g1")
+
+    assert rm.waits(WAITING) == []
+
+    assert states(rm.confirms_timeout_of([p1, p2])) == ["Completed"]
+
+
+def test_a_placeholder_whose_real_ask_was_withdrawn_is_waited_for(rm: Gangs) -> None:
+    p1, p2 = waiting(rm)
+    rm.asks_member("r1")
+    assert states(rm.withdraws("r1", "g1")) == ["Completing"]
+
+    assert released(rm.waits(WAITING)) == [(p2, TIMEOUT)]
+
+    assert rm.confirms(p2, TIMEOUT) == []
+    assert states(rm.confirms(p1)) == ["Completed"]
+
+
+# requirement: SI-APP-030, SI-APP-031
+def test_a_completed_gang_is_out_of_its_queue_and_its_id_is_free(rm: Gangs) -> None:
+    leftovers = waiting(rm)
+    rm.waits(WAITING)
+    rm.confirms_timeout_of(leftovers)
+
+    assert rm.is_empty()
+    rm.submits_gang()
+    assert keys(rm.asks_placeholder("p0")) == ["p0"]
+
+
+# C-40: with all its placeholders and nothing else it is about to begin
+def test_a_gang_that_has_not_begun_does_not_wait(rm: Gangs) -> None:
+    rm.has_gang(2)
+    rm.asks_member("early", memory=9)
+    rm.withdraws("early", "g1")
+
+    assert rm.waits(10 * WAITING) == []
+    assert rm.state() == "Accepted"
+
+
+def test_a_gang_that_gives_everything_back_waits(rm: Gangs) -> None:
+    p0, p1 = rm.has_gang(2)
+
+    assert states(rm.releases(p0, "g1")) == []
+    assert states(rm.releases(p1, "g1")) == ["Completing"]
+
+
+def test_removal_during_the_clean_up_leaves_nothing(rm: Gangs) -> None:
+    waiting(rm)
+    rm.waits(WAITING)
+
+    rm.removes("g1")
+
+    assert rm.is_empty()
+    assert rm.scheduler.next_deadline() is None
+
+
+def test_a_placeholder_alone_does_not_make_a_waiting_application_run(rm: Gangs) -> None:
+    p1, _ = waiting(rm)
+
+    effects = rm.creates("n", memory=2) + rm.asks_placeholder("late")
+
+    assert states(effects) == ["Running", "Completing"]
+    assert keys(effects) == ["late"]
+    assert released(rm.waits(WAITING))[0] == (p1, TIMEOUT)

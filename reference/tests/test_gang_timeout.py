@@ -1,0 +1,318 @@
+"""The placeholder timeout, and what becomes of the gang it strikes."""
+
+import pytest
+from sireference.core.model import RejectedAsk, ReleasedAsk
+from tests.driving import STOPPED, TIMEOUT, identities, keys, of, placed, released, states
+from tests.gangs import PATIENCE, PREEMPTED, REPLACED, Gangs
+
+
+@pytest.fixture
+def rm() -> Gangs:
+    return Gangs()
+
+
+def withdrawn(effects: list[object]) -> list[tuple[str, object, str]]:
+    asks = [e.release for e in effects if isinstance(e, ReleasedAsk)]
+    return [(ask.key, ask.termination, ask.partition) for ask in asks]
+
+
+# requirement: SI-GANG-031
+def test_the_time_runs_from_the_first_placeholder(rm: Gangs) -> None:
+    rm.submits_gang()
+    for number in range(3):
+        rm.asks_placeholder(f"p{number}")
+    assert rm.waits(2 * PATIENCE) == []
+    (p0,) = identities(rm.creates("n0", memory=2))
+    rm.waits(0.6 * PATIENCE)
+    (p1,) = identities(rm.creates("n1", memory=2))
+
+    assert rm.waits(0.39 * PATIENCE) == []
+
+    assert released(rm.waits(0.02 * PATIENCE)) == [(p0, TIMEOUT), (p1, TIMEOUT)]
+
+
+# requirement: SI-GANG-032, SI-GANG-033, SI-GANG-034, SI-REL-020
+@pytest.mark.parametrize("style", ["hard", "Hard", "HARD"])
+def test_a_hard_gang_that_is_not_complete_fails(rm: Gangs, style: str) -> None:
+    p0, p1 = rm.has_half_a_gang(style=style)
+    rm.asks_member("early")
+
+    effects = rm.waits(PATIENCE)
+
+    assert states(effects) == ["Failing"]
+    assert released(effects) == [(p0, TIMEOUT), (p1, TIMEOUT)]
+    assert withdrawn(list(effects)) == [
+        ("p2", TIMEOUT, "default"),
+        ("early", TIMEOUT, "default"),
+    ]
+    assert len(of(rm.asks_member("r0"), RejectedAsk)) == 1
+
+
+# requirement: SI-GANG-037, SI-GANG-068
+def test_it_has_failed_when_all_releases_are_confirmed_and_not_before(rm: Gangs) -> None:
+    p0, p1 = rm.has_half_a_gang(style="hard")
+    rm.submits("a2")
+    rm.asks("k", "a2", memory=2, most=2)
+    rm.waits(PATIENCE)
+
+    effects = rm.confirms(p0, TIMEOUT)
+    assert placed(effects) == [("k", "n0")]
+    assert rm.state() == "Failing"
+    assert keys(rm.waits(10 * PATIENCE)) == []
+    assert rm.state() == "Failing"
+
+    effects = rm.confirms(p1, TIMEOUT)
+    assert states(effects)[0] == "Failed"
+    assert released(effects) == []
+    assert placed(effects) == [("k", "n1")]
+
+
+# requirement: SI-GANG-038
+def test_a_failed_gang_leaves_its_queue(rm: Gangs) -> None:
+    rm.creates("n0", memory=3)
+    rm.creates("n1", memory=3)
+    rm.submits_gang(queue="root.quota", memory=9, style="hard")
+    placeholders = identities(rm.asks_placeholder("p", memory=3, most=3))
+    rm.submits("a2", "root.quota")
+    rm.asks("k", "a2", memory=5)
+    rm.waits(PATIENCE)
+    rm.confirms_timeout_of(placeholders)
+
+    assert keys(rm.creates("n2", memory=5)) == ["k"]
+
+
+# requirement: SI-GANG-035, SI-GANG-036
+@pytest.mark.parametrize("style", ["soft", "Soft", "", "x"])
+def test_a_soft_gang_goes_on_as_a_normal_application(rm: Gangs, style: str) -> None:
+    p0, p1 = rm.has_half_a_gang(style=style)
+
+    effects = rm.waits(PATIENCE)
+    assert states(effects) == ["Resuming"]
+    assert released(effects) == [(p0, TIMEOUT), (p1, TIMEOUT)]
+    assert withdrawn(list(effects)) == [("p2", TIMEOUT, "default")]
+
+    assert rm.asks_member("r0") == []
+    assert rm.confirms(p0, TIMEOUT) == []
+    effects = rm.confirms(p1, TIMEOUT)
+    assert states(effects) == ["Accepted", "Starting"]
+    assert placed(effects) == [("r0", "n0")]
+    assert keys(rm.asks_member("r1")) == ["r1"]
+    assert rm.state() == "Running"
+
+
+def test_a_soft_gang_keeps_its_early_real_asks(rm: Gangs) -> None:
+    placeholders = rm.has_half_a_gang()
+    rm.asks_member("early")
+    rm.waits(PATIENCE)
+
+    effects = rm.confirms_timeout_of(placeholders)
+
+    assert placed(effects) == [("early", "n0")]
+
+
+def test_a_soft_gang_with_nothing_to_do_waits(rm: Gangs) -> None:
+    placeholders = rm.has_half_a_gang()
+    rm.waits(PATIENCE)
+
+    assert states(rm.confirms_timeout_of(placeholders)) == ["Accepted", "Completing"]
+
+
+def test_new_placeholders_of_a_resumed_application_are_a_gang_again(rm: Gangs) -> None:
+    p0, p1 = rm.has_half_a_gang()
+    rm.waits(PATIENCE)
+    rm.asks_placeholder("q0")
+    rm.asks_placeholder("q1", memory=3)
+    rm.confirms(p0, TIMEOUT)
+
+    effects = rm.confirms(p1, TIMEOUT)
+    assert keys(effects) == ["q0"]
+    assert rm.state() == "Accepted"
+
+    assert states(rm.waits(PATIENCE)) == ["Resuming"]
+
+
+# requirement: SI-GANG-039, SI-GANG-063
+@pytest.mark.parametrize("style", ["hard", "soft"])
+@pytest.mark.parametrize("is_used", [True, False])
+def test_a_complete_gang_is_left_alone(rm: Gangs, *, style: str, is_used: bool) -> None:
+    p0, p1 = rm.has_gang(2, style=style)
+    if is_used:
+        rm.replaces(p0, "r0")
+
+    assert rm.waits(0.99 * PATIENCE) == []
+    effects = rm.waits(2 * PATIENCE)
+
+    assert released(effects) == []
+    assert states(effects) == []
+    assert released(rm.asks_member("r1")) == [(p1 if is_used else p0, REPLACED)]
+
+
+# requirement: SI-GANG-065
+def test_a_missing_placeholder_that_the_rm_withdrew_is_not_missed(rm: Gangs) -> None:
+    rm.has_half_a_gang(style="hard")
+    rm.withdraws("p2", "g1")
+
+    assert rm.waits(2 * PATIENCE) == []
+
+
+# requirement: SI-GANG-066
+def test_a_placeholder_that_is_being_replaced_is_left_alone(rm: Gangs) -> None:
+    p0, _ = rm.has_gang(2)
+    rm.asks_member("r0")
+
+    assert rm.waits(2 * PATIENCE) == []
+
+    assert keys(rm.confirms(p0)) == ["r0"]
+
+
+@pytest.mark.parametrize("style", ["hard", "soft"])
+def test_an_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) -> None:
+    rm.submits_gang(style=style)
+    (p0,) = identities(rm.creates("n0", memory=2) + rm.asks_placeholder("p0"))
+    (p1,) = identities(rm.creates("n1", memory=2) + rm.asks_placeholder("p1"))
+    rm.asks_member("r0")
+    rm.asks_placeholder("late")
+
+    effects = rm.waits(PATIENCE)
+
+    assert released(effects) == [(p1, TIMEOUT)]
+    assert rm.confirms(p1, TIMEOUT) == []
+    effects = rm.confirms(p0)
+    if style == "hard":
+        assert states(effects) == ["Failed"]
+        assert keys(effects) == []
+    else:
+        assert keys(effects) == ["r0"]
+        assert states(effects) == ["Accepted", "Starting"]
+    assert rm.state() == {"hard": "Failed", "soft": "Starting"}[style]
+
+
+# requirement: SI-GANG-064
+def test_the_time_is_limited_whatever_the_rm_says(rm: Gangs) -> None:
+    placeholders = rm.has_half_a_gang(execution_timeout=0.0)
+
+    assert len(released(rm.waits(PATIENCE))) == len(placeholders)
+
+
+def test_the_execution_timeout_of_the_application_is_another_one(rm: Gangs) -> None:
+    rm.has_half_a_gang(execution_timeout=5.0)
+
+    assert rm.waits(0.99 * PATIENCE) == []
+
+
+def test_in_yunikorns_reading_it_is_the_placeholder_timeout_and_no_other() -> None:
+    rm = Gangs(from_application=True)
+    placeholders = rm.has_half_a_gang(execution_timeout=5.0)
+    assert rm.waits(4.9) == []
+    assert len(released(rm.waits(0.2))) == 2
+    rm.asks_member("r0")
+    assert keys(rm.confirms_timeout_of(placeholders)) == ["r0"]
+
+    assert released(rm.waits(100)) == []
+
+
+@pytest.mark.parametrize("execution_timeout", [0.0, -5.0])
+def test_in_yunikorns_reading_the_setting_counts_where_the_application_says_nothing(
+    execution_timeout: float,
+) -> None:
+    rm = Gangs(from_application=True)
+    rm.has_half_a_gang(execution_timeout=execution_timeout)
+
+    assert rm.waits(0.99 * PATIENCE) == []
+    assert len(released(rm.waits(0.01 * PATIENCE))) == 2
+
+
+# requirement: SI-GANG-070
+@pytest.mark.parametrize("style", ["hard", "soft"])
+def test_a_stop_by_the_rm_counts_as_the_end_too(rm: Gangs, style: str) -> None:
+    p0, p1 = rm.has_half_a_gang(style=style)
+    rm.waits(PATIENCE)
+
+    effects = rm.releases(p0, "g1")
+    assert released(effects) == [(p0, STOPPED)]
+    assert states(effects) == []
+
+    over = {"hard": ["Failed"], "soft": ["Accepted", "Completing"]}[style]
+    assert states(rm.confirms(p1, TIMEOUT)) == over
+    assert rm.confirms(p0, TIMEOUT) == []
+
+
+def test_a_node_that_goes_counts_as_the_end_too(rm: Gangs) -> None:
+    rm.has_half_a_gang(style="hard")
+    rm.waits(PATIENCE)
+
+    assert states(rm.decommissions("n0")) == []
+    assert states(rm.decommissions("n1")) == ["Failed"]
+
+
+@pytest.mark.parametrize("kind", [REPLACED, PREEMPTED])
+def test_a_confirmation_of_another_type_ends_nothing(rm: Gangs, kind: object) -> None:
+    p0, p1 = rm.has_half_a_gang(style="hard")
+    rm.waits(PATIENCE)
+
+    assert rm.confirms(p0, kind) == rm.confirms(p1, kind) == []  # type: ignore[arg-type]
+
+    assert rm.state() == "Failing"
+
+
+# requirement: SI-REL-025
+def test_confirmed_ask_releases_are_not_answered(rm: Gangs) -> None:
+    placeholders = rm.has_half_a_gang(style="hard")
+    rm.waits(PATIENCE)
+
+    assert rm.withdraws("p2", "g1", TIMEOUT) == []
+    assert rm.withdraws("p2", "g1", TIMEOUT) == []
+
+    assert states(rm.confirms_timeout_of(placeholders)) == ["Failed"]
+
+
+# requirement: SI-GANG-062
+def test_removal_ends_open_withdrawals(rm: Gangs) -> None:
+    p0, p1 = rm.has_half_a_gang(style="hard")
+    rm.waits(PATIENCE)
+
+    assert released(rm.removes("g1")) == [(p0, STOPPED), (p1, STOPPED)]
+
+    assert rm.confirms_timeout_of([p0, p1]) == []
+    rm.submits("a2")
+    assert keys(rm.asks("k", "a2", memory=2, most=3)) == ["k", "k"]
+
+
+def test_removal_ends_the_time(rm: Gangs) -> None:
+    rm.has_half_a_gang(style="hard")
+    rm.removes("g1")
+
+    assert rm.scheduler.next_deadline() is None
+
+
+def test_a_gang_that_lost_all_it_had_starts_anew(rm: Gangs) -> None:
+    p0, p1 = rm.has_half_a_gang()
+    rm.waits(0.9 * PATIENCE)
+    rm.drains("n0")
+    rm.drains("n1")
+    rm.releases(p0, "g1")
+    rm.releases(p1, "g1")
+    assert rm.waits(PATIENCE) == []
+
+    assert placed(rm.undrains("n0")) == [("p2", "n0")]
+
+
+def test_a_complete_gang_that_asks_for_more_has_its_time_again(rm: Gangs) -> None:
+    placeholders = rm.has_gang(2)
+    rm.waits(2 * PATIENCE)
+    rm.asks_placeholder("late")
+
+    assert rm.waits(0.99 * PATIENCE) == []
+
+    assert len(released(rm.waits(0.02 * PATIENCE))) == len(placeholders)
+
+
+def test_no_time_runs_for_an_application_that_has_begun(rm: Gangs) -> None:
+    p0, p1 = rm.has_gang(2)
+    rm.replaces(p0, "r0")
+    rm.replaces(p1, "r1")
+    rm.creates("n", memory=2)
+    rm.asks_placeholder("late")
+
+    assert rm.state() == "Running"
+    assert rm.scheduler.next_deadline() is None

@@ -1,0 +1,379 @@
+"""Arbitrary histories: books balance, nothing leaks, the same history has the same effects."""
+
+from collections.abc import Callable
+
+from hypothesis import given, settings
+from sireference.configuration.model import SortPolicy
+from sireference.core.books.application import Application
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.books.pending import Line
+from sireference.core.books.preemption import Preemption
+from sireference.core.model import Allocation, Ask, NodeInfo, RemoveApplication
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.states import (
+    ApplicationState,
+    NodeAction,
+    NodeState,
+    RMState,
+    TerminationType,
+)
+from tests.histories import Player, histories
+
+
+def total(resources: list[Resource]) -> Resource:
+    whole = NOTHING
+    for resource in resources:
+        whole += resource
+    return whole
+
+
+def is_preempted(live: LiveAllocation) -> bool:
+    return live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER
+
+
+def books_balance(partition: Partition) -> None:
+    open_ones = list(partition.preemptions.open)
+
+    def preemptions_on(node: Node) -> list[Preemption]:
+        return [preemption for preemption in open_ones if preemption.node is node]
+
+    live = partition.allocations.values()
+    by_node = {id(x) for node in partition.nodes.values() for x in node.allocations.values()}
+    by_application = {
+        id(x) for app in partition.applications.values() for x in app.allocations.values()
+    }
+    assert by_node == by_application == {id(x) for x in live}
+    for node in partition.nodes.values():
+        taken = total([x.allocation.ask.resource for x in node.allocations.values()])
+        assert node.allocated == taken
+        assert node.promised == total([p.pending.ask.resource for p in preemptions_on(node)])
+        assert node.free == node.capacity - node.occupied - taken - node.promised
+        assert node.yielding == total(
+            [x.allocation.ask.resource for x in node.allocations.values() if is_preempted(x)]
+        )
+        assert (node in partition.room.index) is (node.state is NodeState.SCHEDULABLE)
+    assert partition.total == total([node.capacity for node in partition.nodes.values()])
+    for queue in partition.root.all():
+        below = [a for a in partition.applications.values() if queue in a.leaf.path]
+        there = [x for application in below for x in application.allocations.values()]
+        assert queue.promised == total(
+            [p.pending.ask.resource for p in open_ones if p.pending.application in below]
+        )
+        assert queue.used == queue.promised + total([x.allocation.ask.resource for x in there])
+        assert queue.yielding == total(
+            [x.allocation.ask.resource for x in there if is_preempted(x)]
+        )
+        assert queue.running == sum(application.is_counted for application in below)
+    assert partition.root.next_line() is None
+    limits_balance(partition)
+
+
+def limits_balance(partition: Partition) -> None:
+    applications = partition.applications.values()
+    for queue in partition.root.all():
+        for allowance in queue.allowances.values():
+            those = [application for application in applications if allowance in application.quotas]
+            assert allowance.applications == len(those) > 0
+            assert allowance.running == sum(application.is_counted for application in those)
+            assert allowance.used == allowance.promised + total([a.used for a in those])
+    for application in applications:
+        assert application.used == total(
+            [live.allocation.ask.resource for live in application.allocations.values()]
+        )
+
+
+def applications_make_sense(partition: Partition) -> None:
+    gathered = (ApplicationState.ACCEPTED, ApplicationState.RESUMING, ApplicationState.FAILING)
+    idle = (ApplicationState.NEW, ApplicationState.COMPLETING)
+    for application in partition.applications.values():
+        real = [x for x in application.allocations.values() if not x.is_placeholder]
+        if real or application.pending:
+            assert application.state not in idle
+        elif application.allocations:
+            assert application.state in (*gathered, ApplicationState.COMPLETING)
+        else:
+            assert application.state in idle
+        standing = {p.line for p in application.pending.values() if p.wants_more}
+        assert standing == set(application.lines.values())
+        assert all(line.bed is not None for line in application.lines.values())
+
+
+def gangs_make_sense(partition: Partition) -> None:
+    for application in partition.applications.values():
+        pending = application.pending.values()
+        for waiting in pending:
+            assert waiting.made + len(waiting.awaited) <= waiting.ask.max_allocations
+            for placeholder in waiting.awaited.values():
+                assert placeholder.replaced_by is waiting
+                assert placeholder.open_release is TerminationType.PLACEHOLDER_REPLACED
+        for live in application.allocations.values():
+            if live.replaced_by is not None:
+                assert live in live.replaced_by.awaited.values()
+                assert live.replaced_by in pending
+        if application.gang is not None:
+            gang_makes_sense(application)
+
+
+def gang_makes_sense(application: Application) -> None:
+    gang = application.gang
+    assert gang is not None
+    placeholders = [x for x in application.allocations.values() if x.is_placeholder]
+    assert gang.asked == sum(p.ask.is_placeholder for p in application.pending.values())
+    assert gang.held == len(placeholders)
+    replaceable = [x for group in gang.replaceable.values() for x in group.values()]
+    assert replaceable == [x for x in placeholders if x.open_release is None] or {
+        id(x) for x in replaceable
+    } == {id(x) for x in placeholders if x.open_release is None}
+    if application.is_gathering and placeholders:
+        assert gang.timer is not None
+
+
+def preemptions_make_sense(partition: Partition) -> None:
+    for preemption in partition.preemptions.open:
+        pending = preemption.pending
+        assert pending.preemption is preemption
+        assert pending in pending.application.pending.values()
+        assert preemption.node.node_id in partition.nodes
+        assert preemption.victims
+        for identity, victim in preemption.victims.items():
+            assert partition.allocations[identity] is victim
+            assert victim.preempted_for is preemption
+            assert is_preempted(victim)
+    for live in partition.allocations.values():
+        if live.preempted_for is not None:
+            assert live.preempted_for in partition.preemptions.open
+        if is_preempted(live):
+            policy = live.allocation.ask.preemption_policy
+            assert policy is None or policy.allow_preempt_self
+            assert live.allocation.ask.required_node == ""
+    preemptors = partition.preemptors
+    for pending in (*preemptors.fresh, *preemptors.tried):
+        assert pending in pending.application.pending.values()
+    assert not preemptors.fresh or preemptors.alarm is not None
+
+
+def is_held_back(line: Line, partition: Partition) -> bool:
+    """Whether the rules of gangs say that the line has to wait."""
+    application = line.application
+    if application.state is ApplicationState.RESUMING:
+        return True
+
+    def gathers(other: Application) -> bool:
+        asked = any(p.ask.is_placeholder for p in other.pending.values())
+        return asked and other.state is ApplicationState.ACCEPTED
+
+    if not gathers(application):
+        return False
+    if not line.key.is_placeholder:
+        return True
+    if application.allocations:
+        return False
+    of_leaf = [a for a in partition.applications.values() if a.leaf is application.leaf]
+    oldest = min((a for a in of_leaf if gathers(a)), key=lambda a: a.number)
+    whole = application.submitted.placeholder_ask or NOTHING
+    return oldest is not application or not all(
+        quota.has_room(whole) for quota in application.quotas
+    )
+
+
+def is_behind(application: Application, partition: Partition) -> bool:
+    """Whether another application of a state-aware leaf has to begin first."""
+    policy = application.leaf.config.properties.sort_policy
+    if policy is not SortPolicy.STATE_AWARE or application.state is not ApplicationState.ACCEPTED:
+        return False
+    return any(
+        other.state is ApplicationState.STARTING
+        or (
+            other.state is ApplicationState.ACCEPTED
+            and other.pending
+            and other.number < application.number
+        )
+        for other in partition.applications.values()
+        if other.leaf is application.leaf
+    )
+
+
+def is_allowed(line: Line, node: Node, partition: Partition) -> bool:
+    """Whether the placement constraint of the line allows the node; nothing is remembered here."""
+    first = line.first()
+    constraint = line.shape.constraint
+    if first is None or constraint is None:
+        return True
+    if not all(target.holds(node.attributes) for target in constraint.node):
+        return False
+    affinity = constraint.affinity
+    if affinity is None or not affinity.required:
+        return True
+
+    def is_near(other: Node) -> bool:
+        value = node.attributes.get(affinity.scope)
+        return other is node or (
+            value is not None and other.attributes.get(affinity.scope) == value
+        )
+
+    def counts(ask: Ask) -> bool:
+        return all(target.holds(ask.tags) for target in affinity.targets)
+
+    there = sum(
+        is_near(live.node) and counts(live.allocation.ask)
+        for live in partition.allocations.values()
+    )
+    count = there + counts(first.ask)
+    most = affinity.max_cardinality
+    return count >= affinity.min_cardinality and (most is None or count <= most)
+
+
+def nothing_fits(partition: Partition) -> None:
+    """No pending ask could be served: a pass leaves no possible allocation undone."""
+    for application in partition.applications.values():
+        for line in application.lines.values():
+            if is_held_back(line, partition) or is_behind(application, partition):
+                continue
+            if line.key.replaces and application.gang is not None:
+                assert line.key.replaces not in application.gang.replaceable
+            quotas = application.quotas
+            if not application.is_counted and not all(quota.has_slot() for quota in quotas):
+                continue
+            if not all(quota.has_room(line.need) for quota in quotas):
+                continue
+            assert not any(
+                line.need.fits(node.free)
+                and node.state is NodeState.SCHEDULABLE
+                and line.shape.required_node in ("", node.node_id)
+                and is_allowed(line, node, partition)
+                for node in partition.nodes.values()
+            )
+
+
+def watched(check: Callable[[Partition], None], history: list[object]) -> Player:
+    player = Player()
+    for move in history:
+        player.play(move)
+        for partition in player.partitions:
+            check(partition)
+    return player
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_books_balance(history: list[object]) -> None:
+    watched(books_balance, history)
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_applications_make_sense(history: list[object]) -> None:
+    watched(applications_make_sense, history)
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_gangs_make_sense(history: list[object]) -> None:
+    watched(gangs_make_sense, history)
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_preemptions_make_sense(history: list[object]) -> None:
+    watched(preemptions_make_sense, history)
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_whatever_can_be_served_is_served(history: list[object]) -> None:
+    watched(nothing_fits, history)
+
+
+class Overcommit(Player):
+    """Watches that nothing new is put where there is no room for it."""
+
+    def watch_new(self, allocation: Allocation) -> None:
+        super().watch_new(allocation)
+        (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)
+        live = partition.allocations.get(allocation.identity)
+        if live is None:
+            return
+        for name, amount in allocation.ask.resource.amounts.items():
+            if amount > 0:
+                there = live.node.free + live.node.promised
+                assert there.amounts.get(name, 0) >= 0
+                for quota in live.application.quotas:
+                    most = quota.maximum.amounts.get(name) if quota.maximum else None
+                    used = quota.used - quota.promised
+                    assert most is None or used.amounts[name] <= most
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_nothing_new_goes_beyond_a_limit(history: list[object]) -> None:
+    player = Overcommit()
+    for move in history:
+        player.play(move)
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
+    once, again = (watched(lambda _: None, history) for _ in range(2))
+
+    assert once.effects == again.effects
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) -> None:
+    player = watched(lambda _: None, history)
+    for partition in player.partitions:
+        for application_id in list(partition.applications):
+            player.play(RemoveApplication(application_id, partition.name))
+        for node_id in list(partition.nodes):
+            player.play(NodeInfo(node_id, NodeAction.DECOMMISSION))
+
+    player.play(1e7)
+
+    rm = player.scheduler.rms.all()[0]
+    assert rm.state is RMState.RUNNING
+    assert rm.timers.next_deadline() is None
+    for partition in player.partitions:
+        books_balance(partition)
+        assert not partition.allocations
+        assert not partition.finished
+        assert partition.total == NOTHING
+        assert not partition.preemptions.open
+        assert not partition.preemptors.fresh
+        assert not partition.preemptors.tried
+        assert not partition.room._needs
+        assert not partition.room._gained
+        assert not partition.room._groups._counts
+        for queue in partition.root.all():
+            assert queue.used == NOTHING
+            assert list(queue.full) == list(queue.slots_taken) == list(queue.gates) == []
+            assert queue.gathering.first() is None
+            assert list(queue.gathering.younger) == list(queue.beginning.younger) == []
+            assert queue.beginning.first() is None
+            assert not queue.starting
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
+    history: list[object],
+) -> None:
+    """Without removing anything: what the RM releases and confirms is enough."""
+    player = watched(lambda _: None, history)
+
+    for _ in range(10):  # what was pending may come in place of what was released
+        for partition in player.partitions:
+            for application in list(partition.applications.values()):
+                for live in list(application.allocations.values()):
+                    kind = live.open_release or TerminationType.STOPPED_BY_RM
+                    player.play((partition.name, application.application_id, "", kind))
+                    del live
+        player.play(1000.0)
+
+    for partition in player.partitions:
+        books_balance(partition)
+        for application in partition.applications.values():
+            assert application.pending or application.state is ApplicationState.NEW

@@ -1,0 +1,153 @@
+"""How much a server bears: size of messages, open streams, what waits to be read."""
+
+import asyncio
+
+import grpc
+import pytest
+from sireference.shell.options import Limits
+from tests.wire import Stream, Wire, served
+
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
+    await nodes.says(nodes=[wire.node(node_id)])
+    assert [node.nodeID for node in (await nodes.hears()).accepted] == [node_id]
+
+
+async def is_served(wire: Wire) -> bool:
+    """Whether another stream is served now."""
+    third = await wire.opens("UpdateAllocation")
+    try:
+        await third.says(asks=[wire.ask("k1", "nobody", memory=1)])
+        return bool((await third.hears()).rejected)
+    except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+        return False
+
+
+def test_a_message_that_is_too_large_ends_its_stream() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(message_bytes=1000)) as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            applications = await wire.opens("UpdateApplication")
+            await accepted_node(wire, nodes, "n" * 900)
+            await nodes.says(nodes=[wire.node("n" * 1000)])
+
+            assert (await nodes.ends())[0] is EXHAUSTED
+            await applications.says(new=[wire.application()])
+            assert (await applications.hears()).accepted
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("megabytes", [5, 20])
+def test_a_message_of_megabytes_is_taken(megabytes: int) -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            await nodes.says(nodes=[wire.node("n1", "UPDATE"), wire.node("n" * (megabytes << 20))])
+            assert [node.nodeID for node in (await nodes.hears()).rejected] == ["n1"]
+
+    asyncio.run(play())
+
+
+def test_no_more_streams_than_allowed_are_open() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(streams=2)) as wire:
+            await wire.registers()
+            first = await wire.opens("UpdateNode")
+            await accepted_node(wire, first, "n1")
+            second = await wire.opens("UpdateApplication")
+            await second.says(new=[wire.application()])
+            await second.hears()
+
+            code, says = await (await wire.opens("UpdateAllocation")).ends()
+            assert code is EXHAUSTED
+            assert "2 streams are open" in says
+            await accepted_node(wire, first, "n2")
+            second.call.cancel()
+            await wire.has_streams(1)
+            async with asyncio.timeout(5):
+                while not await is_served(wire):
+                    pass
+
+    asyncio.run(play())
+
+
+def test_an_rm_that_does_not_read_is_lost() -> None:
+    """Its answers cannot wait for ever, and none can be left out: it has to begin anew."""
+
+    async def play() -> None:
+        async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
+            for rm_id in ("rm", "reader"):
+                await wire.registers(rm_id)
+            reader = await wire.opens("UpdateNode", "reader")
+            await accepted_node(wire, reader, "n1")
+            lazy = await wire.opens("UpdateNode")
+            other = await wire.opens("UpdateApplication")
+            await other.says(new=[wire.application()])
+            await other.hears()
+            said = 0
+            while wire.server.engine.serves("rm"):
+                await lazy.says(nodes=[wire.node("n" * 1000, "UPDATE")])
+                said += 1
+                assert said < 10_000, "all of it waits somewhere"
+
+            assert (await other.ends())[0] is EXHAUSTED
+            code, says = await lazy.ends()
+            assert (code, "does not read" in says) == (EXHAUSTED, True)
+            snapshot = await wire.calls("Snapshot", rm_id="rm")
+            assert snapshot.phase == snapshot.PAUSED
+            await accepted_node(wire, reader, "n2")
+            await wire.registers()
+            again = await wire.opens("UpdateNode")
+            await accepted_node(wire, again, "n1")
+
+    asyncio.run(play())
+
+
+def test_an_rm_that_never_reads_gives_its_place_free() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(outbox_bytes=1 << 20, streams=1)) as wire:
+            await wire.registers()
+            lazy = await wire.opens("UpdateNode")
+            while wire.server.engine.serves("rm"):
+                await lazy.says(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
+            await wire.registers("other")
+
+            async with grpc.aio.insecure_channel(wire.server.address) as second:
+                other = Wire(second, wire.revision, wire.server)
+                nodes = await other.opens("UpdateNode", "other")
+                await accepted_node(other, nodes, "n1")
+
+    asyncio.run(play())
+
+
+def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(outbox_bytes=10_000)) as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            running = []
+            applications = await wire.opens("UpdateApplication")
+            await applications.says(new=[wire.application()])
+            await applications.hears()
+            node = wire.node("n1", memory=1)
+            for number in range(20):
+                identity = f"{number}{'x' * 1000}"
+                one = wire.si.Allocation(
+                    allocationID=identity, applicationID="a1", nodeID="n1", allocationKey=identity
+                )
+                running.append(one)
+            node.existingAllocations.extend(running)
+            await nodes.says(nodes=[node])
+            assert (await nodes.hears()).accepted
+
+            await nodes.says(nodes=[wire.node("n1", "DECOMISSION")])
+
+            assert (await nodes.ends())[0] is EXHAUSTED
+            assert not wire.server.engine.serves("rm")
+
+    asyncio.run(play())

@@ -1,0 +1,69 @@
+"""Logs: one line a record, and what is in it."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+
+import pytest
+from sireference.shell.logs import LOGGER, JsonLines, TextLines, fields, set_up
+
+
+def record(
+    says: str = "resource manager: %s", *arguments: object, **more: object
+) -> logging.LogRecord:
+    made = LOGGER.makeRecord(
+        "sireference", logging.WARNING, "file.py", 1, says, arguments, None, extra=fields(**more)
+    )
+    made.created = 1_700_000_000.25
+    return made
+
+
+def test_json_is_one_object_a_line() -> None:
+    line = JsonLines().format(record("resource manager: %s", "Register", rm="r\nm", n=1))
+
+    assert "\n" not in line
+    assert json.loads(line) == {
+        "time": "2023-11-14T22:13:20.250+00:00",
+        "level": "warning",
+        "says": "resource manager: Register",
+        "rm": "r\nm",
+        "n": 1,
+    }
+
+
+def test_text_is_one_line() -> None:
+    line = TextLines().format(record("resource manager: %s", "Register", rm="r\nm"))
+
+    assert line == ('2023-11-14T22:13:20.250+00:00 WARNING resource manager: Register rm="r\\nm"')
+
+
+@pytest.mark.parametrize("form", [JsonLines(), TextLines()])
+def test_trouble_is_told_in_full(form: logging.Formatter) -> None:
+    made = record("oh")
+    try:
+        int("too bad")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+
+    assert "ValueError: invalid literal" in form.format(made)
+
+
+@pytest.fixture
+def as_before() -> Iterator[None]:
+    before = (LOGGER.handlers, LOGGER.level, LOGGER.propagate)
+    yield
+    LOGGER.handlers, level, LOGGER.propagate = before
+    LOGGER.setLevel(level)
+
+
+@pytest.mark.usefixtures("as_before")
+def test_only_the_chosen_level_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up("warning", "json")
+    LOGGER.info("not this")
+    LOGGER.warning("but this")
+
+    told = capsys.readouterr()
+
+    assert told.out == ""
+    assert [json.loads(line)["says"] for line in told.err.splitlines()] == ["but this"]

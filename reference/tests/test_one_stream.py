@@ -1,0 +1,192 @@
+"""One stream for everything (2021-02), over gRPC: a life, its end, and what an RM is told to do."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+import grpc
+import pytest
+from sireference.codec import Policies
+from sireference.configuration.parsing import parse_configuration
+from sireference.core.model import Settings
+from siwire import DEFAULT_REVISION, REVISIONS
+from siwire.r2021_02 import si_pb2 as si
+from tests.wire import Stream, Wire, served
+
+REVISION = REVISIONS["2021-02"]
+REFUSED = grpc.StatusCode.FAILED_PRECONDITION
+RESYNC = si.UpdateResponse(action=si.UpdateResponse.RESYNC)
+
+
+def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
+    """Run ``scenario`` against a server of its own that speaks 2021-02."""
+
+    @wraps(scenario)
+    def test() -> None:
+        async def play() -> None:
+            async with served(REVISION, Settings(connection_loss_timeout=0.05)) as wire:
+                await scenario(wire)
+
+        asyncio.run(play())
+
+    del test.__wrapped__  # pytest would look for a fixture "wire"
+    return test
+
+
+def node(node_id: str = "n1", memory: int = 10) -> si.NewNodeInfo:
+    quantity = si.Quantity(value=memory)
+    capacity = si.Resource(resources={"memory": quantity})
+    return si.NewNodeInfo(nodeID=node_id, schedulableResource=capacity)
+
+
+async def hears_until(stream: Stream, elements: str) -> Any:
+    """The first element of that list; what comes before it is dropped."""
+    while True:
+        found = getattr(await stream.hears(), elements)
+        if found:
+            return found[0]
+
+
+# requirement: SI-WIRE-002, SI-CONN-016, SI-ALLOC-006, SI-WIRE-009
+@over_the_wire
+async def test_a_life_on_one_stream(wire: Wire) -> None:
+    await wire.registers()
+    stream = await wire.opens("Update")
+
+    await stream.says(
+        asks=[wire.ask(memory=3)],
+        newSchedulableNodes=[node()],
+        newApplications=[wire.application()],
+    )
+    new = await hears_until(stream, "newAllocations")
+    assert (new.allocationKey, new.nodeID, new.queueName) == ("k1", "n1", "root.default")
+
+    release = si.AllocationRelease(applicationID="a1", UUID=new.UUID)
+    await stream.says(releases=si.AllocationReleasesRequest(allocationsToRelease=[release]))
+    gone = await hears_until(stream, "releasedAllocations")
+    assert (gone.UUID, gone.terminationType) == (new.UUID, si.AllocationRelease.STOPPED_BY_RM)
+
+    await stream.half_closes()
+    assert (await stream.ends())[0] is grpc.StatusCode.OK
+
+
+# requirement: SI-WIRE-004
+@over_the_wire
+async def test_methods_of_later_texts_are_not_implemented(wire: Wire) -> None:
+    stranger = Wire(wire.channel, DEFAULT_REVISION, wire.server)
+    stream = await stranger.opens("UpdateNode", greets=False)
+
+    assert (await stream.ends())[0] is grpc.StatusCode.UNIMPLEMENTED
+
+
+# requirement: SI-CONN-002, SI-CONN-010
+@over_the_wire
+async def test_an_unknown_rm_is_told_to_register(wire: Wire) -> None:
+    stream = await wire.opens("Update")
+
+    assert await stream.hears() == RESYNC
+    code, details = await stream.ends()
+    assert code is REFUSED
+    assert "not registered" in details
+
+    await wire.registers()
+    stream = await wire.opens("Update")
+    await stream.says(newSchedulableNodes=[node()])
+    assert (await stream.hears()).acceptedNodes[0].nodeID == "n1"
+
+
+# requirement: SI-CONN-007, SI-CONN-010
+@over_the_wire
+async def test_a_lost_rm_is_told_to_register_again(wire: Wire) -> None:
+    await wire.registers()
+    stream = await wire.opens("Update")
+    await stream.says(newSchedulableNodes=[node()])
+    await stream.hears()
+    stream.call.cancel()
+    await wire.has_streams(0)
+    for state in ("Paused", "Stopped"):
+        again = await wire.opens("Update")
+        assert await again.hears() == RESYNC
+        assert state in (await again.ends())[1]
+        await asyncio.sleep(0.06)  # longer than the connection loss timeout
+
+
+@over_the_wire
+async def test_an_rm_that_left_is_told_to_register_again(wire: Wire) -> None:
+    await wire.registers()
+    stream = await wire.opens("Update")
+    await stream.half_closes()
+    await stream.ends()
+
+    again = await wire.opens("Update")
+
+    assert await again.hears() == RESYNC
+    assert (await again.ends())[0] is REFUSED
+
+
+# requirement: SI-CONN-002
+@over_the_wire
+async def test_nobody_is_told_to_register(wire: Wire) -> None:
+    stream = await wire.opens("Update", "")
+
+    with pytest.raises(grpc.aio.AioRpcError):
+        await stream.hears()
+    assert (await stream.ends())[0] is REFUSED
+
+
+# requirement: SI-REG-012, SI-REG-002
+def test_a_policy_group_chooses_the_queues() -> None:
+    one, two = (
+        parse_configuration(
+            f"partitions: [{{name: default, queues: [{{name: root, submitacl: '*',"
+            f" queues: [{{name: {name}}}]}}]}}]"
+        )
+        for name in ("q1", "q2")
+    )
+
+    async def play() -> None:
+        policies = Policies(groups={"pg1": one, "pg2": two})
+        async with served(REVISION, policies=policies) as wire:
+            for group, (good, bad) in {"pg1": ("q1", "q2"), "pg2": ("q2", "q1")}.items():
+                await wire.registers(group, policyGroup=group)
+                stream = await wire.opens("Update", group)
+                await stream.says(newApplications=[wire.application("a1", f"root.{good}")])
+                assert (await stream.hears()).acceptedApplications[0].applicationID == "a1"
+                await stream.says(newApplications=[wire.application("a2", f"root.{bad}")])
+                assert (await stream.hears()).rejectedApplications[0].applicationID == "a2"
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await wire.registers(policyGroup="pg3")
+            assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert "'pg3' is not configured" in (refused.value.details() or "")
+            stream = await wire.opens("Update")
+            assert (await stream.ends())[0] is REFUSED
+
+    asyncio.run(play())
+
+
+# requirement: SI-GANG-041
+def test_the_timeout_of_a_gang_is_told_in_full_however_it_is_grouped() -> None:
+    async def play() -> None:
+        async with served(REVISION, Settings(placeholder_timeout=0.05)) as wire:
+            await wire.registers()
+            stream = await wire.opens("Update")
+            placeholders = [wire.ask(key, memory=6) for key in ("p1", "p2")]
+            for ask in placeholders:
+                ask.placeholder, ask.taskGroupName = True, "tg"
+            application = wire.application()
+            application.placeholderAsk.CopyFrom(wire.resource(memory=12))
+            await stream.says(
+                asks=placeholders, newSchedulableNodes=[node()], newApplications=[application]
+            )
+
+            told: set[tuple[str, str]] = set()
+            while len(told) < 3:
+                said = await stream.hears()
+                told |= {("state", update.state) for update in said.updatedApplications}
+                told |= {("stop", gone.applicationID) for gone in said.releasedAllocations}
+                told |= {("withdrawn", ask.allocationkey) for ask in said.releasedAllocationAsks}
+                told -= {("state", "Accepted")}
+            assert told == {("state", "Failing"), ("stop", "a1"), ("withdrawn", "p2")}
+
+    asyncio.run(play())

@@ -1,0 +1,262 @@
+"""What an operator can choose: configuration, encryption, sockets, HTTP, logs."""
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import grpc
+import pytest
+import trustme
+from click.testing import CliRunner
+from sireference.cli import main
+from siwire import DEFAULT_REVISION, rpc
+
+PATIENCE = 20
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{name: mine}]
+"""
+UPDATES = rpc.methods(DEFAULT_REVISION)
+
+
+class Serving:
+    """A process that serves; ``lines`` are what it said when it was ready."""
+
+    def __init__(self, process: "subprocess.Popen[str]", count: int) -> None:
+        assert process.stdout is not None
+        self.process = process
+        self.lines = [process.stdout.readline().rstrip("\n") for _ in range(count)]
+        assert self.lines[0].startswith("listening on "), (self.lines, process.stderr)
+        self.address = self.lines[0].removeprefix("listening on ")
+
+    def ends(self) -> tuple[int, str]:
+        """Exit status, and what it wrote to standard error."""
+        self.process.send_signal(signal.SIGTERM)
+        _, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, errors
+
+
+@contextmanager
+def serving(*options: str, listen: str = "127.0.0.1:0", lines: int = 1) -> Iterator[Serving]:
+    command = [sys.executable, "-m", "sireference", "serve", "--listen", listen, *options]
+    process = subprocess.Popen(  # noqa: S603  # our own command
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield Serving(process, lines)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def registers(channel: grpc.Channel, **fields: Any) -> None:
+    method = UPDATES["RegisterResourceManager"]
+    rpc.callable_for(channel, method)(method.request(rmID="rm", **fields), timeout=PATIENCE)
+
+
+@contextmanager
+def submits(channel: grpc.Channel, queue: str) -> Iterator[Any]:
+    """The answer to an application ``a1`` for ``queue``; meanwhile the stream is open."""
+    method = UPDATES["UpdateApplication"]
+    new = DEFAULT_REVISION.si.AddApplicationRequest(applicationID="a1", queueName=queue)
+    requests: SimpleQueue[Any] = SimpleQueue()
+    requests.put(method.request(rmID="rm", new=[new]))
+    answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=PATIENCE)
+    yield next(answers)
+    requests.put(None)
+
+
+def test_the_configured_queues_are_for_those_who_send_none(tmp_path: Path) -> None:
+    file = tmp_path / "queues.yaml"
+    file.write_text(QUEUES)
+
+    with serving("--config", str(file)) as server:
+        with grpc.insecure_channel(server.address) as channel:
+            registers(channel)
+            with submits(channel, "root.mine") as answer:
+                assert answer.accepted
+        with grpc.insecure_channel(server.address) as channel:
+            registers(channel, config=QUEUES.replace("mine", "yours"))
+            with submits(channel, "root.mine") as answer:
+                assert answer.rejected
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"partitions: [{name: default, quues: []}]", "partitions[0].quues"),
+        (b"\xff", "decode"),
+    ],
+)
+def test_a_bad_configuration_is_a_usage_error(tmp_path: Path, text: bytes, says: str) -> None:
+    file = tmp_path / "queues.yaml"
+    file.write_bytes(text)
+
+    result = CliRunner().invoke(main, ["serve", "--config", str(file)])
+
+    assert result.exit_code == 2
+    assert str(file) in result.output.replace("\n", "")
+    assert says in result.output
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Options with certificate and key of 127.0.0.1."""
+    folder = tmp_path_factory.mktemp("tls")
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.cert_chain_pems[0].write_to_path(folder / "cert.pem")
+    certificate.private_key_pem.write_to_path(folder / "key.pem")
+    return ["--tls-cert", str(folder / "cert.pem"), "--tls-key", str(folder / "key.pem")]
+
+
+def test_tls_is_spoken_with_a_certificate(authority: trustme.CA, tls: list[str]) -> None:
+    trusting = grpc.ssl_channel_credentials(authority.cert_pem.bytes())
+
+    with serving(*tls) as server:
+        with grpc.secure_channel(server.address, trusting) as channel:
+            registers(channel)
+            with submits(channel, "root.default") as answer:
+                assert answer.accepted
+        with grpc.insecure_channel(server.address) as channel, pytest.raises(grpc.RpcError):
+            registers(channel)
+
+
+def test_with_a_client_authority_only_its_clients_are_served(
+    authority: trustme.CA, tls: list[str], tmp_path: Path
+) -> None:
+    clients = trustme.CA()
+    clients.cert_pem.write_to_path(tmp_path / "clients.pem")
+    root = authority.cert_pem.bytes()
+
+    def channel_of(issuer: trustme.CA) -> grpc.Channel:
+        own = issuer.issue_cert("somebody")
+        chain = own.cert_chain_pems[0].bytes()
+        secure = grpc.ssl_channel_credentials(root, own.private_key_pem.bytes(), chain)
+        return grpc.secure_channel(server.address, secure)
+
+    with serving(*tls, "--tls-client-ca", str(tmp_path / "clients.pem")) as server:
+        with channel_of(clients) as channel:
+            registers(channel)
+        with channel_of(authority) as channel, pytest.raises(grpc.RpcError):
+            registers(channel)
+        anonymous = grpc.ssl_channel_credentials(root)
+        with (
+            grpc.secure_channel(server.address, anonymous) as channel,
+            pytest.raises(grpc.RpcError),
+        ):
+            registers(channel)
+
+
+def test_half_of_what_tls_needs_is_a_usage_error(tls: list[str]) -> None:
+    for options in (tls[:2], tls[2:], ["--tls-client-ca", tls[1]]):
+        result = CliRunner().invoke(main, ["serve", *options])
+
+        assert result.exit_code == 2
+        assert "--tls-key" in result.output
+
+
+def test_a_certificate_that_is_none_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "not.pem"
+    file.write_text("not at all")
+    options = ["--tls-cert", str(file), "--tls-key", str(file)]
+
+    result = CliRunner().invoke(main, ["serve", "--listen", "127.0.0.1:0", *options])
+
+    assert result.exit_code == 1
+    assert "cannot listen on 127.0.0.1:0 with this certificate and key" in result.output
+
+
+def test_a_unix_socket_serves_and_goes_away(tmp_path: Path) -> None:
+    path = tmp_path / "si.sock"
+
+    with serving(listen=f"unix:{path}") as server:
+        assert server.address == f"unix:{path}"
+        with grpc.insecure_channel(server.address) as channel:
+            registers(channel)
+        assert server.ends() == (0, "")
+        assert not path.exists()
+
+
+def get(url: str) -> tuple[str, bytes]:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  # our own server
+        return answer.headers["Content-Type"], answer.read()
+
+
+def test_metrics_and_state_are_shown_over_http() -> None:
+    with serving("--http", "127.0.0.1:0", lines=2) as server:
+        prefix = "metrics and state on "
+        assert server.lines[1].startswith(f"{prefix}http://127.0.0.1:")
+        page = server.lines[1].removeprefix(prefix)
+        with grpc.insecure_channel(server.address) as channel:
+            registers(channel)
+            with submits(channel, "root.default") as answer:
+                assert answer.accepted
+                kind, metrics = get(f"{page}/metrics")
+                json_kind, state = get(f"{page}/state")
+                _, index = get(page)
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(f"{page}/nowhere")
+        assert server.ends() == (0, "")
+
+    assert kind.startswith("text/plain")
+    lines = metrics.decode().splitlines()
+    assert 'sireference_applications{rm="rm",state="New"} 1.0' in lines
+    assert 'sireference_resource_manager{rm="rm",state="Running"} 1.0' in lines
+    assert 'sireference_told_total{what="AcceptedApplication"} 1.0' in lines
+    assert 'sireference_heard_total{method="UpdateApplication"} 1.0' in lines
+    assert 'sireference_pending_asks{rm="rm"} 0.0' in lines
+    assert json_kind == "application/json"
+    shown = json.loads(state)
+    assert shown["revision"] == DEFAULT_REVISION.name
+    (rm,) = shown["resource_managers"]
+    assert (rm["rm_id"], rm["state"]) == ("rm", "Running")
+    assert rm["applications"][0]["queue"] == "root.default"
+    assert b"/state" in index
+
+
+def test_an_http_address_in_use_is_one_sentence() -> None:
+    with serving() as server:
+        result = CliRunner().invoke(
+            main, ["serve", "--listen", "127.0.0.1:0", "--http", server.address]
+        )
+
+    assert result.exit_code == 1
+    assert f"cannot listen on {server.address}" in result.output
+
+
+def test_a_path_is_no_place_for_http() -> None:
+    result = CliRunner().invoke(main, ["serve", "--http", "unix:/tmp/x"])
+
+    assert result.exit_code == 2
+    assert "HOST:PORT" in result.output
+
+
+def test_logs_are_json_where_wanted() -> None:
+    with serving("--log-level", "debug", "--log-format", "json") as server:
+        with grpc.insecure_channel(server.address) as channel:
+            registers(channel, policyGroup="pg")
+        code, errors = server.ends()
+
+    assert code == 0
+    told = [json.loads(line) for line in errors.splitlines()]
+    received = next(one for one in told if one["says"] == "received")
+    assert (received["level"], received["method"]) == ("debug", "RegisterResourceManager")
+    assert received["message"] == {"rmID": "rm", "policyGroup": "pg"}
+    assert any((one["level"], one.get("rm")) == ("info", "rm") for one in told)

@@ -1,0 +1,408 @@
+"""Predicates: the RM says whether an ask may be on a node before it gets there."""
+
+import pytest
+from sireference.core.model import (
+    Allocation,
+    Ask,
+    Callback,
+    ChangeType,
+    PreemptionPolicy,
+    RecordType,
+    Release,
+    SentEvents,
+)
+from sireference.core.resources import Resource
+from sireference.core.states import NodeAction, TerminationType
+from tests.asked import Asked, asked, questions
+from tests.driving import RM, identities, keys, of, placed, released
+
+PREDICATES = Callback.PREDICATES
+REPLACED = TerminationType.PLACEHOLDER_REPLACED
+GUARANTEED = """
+partitions:
+  - name: default
+    preemption: {enabled: true}
+    queues:
+      - name: root
+        submitacl: "*"
+        properties: {preemption.delay: 1s}
+        queues:
+          - {name: default}
+          - {name: entitled, resources: {guaranteed: {memory: 10}}}
+"""
+
+
+@pytest.fixture
+def rm() -> Asked:
+    return Asked()
+
+
+# requirement: SI-CB-002, SI-CB-003
+def test_the_rm_is_asked_before_an_ask_gets_its_node(rm: Asked) -> None:
+    effects = rm.asks("k1", memory=3)
+    (question,) = questions(effects)
+
+    agreed = rm.answers(question.number)
+
+    assert (asked(effects), placed(effects)) == ([("k1", "n1", True)], [])
+    assert placed(agreed) == [("k1", "n1")]
+
+
+# requirement: SI-CB-002
+def test_a_node_the_rm_does_not_want_is_left_out_and_others_are_tried(rm: Asked) -> None:
+    effects, all_asked = rm.answers_all(
+        rm.asks("k1", memory=3), lambda question: question.node_id != "n1"
+    )
+
+    assert asked(all_asked) == [("k1", "n1", True), ("k1", "n2", True)]
+    assert placed(effects) == [("k1", "n2")]
+
+
+# requirement: SI-CB-004
+def test_who_takes_no_predicates_is_not_asked(busy: RM) -> None:
+    effects = busy.asks("k1", memory=3)
+
+    assert (questions(effects), keys(effects)) == ([], ["k1"])
+
+
+def test_a_refusal_is_for_one_ask_only(rm: Asked) -> None:
+    rm.drains("n2")
+    rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+
+    effects, _ = rm.answers_all(rm.asks("k2", memory=3))
+
+    assert placed(effects) == [("k2", "n1")]
+
+
+def test_asks_are_served_in_order_one_question_at_a_time(rm: Asked) -> None:
+    first = rm.asks("k1", memory=6)
+    second = rm.asks("k2", memory=6)
+    third = rm.asks("k3", memory=3, more={"priority": 9})
+
+    effects, all_asked = rm.answers_all(first + second + third)
+
+    assert (asked(second), asked(third)) == ([], [])
+    assert [question.key for question in all_asked] == ["k1", "k3", "k2"]
+    assert placed(effects) == [("k1", "n1"), ("k3", "n2"), ("k2", "n2")]
+
+
+def test_several_allocations_of_one_ask_are_asked_for_one_by_one(rm: Asked) -> None:
+    effects, all_asked = rm.answers_all(rm.asks("k1", memory=4, most=3))
+
+    assert len(all_asked) == 3
+    assert keys(effects) == ["k1", "k1", "k1"]
+    assert len({question.number for question in all_asked}) == 3
+
+
+def test_the_answer_meets_a_full_node(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=8))
+    rm.updates("n1", memory=5)
+
+    effects, all_asked = rm.answers_all(rm.answers(question.number))
+
+    assert asked(all_asked) == [("k1", "n2", True)]
+    assert placed(effects) == [("k1", "n2")]
+
+
+@pytest.mark.parametrize("action", ["drains", "decommissions"])
+def test_the_answer_meets_a_node_that_is_closed(rm: Asked, action: str) -> None:
+    (question,) = questions(rm.asks("k1", memory=8))
+    getattr(rm, action)("n1")
+
+    effects, _ = rm.answers_all(rm.answers(question.number))
+
+    assert placed(effects) == [("k1", "n2")]
+
+
+def test_the_answer_meets_a_full_queue() -> None:
+    queues = GUARANTEED.replace("guaranteed: {memory: 10}", "max: {memory: 5}")
+    rm = Asked(queues=queues)
+    rm.submits("a2", "root.entitled")
+    (question,) = questions(rm.asks("k1", "a2", memory=3))
+    running = Allocation("x", Ask("x", "a2", resource=Resource({"memory": 3})), "n2")
+    rm.reports(running)
+
+    agreed = rm.answers(question.number)
+
+    assert placed(agreed) == []
+    (again,) = questions(rm.releases("x", "a2"))
+    assert placed(rm.answers(again.number)) == [("k1", "n1")]
+
+
+def test_the_answer_is_about_an_ask_that_is_gone(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=8))
+    rm.withdraws("k1")
+    rm.asks("k2", memory=8)
+
+    effects, _ = rm.answers_all(rm.answers(question.number))
+
+    assert placed(effects) == [("k2", "n1")]
+
+
+def test_the_answer_is_about_an_ask_that_was_sent_again(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=8))
+    rm.asks("k1", memory=9)
+
+    effects, all_asked = rm.answers_all(rm.answers(question.number))
+
+    assert asked(all_asked) == [("k1", "n1", True)], "for the new one"
+    assert placed(effects) == [("k1", "n1")]
+
+
+def test_an_answer_counts_once(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=3))
+    rm.answers(question.number)
+
+    assert rm.answers(question.number, suits=False) == []
+    assert rm.answers(4711) == []
+
+
+# requirement: SI-CB-002
+def test_an_ask_that_fits_nowhere_is_asked_about_again_later(rm: Asked) -> None:
+    no = rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+    assert len(no[1]) == 2
+
+    assert asked(rm.waits(0.9)) == []
+    again, _ = rm.answers_all(rm.waits(0.1), lambda _: False)
+    later = rm.waits(1.9)
+    last, _ = rm.answers_all(rm.waits(0.1))
+
+    assert asked(again) == [("k1", "n1", True), ("k1", "n2", True)]
+    assert asked(later) == [], "the second time it is twice as long"
+    assert placed(last) == [("k1", "n1")]
+
+
+def test_the_wait_has_an_end(rm: Asked) -> None:
+    rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+    moments: list[float] = []
+    while len(moments) < 9:
+        deadline = rm.scheduler.next_deadline()
+        assert deadline is not None
+        moments.append(deadline - rm.now)
+        rm.answers_all(rm.waits(deadline - rm.now), lambda _: False)
+
+    assert [round(moment) for moment in moments] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+def test_another_refusal_does_not_make_it_wait_less(rm: Asked) -> None:
+    rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+    rm.waits(0.5)
+    rm.answers_all(rm.updates("n2", memory=11), lambda _: False)
+
+    assert asked(rm.waits(0.4)) == []
+    assert len(rm.answers_all(rm.waits(0.1), lambda _: False)[1]) == 2
+    assert asked(rm.waits(1.9)) == []
+
+
+def test_an_ask_that_is_gone_is_not_asked_about_again(rm: Asked) -> None:
+    rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+
+    rm.removes("a1")
+
+    assert rm.scheduler.next_deadline() is None
+    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
+    assert not partition.room._vetoes
+
+
+def test_a_refusal_is_news_of_the_request() -> None:
+    rm = Asked(PREDICATES, Callback.EVENTS)
+    (question,) = questions(rm.asks("k1", memory=3))
+
+    (batch,) = of(rm.answers(question.number, suits=False, reason="too hot"), SentEvents)
+
+    (record,) = batch.records
+    assert (record.type, record.object_id) == (RecordType.REQUEST, "k1")
+    assert (record.change, record.reference_id) == (ChangeType.NONE, "n1")
+    assert "too hot" in record.message
+
+
+def test_a_change_of_the_node_is_a_reason_to_ask_at_once(rm: Asked) -> None:
+    rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+
+    assert asked(rm.updates("n2", memory=11)) == [("k1", "n2", True)]
+
+
+def test_an_allocation_that_ends_there_is_a_reason_to_ask_at_once(rm: Asked) -> None:
+    effects, _ = rm.answers_all(rm.asks("k0", memory=1))
+    (identity,) = identities(effects)
+    rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+
+    assert asked(rm.releases(identity)) == [("k1", "n1", True)]
+
+
+def test_a_refused_ask_still_takes_a_new_node(rm: Asked) -> None:
+    rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+
+    assert asked(rm.creates("n3", memory=3)) == [("k1", "n3", True)]
+
+
+# requirement: SI-CB-001
+def test_whoever_offers_next_is_asked_what_is_open(rm: Asked) -> None:
+    (first,) = questions(rm.asks("k1", memory=3))
+
+    (second,) = questions(rm.takes(PREDICATES))
+
+    assert (second.key, second.node_id) == ("k1", "n1")
+    assert rm.answers(first.number) == [], "nobody waits for that any more"
+    assert placed(rm.answers(second.number)) == [("k1", "n1")]
+
+
+# requirement: SI-CB-004
+def test_an_rm_that_stops_taking_predicates_is_served_without(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=3))
+    rm.asks("k2", memory=3)
+
+    effects = rm.takes()
+
+    assert keys(effects) == ["k1", "k2"]
+    assert rm.answers(question.number) == []
+
+
+# requirement: SI-CB-001
+def test_registering_again_forgets_the_questions(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=3))
+
+    rm.registers()
+
+    assert rm.answers(question.number) == []
+    rm.creates("n1", memory=10)
+    rm.submits("a1")
+    assert keys(rm.asks("k1", memory=3)) == ["k1"]
+
+
+def test_only_the_partition_of_the_question_waits() -> None:
+    queues = "partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: "
+    queues += "[{name: default}]}]}, {name: other, queues: [{name: root, submitacl: '*', "
+    queues += "queues: [{name: default}]}]}]"
+    rm = Asked(queues=queues)
+    rm.says_of_node("n9", NodeAction.CREATE, {"memory": 10}, partition="other")
+    rm.submits("a9", partition="other")
+
+    first = rm.asks("k1", memory=3)
+    second = rm.asks("k9", "a9", memory=3, more={"partition": "other"})
+
+    assert (asked(first), asked(second)) == ([("k1", "n1", True)], [("k9", "n9", True)])
+    effects, _ = rm.answers_all(second + first)
+    assert placed(effects) == [("k9", "n9"), ("k1", "n1")]
+
+
+def gang(rm: Asked, *nodes: str) -> list[str]:
+    """Placeholders of the task group tg on these nodes; their identities."""
+    made: list[str] = []
+    for number, node_id in enumerate(nodes):
+        more = {"task_group": "tg", "placeholder": True, "required_node": node_id}
+        effects, _ = rm.answers_all(rm.asks(f"p{number}", memory=6, more=more))
+        made += identities(effects)
+    return made
+
+
+MEMBER = {"task_group": "tg"}
+
+
+# requirement: SI-CB-003
+def test_a_placeholder_is_given_up_only_where_its_member_may_be(rm: Asked) -> None:
+    first, second = gang(rm, "n1", "n2")
+
+    effects, all_asked = rm.answers_all(
+        rm.asks("k1", memory=6, more=MEMBER), lambda question: question.node_id != "n1"
+    )
+
+    assert asked(all_asked) == [("k1", "n1", False), ("k1", "n2", False)]
+    assert released(effects) == [(second, REPLACED)]
+    assert first != second
+
+
+# requirement: SI-CB-003
+def test_a_member_is_asked_about_again_when_its_placeholder_is_gone(rm: Asked) -> None:
+    (first,) = gang(rm, "n1")
+    rm.answers_all(rm.asks("k1", memory=6, more=MEMBER))
+
+    effects, all_asked = rm.answers_all(rm.releases(first, termination=REPLACED))
+
+    assert asked(all_asked) == [("k1", "n1", True)]
+    assert placed(effects) == [("k1", "n1")]
+
+
+def test_a_member_the_node_does_not_suit_any_more_goes_elsewhere(rm: Asked) -> None:
+    first, second = gang(rm, "n1", "n2")
+    rm.answers_all(rm.asks("k1", memory=6, more=MEMBER))
+
+    effects, all_asked = rm.answers_all(
+        rm.releases(first, termination=REPLACED), lambda question: question.node_id != "n1"
+    )
+
+    assert placed(effects) == [], "n2 is taken by the other placeholder, which it does not replace"
+    assert asked(all_asked) == [("k1", "n1", True)]
+    later, _ = rm.answers_all(rm.releases(second))
+    assert placed(later) == [("k1", "n2")]
+
+
+def test_members_whose_placeholders_end_together_are_asked_about_in_turn(rm: Asked) -> None:
+    first, second = gang(rm, "n1", "n2")
+    for key in ("k1", "k2"):
+        rm.answers_all(rm.asks(key, memory=6, more=MEMBER))
+    rm.asks("k3", memory=6)
+
+    confirmed = tuple(Release("default", "a1", identity, REPLACED) for identity in (first, second))
+    effects, all_asked = rm.answers_all(rm.says(releases=confirmed))
+
+    assert [question.key for question in all_asked] == ["k1", "k2"]
+    assert placed(effects) == [("k1", "n1"), ("k2", "n2")]
+
+
+def test_what_is_gone_meanwhile_is_not_asked_about(rm: Asked) -> None:
+    first, second = gang(rm, "n1", "n2")
+    for key in ("k1", "k2"):
+        rm.answers_all(rm.asks(key, memory=6, more=MEMBER))
+    confirmed = tuple(Release("default", "a1", identity, REPLACED) for identity in (first, second))
+    (question,) = questions(rm.says(releases=confirmed))
+
+    rm.withdraws("k2")
+
+    assert asked(rm.answers(question.number)) == []
+
+
+def test_a_placeholder_that_ended_before_the_answer_is_not_asked_to_end(rm: Asked) -> None:
+    (first,) = gang(rm, "n1")
+    (question,) = questions(rm.asks("k1", memory=6, more=MEMBER))
+    rm.releases(first)
+
+    effects, _ = rm.answers_all(rm.answers(question.number))
+
+    assert released(effects) == []
+    assert placed(effects) == [("k1", "n1")]
+
+
+def test_a_preemptor_is_asked_about_before_it_gets_its_node() -> None:
+    rm = Asked(queues=GUARANTEED)
+    rm.drains("n2")
+    rm.submits("a2", "root.entitled")
+    willing = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
+    effects, _ = rm.answers_all(rm.asks("v1", memory=8, more=willing))
+    (victim,) = identities(effects)
+    claim = {"preemption_policy": PreemptionPolicy(allow_preempt_other=True)}
+    rm.asks("k1", "a2", memory=8, more=claim)
+    rm.waits(1.0)
+
+    preempted = TerminationType.PREEMPTED_BY_SCHEDULER
+    effects, all_asked = rm.answers_all(rm.releases(victim, termination=preempted))
+
+    assert asked(all_asked) == [("k1", "n1", True)]
+    assert placed(effects) == [("k1", "n1")]
+
+
+def test_what_is_recovered_is_not_asked_about(rm: Asked) -> None:
+    running = Allocation("x", Ask("x", "a1", resource=Resource({"memory": 3})), "n1")
+
+    assert questions(rm.reports(running)) == []
+
+
+def test_everything_can_be_given_back(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=3))
+    rm.removes("a1")
+    rm.answers(question.number)
+
+    snapshot = rm.scheduler.snapshot("rm")
+
+    assert snapshot.applications == ()
+    assert [node.allocated for node in snapshot.nodes] == [{}, {}]

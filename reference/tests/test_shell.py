@@ -1,0 +1,424 @@
+"""The shell over gRPC: registration, streams and their ends, health, reflection."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import wraps
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # no types
+from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no types
+    reflection_pb2,
+    reflection_pb2_grpc,
+)
+from sireference.core.model import Settings
+from siwire import REVISIONS, Revision
+from tests.wire import Stream, Wire, served
+
+REFUSED = grpc.StatusCode.FAILED_PRECONDITION
+THREE_STREAMS = [REVISIONS[name] for name in ("2023-04", "2023-08", "2023-12")]
+
+
+def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
+    """Run ``scenario`` against a server of its own."""
+
+    @wraps(scenario)
+    def test() -> None:
+        async def play() -> None:
+            async with served() as wire:
+                await scenario(wire)
+
+        asyncio.run(play())
+
+    del test.__wrapped__  # pytest would look for a fixture "wire"
+    return test
+
+
+async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, Stream]:
+    nodes = await wire.opens("UpdateNode", rm_id)
+    applications = await wire.opens("UpdateApplication", rm_id)
+    allocations = await wire.opens("UpdateAllocation", rm_id)
+    return nodes, applications, allocations
+
+
+async def accepted_node(wire: Wire, nodes: Stream, node_id: str = "n1", **amounts: int) -> None:
+    await nodes.says(nodes=[wire.node(node_id, **amounts or {"memory": 10})])
+    assert [node.nodeID for node in (await nodes.hears()).accepted] == [node_id]
+
+
+async def accepted_application(wire: Wire, applications: Stream) -> None:
+    await applications.says(new=[wire.application()])
+    assert [a.applicationID for a in (await applications.hears()).accepted] == ["a1"]
+
+
+# requirement: SI-WIRE-001, SI-WIRE-003
+@pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
+def test_a_life_over_the_wire(revision: Revision) -> None:
+    identity = "allocationID" if revision.name == "2023-12" else "UUID"
+
+    async def play() -> None:
+        async with served(revision, Settings(completing_timeout=0.01)) as wire:
+            await wire.registers()
+            nodes, applications, allocations = await all_streams(wire)
+            await accepted_node(wire, nodes)
+            await accepted_application(wire, applications)
+            await allocations.says(asks=[wire.ask(memory=3)])
+            (new,) = (await allocations.hears()).new
+            assert (new.allocationKey, new.nodeID) == ("k1", "n1")
+            assert new.resourcePerAlloc.resources["memory"].value == 3
+            release = wire.si.AllocationRelease(
+                applicationID="a1",
+                partitionName="default",
+                terminationType=wire.si.STOPPED_BY_RM,
+                **{identity: getattr(new, identity)},
+            )
+            request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
+            await allocations.says(releases=request)
+            (gone,) = (await allocations.hears()).released
+            assert getattr(gone, identity) == getattr(new, identity) != ""
+            assert gone.terminationType == wire.si.STOPPED_BY_RM
+            told: list[str] = []
+            while "Completed" not in told:
+                told += [update.state for update in (await applications.hears()).updated]
+            assert told == ["Accepted", "Starting", "Completing", "Completed"]
+
+    asyncio.run(play())
+
+
+# requirement: SI-REG-002, SI-REG-015
+@over_the_wire
+async def test_a_bad_configuration_is_refused_with_all_its_errors(wire: Wire) -> None:
+    config = "partitions:\n  - name: default\n    quues: []\n    queues: [{name: q, parnt: true}]\n"
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await wire.registers(config=config)
+
+    assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    details = refused.value.details() or ""
+    assert "quues" in details
+    assert "parnt" in details
+    nodes = await wire.opens("UpdateNode")
+    assert (await nodes.ends())[0] is REFUSED
+
+
+@over_the_wire
+async def test_a_bad_configuration_leaves_the_present_registration(wire: Wire) -> None:
+    await wire.registers()
+    nodes = await wire.opens("UpdateNode")
+    await accepted_node(wire, nodes)
+
+    with pytest.raises(grpc.aio.AioRpcError):
+        await wire.registers(config="::no")
+
+    await nodes.says(nodes=[wire.node("n1")])
+    assert (await nodes.hears()).rejected[0].nodeID == "n1"
+
+
+# requirement: SI-REG-003
+@over_the_wire
+async def test_a_registration_without_id_is_an_invalid_argument(wire: Wire) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await wire.registers("")
+
+    assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "rmID" in (refused.value.details() or "")
+
+
+# requirement: SI-REG-014, SI-REG-016, SI-REG-017, SI-REG-019
+@over_the_wire
+async def test_a_registration_may_carry_anything_else(wire: Wire) -> None:
+    config = (
+        "partitions: [{name: default, queues: "
+        "[{name: root, submitacl: '*', queues: [{name: cts}]}]}]"
+    )
+    await wire.registers(
+        config=config, extraConfig={"cts.unknown": "x"}, buildInfo={"b": "i"}, version="99.0"
+    )
+
+    applications = await wire.opens("UpdateApplication")
+    await applications.says(new=[wire.application("a1", "root.cts")])
+    assert (await applications.hears()).accepted[0].applicationID == "a1"
+
+
+# requirement: SI-CONN-002
+@pytest.mark.parametrize("rm_id", ["rm1", ""])
+@pytest.mark.parametrize("method", ["UpdateNode", "UpdateApplication", "UpdateAllocation"])
+def test_a_stream_of_an_unregistered_rm_is_refused(method: str, rm_id: str) -> None:
+    async def play() -> None:
+        async with served() as wire:
+            stream = await wire.opens(method, rm_id)
+            code, says = await stream.ends()
+            assert code is REFUSED
+            assert "regist" in says or "names no resource manager" in says
+
+    asyncio.run(play())
+
+
+@over_the_wire
+async def test_a_stream_that_changes_its_rm_is_refused(wire: Wire) -> None:
+    await wire.registers("rm")
+    await wire.registers("rm2")
+    nodes = await wire.opens("UpdateNode")
+    await nodes.says(rmID="rm2", nodes=[wire.node("n1")])
+
+    assert (await nodes.ends())[0] is REFUSED
+    again = await wire.opens("UpdateNode", "rm2")
+    await accepted_node(wire, again, "n1")
+
+
+# requirement: SI-CONN-010
+@over_the_wire
+async def test_half_closing_all_streams_is_a_shutdown(wire: Wire) -> None:
+    await wire.registers()
+    streams = await all_streams(wire)
+    await accepted_node(wire, streams[0])
+    for stream in streams:
+        await stream.half_closes()
+    for stream in streams:
+        assert await stream.ends() == (grpc.StatusCode.OK, "")
+
+    refused = await wire.opens("UpdateNode")
+    code, says = await refused.ends()
+    assert code is REFUSED
+    assert "Stopped" in says
+    await wire.registers()
+    await accepted_node(wire, await wire.opens("UpdateNode"))
+
+
+@over_the_wire
+async def test_a_half_closed_stream_still_hears(wire: Wire) -> None:
+    await wire.registers()
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_application(wire, applications)
+    await allocations.says(asks=[wire.ask(memory=3)])
+    await allocations.half_closes()
+
+    await accepted_node(wire, nodes)
+
+    assert (await allocations.hears()).new[0].nodeID == "n1"
+
+
+# requirement: SI-CONN-006, SI-CONN-010
+@over_the_wire
+async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
+    await wire.registers()
+    streams = await all_streams(wire)
+    await accepted_node(wire, streams[0])
+    await streams[1].half_closes()
+    streams[0].call.cancel()
+    await accepted_by(wire, streams[2])
+    streams[2].call.cancel()
+
+    assert await streams[1].ends() == (grpc.StatusCode.OK, "")
+    refused = await wire.opens("UpdateNode")
+    code, says = await refused.ends()
+    assert code is REFUSED
+    assert "Paused" in says
+
+
+async def accepted_by(wire: Wire, allocations: Stream) -> None:
+    """The RM is still served: a rejected ask shows it."""
+    await allocations.says(asks=[wire.ask("sentinel", "nobody", memory=1)])
+    assert (await allocations.hears()).rejected[0].allocationKey == "sentinel"
+
+
+def test_a_broken_transport_pauses_the_rm() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            async with grpc.aio.insecure_channel(wire.server.address) as second:
+                doomed = Wire(second, wire.revision, wire.server)
+                nodes = await doomed.opens("UpdateNode")
+                await accepted_node(doomed, nodes)
+            await wire.has_streams(0)
+            refused = await wire.opens("UpdateNode")
+            code, says = await refused.ends()
+            assert code is REFUSED
+            assert "Paused" in says
+
+    asyncio.run(play())
+
+
+@over_the_wire
+async def test_a_second_stream_of_a_kind_takes_the_place_of_the_first(wire: Wire) -> None:
+    await wire.registers()
+    first = await wire.opens("UpdateNode")
+    await accepted_node(wire, first, "n1")
+
+    second = await wire.opens("UpdateNode")
+    await accepted_node(wire, second, "n2")
+
+    code, says = await first.ends()
+    assert code is grpc.StatusCode.ABORTED
+    assert "took its place" in says
+    await accepted_node(wire, second, "n3")
+
+
+# requirement: SI-REG-005, SI-REG-007
+@over_the_wire
+async def test_registering_again_keeps_the_streams_and_forgets_the_rest(wire: Wire) -> None:
+    await wire.registers()
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes)
+    await accepted_application(wire, applications)
+
+    await wire.registers()
+
+    await accepted_node(wire, nodes)
+    await accepted_application(wire, applications)
+    await allocations.says(asks=[wire.ask("k2", memory=1)])
+    assert (await allocations.hears()).new[0].allocationKey == "k2"
+
+
+# requirement: SI-CONN-004
+@over_the_wire
+async def test_answers_go_to_the_rm_they_concern(wire: Wire) -> None:
+    for rm_id in ("rm", "other"):
+        await wire.registers(rm_id)
+    nodes, applications, allocations = await all_streams(wire)
+    others = await all_streams(wire, "other")
+    await accepted_node(wire, nodes)
+    await accepted_application(wire, applications)
+    await allocations.says(asks=[wire.ask(memory=3)])
+    assert (await allocations.hears()).new
+
+    for stream in others:
+        await stream.hears_nothing()
+
+
+@over_the_wire
+async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
+    await wire.registers()
+    nodes = await wire.opens("UpdateNode")
+    applications = await wire.opens("UpdateApplication")
+    await accepted_node(wire, nodes)
+    await accepted_application(wire, applications)
+    allocations = await wire.opens("UpdateAllocation")
+    await allocations.says(asks=[wire.ask(memory=3)])
+    await allocations.hears()
+    allocations.call.cancel()
+    await wire.has_streams(2)
+    drain = wire.node("n1", "DRAIN_NODE")
+    await nodes.says(nodes=[drain, wire.node("n1", "DECOMISSION"), wire.node("n9", "UPDATE")])
+    assert (await nodes.hears()).rejected[0].nodeID == "n9"
+
+    again = await wire.opens("UpdateAllocation")
+
+    assert (await again.hears()).released[0].allocationKey == "k1"
+
+
+@over_the_wire
+async def test_a_stream_that_never_says_a_word_ends_in_order(wire: Wire) -> None:
+    silent = await wire.opens("UpdateNode", greets=False)
+    await silent.half_closes()
+
+    assert await silent.ends() == (grpc.StatusCode.OK, "")
+
+
+@over_the_wire
+async def test_ten_thousand_asks_in_one_message(wire: Wire) -> None:
+    await wire.registers()
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes, memory=10_000)
+    await accepted_application(wire, applications)
+
+    await allocations.says(asks=[wire.ask(f"k{i}", memory=1) for i in range(10_000)])
+
+    made: list[str] = []
+    while len(made) < 10_000:
+        made += [new.allocationKey for new in (await allocations.hears()).new]
+    assert made == [f"k{i}" for i in range(10_000)]
+
+
+@over_the_wire
+async def test_an_id_of_a_megabyte_is_answered(wire: Wire) -> None:
+    await wire.registers()
+    nodes = await wire.opens("UpdateNode")
+    huge = "ä" * 500_000
+    await accepted_node(wire, nodes, huge)
+
+    await nodes.says(nodes=[wire.node(huge)])
+
+    assert (await nodes.hears()).rejected[0].nodeID == huge
+
+
+@over_the_wire
+async def test_numbers_no_enum_knows_change_nothing(wire: Wire) -> None:
+    await wire.registers()
+    nodes = await wire.opens("UpdateNode")
+    await nodes.says(nodes=[wire.si.NodeInfo(nodeID="n1", action=77)])
+
+    await accepted_node(wire, nodes, "n1")
+
+
+@over_the_wire
+async def test_health_is_serving(wire: Wire) -> None:
+    stub = health_pb2_grpc.HealthStub(wire.channel)
+    for service in ("", "si.v1.Scheduler"):
+        answer = await stub.Check(health_pb2.HealthCheckRequest(service=service))
+        assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+@over_the_wire
+async def test_reflection_shows_the_scheduler_of_the_revision(wire: Wire) -> None:
+    stub = reflection_pb2_grpc.ServerReflectionStub(wire.channel)
+    request = reflection_pb2.ServerReflectionRequest
+    asked = [
+        request(list_services=""),
+        request(file_containing_symbol="si.v1.Scheduler"),
+        request(file_containing_symbol="grpc.health.v1.Health"),
+        request(file_containing_symbol="nobody.knows.This"),
+    ]
+    services, si, health, unknown = [a async for a in stub.ServerReflectionInfo(iter(asked))]
+
+    names = {service.name for service in services.list_services_response.service}
+    assert "si.v1.Scheduler" in names
+    assert "grpc.health.v1.Health" in names
+    text = b"".join(si.file_descriptor_response.file_descriptor_proto)
+    assert b"allocationID" in text
+    assert health.file_descriptor_response.file_descriptor_proto
+    assert unknown.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
+
+
+def test_going_down_ends_streams_with_a_sentence() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            await accepted_node(wire, nodes)
+            await wire.server.stop()
+            code, says = await nodes.ends()
+            assert code is grpc.StatusCode.UNAVAILABLE
+            assert "going down" in says
+
+    asyncio.run(play())
+
+
+# requirement: SI-WIRE-005
+@over_the_wire
+async def test_a_response_needs_no_request(wire: Wire) -> None:
+    await wire.registers()
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_application(wire, applications)
+    await allocations.says(asks=[wire.ask("k1", memory=3), wire.ask("k2", memory=3)])
+    await allocations.says(asks=[wire.ask("fence", "unknown")])
+    assert (await allocations.hears()).rejected[0].allocationKey == "fence"
+
+    await accepted_node(wire, nodes)
+
+    made: list[str] = []
+    while len(made) < 2:
+        made += [new.allocationKey for new in (await allocations.hears()).new]
+    assert made == ["k1", "k2"]
+
+
+# requirement: SI-WIRE-007
+@over_the_wire
+async def test_a_field_nobody_knows_changes_nothing(wire: Wire) -> None:
+    await wire.registers()
+    nodes = await wire.opens("UpdateNode")
+    field_500 = b"\xa2\x1f\x01x"  # of one byte
+    known = wire.node("n1", memory=10).SerializeToString()
+
+    await nodes.says(nodes=[wire.si.NodeInfo.FromString(known + field_500)])
+
+    assert [node.nodeID for node in (await nodes.hears()).accepted] == ["n1"]

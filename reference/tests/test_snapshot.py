@@ -1,0 +1,169 @@
+"""The snapshot of the core: what is held for one resource manager."""
+
+from sireference.configuration.defaults import default_configuration
+from sireference.core.model import Release, Settings
+from sireference.core.model.events import ConnectionLost, Register, ShutDown
+from sireference.core.snapshot import Snapshot
+from sireference.core.states import RMState, TerminationType
+from tests.driving import RM, identities
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: small
+            resources: {max: {memory: 5}, guaranteed: {memory: 2}}
+          - name: other
+"""
+
+
+def seen(rm: RM) -> Snapshot:
+    return rm.scheduler.snapshot(rm.rm_id)
+
+
+def test_nobody_is_known_before_registration() -> None:
+    assert RM().scheduler.snapshot("stranger") == Snapshot("stranger", None)
+
+
+def test_a_node_is_shown_with_what_is_taken(busy: RM) -> None:
+    busy.creates("n2", occupied={"memory": 1}, memory=4)
+    busy.drains("n2")
+    busy.asks("k1", memory=3)
+
+    first, second = seen(busy).nodes
+
+    assert (first.node_id, first.partition, first.schedulable) == ("n1", "default", True)
+    assert (first.capacity, first.allocated) == ({"memory": 10, "vcore": 10}, {"memory": 3})
+    assert (second.node_id, second.schedulable) == ("n2", False)
+    assert (second.capacity, second.occupied) == ({"memory": 4}, {"memory": 1})
+    assert second.allocated == {}
+
+
+def test_an_application_is_shown_where_placement_put_it() -> None:
+    rm = RM(queues=QUEUES)
+    rm.creates("n1", memory=10)
+    rm.submits("a1", "root.small")
+    (made,) = identities(rm.asks("k1", memory=3))
+    rm.asks("k2", memory=3)
+
+    (application,) = seen(rm).applications
+
+    assert (application.application_id, application.queue) == ("a1", "root.small")
+    assert application.state == "Starting"
+    assert application.allocated_real == {"memory": 3}
+    assert application.allocated_placeholder == {}
+    assert application.pending_keys == ("k2",)
+    (allocation,) = application.allocations
+    assert (allocation.identity, allocation.allocation_key) == (made, "k1")
+    assert (allocation.node_id, allocation.resource) == ("n1", {"memory": 3})
+    assert not allocation.placeholder
+    assert not allocation.release_open
+
+
+def test_placeholders_count_apart_and_an_open_release_shows(busy: RM) -> None:
+    gang = {"task_group": "tg", "placeholder": True}
+    busy.asks("ph", memory=2, more=gang)
+    busy.asks("k1", memory=1, more={"task_group": "tg"})
+
+    (application,) = seen(busy).applications
+
+    assert application.allocated_placeholder == {"memory": 2}
+    assert application.allocated_real == {}
+    (held,) = application.allocations
+    assert (held.task_group, held.placeholder, held.release_open) == ("tg", True, True)
+
+
+def test_queues_are_shown_with_usage_parents_first() -> None:
+    rm = RM(queues=QUEUES)
+    rm.creates("n1", memory=10)
+    rm.submits("a1", "root.small")
+    (made,) = identities(rm.asks("k1", memory=3))
+
+    root, small, other = seen(rm).queues
+
+    assert [root.name, small.name, other.name] == ["root", "root.small", "root.other"]
+    assert (root.max, root.allocated, root.running_applications) == ({}, {"memory": 3}, 1)
+    assert (small.max, small.guaranteed) == ({"memory": 5}, {"memory": 2})
+    assert (small.allocated, small.running_applications) == ({"memory": 3}, 1)
+    assert (other.allocated, other.running_applications) == ({}, 0)
+
+    rm.releases(made)
+
+    assert all(queue.allocated == {} for queue in seen(rm).queues)
+
+
+# requirement: SI-CONN-006
+def test_a_lost_rm_is_paused_and_keeps_all_it_has(busy: RM) -> None:
+    busy.asks("k1", memory=3)
+    before = seen(busy)
+
+    busy.scheduler.handle(ConnectionLost("rm"), busy.now)
+
+    after = seen(busy)
+    assert (before.state, after.state) == (RMState.RUNNING, RMState.PAUSED)
+    assert (after.nodes, after.applications) == (before.nodes, before.applications)
+
+
+# requirement: SI-CONN-007
+def test_a_paused_rm_is_stopped_when_its_time_is_over() -> None:
+    rm = RM(settings=Settings(connection_loss_timeout=60.0))
+    rm.creates("n1", memory=10)
+    rm.scheduler.handle(ConnectionLost("rm"), rm.now)
+
+    rm.waits(59.0)
+    assert seen(rm).state is RMState.PAUSED
+    rm.waits(1.0)
+
+    assert seen(rm) == Snapshot("rm", RMState.STOPPED)
+
+
+# requirement: SI-CONN-008
+def test_a_voluntary_shutdown_stops_at_once(busy: RM) -> None:
+    busy.scheduler.handle(ShutDown("rm"), busy.now)
+
+    assert seen(busy) == Snapshot("rm", RMState.STOPPED)
+
+
+# requirement: SI-CONN-009
+def test_a_paused_rm_gets_nothing(busy: RM) -> None:
+    busy.asks("k1", memory=8, more={"execution_timeout": 5.0})
+    busy.asks("k2", memory=8)
+    busy.scheduler.handle(ConnectionLost("rm"), busy.now)
+    busy.waits(10.0)
+
+    release = Release("default", "a1", "", TerminationType.STOPPED_BY_RM)
+    assert busy.says(releases=(release,))[0].rm_id == "rm"
+
+    (application,) = seen(busy).applications
+    assert [one.allocation_key for one in application.allocations] == ["k1"]
+    assert application.pending_keys == ("k2",)
+
+
+# requirement: SI-CONN-010
+def test_registering_again_is_running_from_nothing(busy: RM) -> None:
+    busy.scheduler.handle(ConnectionLost("rm"), busy.now)
+
+    configuration = default_configuration()
+    busy.scheduler.handle(Register("rm", configuration, extra_config={"a": "b"}), busy.now)
+
+    snapshot = seen(busy)
+    assert (snapshot.state, snapshot.extra_config) == (RMState.RUNNING, {"a": "b"})
+    assert (snapshot.nodes, snapshot.applications) == ((), ())
+
+
+# requirement: SI-GANG-048
+def test_real_and_placeholder_amounts_of_a_gang_add_up_to_the_queue(busy: RM) -> None:
+    busy.asks("ph", memory=2, more={"task_group": "tg", "placeholder": True})
+    busy.asks("k1", memory=3)
+
+    (application,) = seen(busy).applications
+    assert application.allocated_placeholder == {"memory": 2}
+    assert application.allocated_real == {"memory": 3}
+    assert [(held.placeholder, held.task_group) for held in application.allocations] == [
+        (True, "tg"),
+        (False, ""),
+    ]
+    assert [queue.allocated for queue in seen(busy).queues] == [{"memory": 5}] * 2

@@ -1,0 +1,214 @@
+"""Limits: what one user, or one group together, may use in a queue and below."""
+
+from sireference.core.resources import Resource
+from tests.driving import RM, identities, keys
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        limits:
+          - {users: [alice], maxresources: {memory: 8}}
+        queues:
+          - name: each
+            limits:
+              - {users: [alice], maxresources: {memory: 5}}
+              - {users: [bob, carl], maxresources: {memory: 3, vcore: 1}}
+              - {users: ["*"], maxresources: {memory: 2}}
+          - name: group
+            limits:
+              - {groups: [devs], maxresources: {memory: 4}}
+              - {groups: [ops], maxresources: {memory: 3}}
+              - {groups: ["*"], maxresources: {memory: 2}}
+          - name: both
+            limits:
+              - {users: [bob], maxresources: {memory: 5}}
+              - {groups: [devs], maxresources: {memory: 6}}
+          - name: count
+            limits:
+              - {users: ["*"], maxapplications: 1}
+          - name: team
+            limits:
+              - {groups: [devs], maxapplications: 1}
+          - name: parent
+            limits:
+              - {groups: [ops], maxresources: {memory: 3}}
+              - {groups: [devs], maxresources: {memory: 6}}
+            queues:
+              - name: leaf
+                limits: [{groups: [devs], maxresources: {memory: 5}}]
+              - {name: other}
+"""
+
+
+class Users(RM):
+    """Applications of several users on one large node; an application is called after its user."""
+
+    def __init__(self) -> None:
+        super().__init__(queues=QUEUES)
+        self.creates("n1", memory=100, vcore=100_000)
+
+    def of(self, user: str, queue: str, *groups: str, name: str = "") -> str:
+        application = name or f"{user}-{queue}"
+        self.submits(application, f"root.{queue}", user=user, groups=groups)
+        return application
+
+    def gets(self, application: str, memory: int, most: int = 20) -> int:
+        """How many asks of that size are served."""
+        return len(
+            keys(self.asks(f"{application}-{memory}", application, memory=memory, most=most))
+        )
+
+
+def test_a_user_gets_no_more_than_its_limit() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("alice", "each"), 1) == 5
+
+
+def test_all_applications_of_a_user_count_together() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("alice", "each", name="a1"), 2, most=2) == 2
+    assert rm.gets(rm.of("alice", "each", name="a2"), 1) == 1
+
+
+def test_users_of_one_limit_do_not_share_it() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("bob", "each"), 1) == 3
+    assert rm.gets(rm.of("carl", "each"), 1) == 3
+
+
+def test_a_star_stands_for_each_user_without_a_limit_of_its_own() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("dora", "each"), 1) == 2
+    assert rm.gets(rm.of("emil", "each"), 1) == 2
+    assert rm.gets(rm.of("", "each"), 1) == 2
+
+
+def test_types_a_limit_does_not_name_are_free() -> None:
+    rm = Users()
+    application = rm.of("alice", "each")
+
+    assert len(keys(rm.asks("k", application, vcore=90_000))) == 1
+
+
+def test_a_limit_of_a_queue_above_holds_for_all_queues_below() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("alice", "each"), 1) == 5
+    assert rm.gets(rm.of("alice", "count"), 1) == 3
+
+
+def test_a_user_nobody_limits_is_free() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("zed", "both"), 10, most=10) == 10
+
+
+def test_what_a_user_releases_the_user_may_use_again() -> None:
+    rm = Users()
+    application = rm.of("dora", "each")
+    made = identities(rm.asks("k1", application, memory=1, most=2))
+    rm.asks("k2", application, memory=1)
+
+    assert keys(rm.releases(made[0], application)) == ["k2"]
+
+
+def test_who_waits_for_its_limit_does_not_stop_others() -> None:
+    rm = Users()
+    waiting, next_one = rm.of("dora", "each"), rm.of("emil", "each")
+    rm.gets(waiting, 1)
+
+    assert rm.gets(next_one, 1) == 2
+
+
+def test_a_group_shares_its_limit() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("bob", "group", "devs"), 3, most=1) == 1
+    assert rm.gets(rm.of("carl", "group", "devs"), 1) == 1
+
+
+def test_an_application_counts_for_the_first_group_that_has_a_limit() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("bob", "group", "other", "ops", "devs"), 1) == 4
+    assert rm.gets(rm.of("carl", "group", "ops"), 1) == 3
+
+
+def test_groups_without_a_limit_share_that_of_the_star() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("dora", "group", "art"), 1, most=1) == 1
+    assert rm.gets(rm.of("emil", "group"), 1) == 1
+
+
+def test_a_user_without_groups_is_in_the_group_of_that_name() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("devs", "group"), 1) == 4
+
+
+def test_user_and_group_both_limit() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("bob", "both", "devs"), 1) == 5
+    assert rm.gets(rm.of("carl", "both", "devs"), 1) == 1
+
+
+def test_the_group_is_found_from_the_leaf_upwards_and_counts_on_the_whole_path() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("bob", "parent.leaf", "ops", "devs"), 1) == 5
+    assert rm.gets(rm.of("carl", "parent.other", "devs"), 1) == 1
+    assert rm.gets(rm.of("dora", "parent.other", "ops", "devs"), 1) == 3
+
+
+def test_a_limit_of_applications_counts_those_that_run() -> None:
+    rm = Users()
+    first, second = (rm.of("alice", "count", name=name) for name in ("a1", "a2"))
+    of_bob = rm.of("bob", "count")
+
+    assert rm.gets(first, 1, most=1) == 1
+    assert rm.gets(second, 1, most=1) == 0
+    assert rm.gets(of_bob, 1, most=1) == 1
+    assert keys(rm.removes(first)) == ["a2-1"]
+
+
+def test_a_limit_of_applications_counts_a_group_together() -> None:
+    rm = Users()
+
+    assert rm.gets(rm.of("alice", "team", "devs"), 1, most=1) == 1
+    assert rm.gets(rm.of("bob", "team", "devs"), 1, most=1) == 0
+    assert rm.gets(rm.of("carl", "team", "ops"), 1, most=1) == 1
+
+
+def test_a_gang_begins_when_its_user_may_use_as_much() -> None:
+    rm = Users()
+    held = identities(rm.asks("old", rm.of("bob", "each", name="a1"), memory=2))
+    rm.submits("g1", "root.each", user="bob", placeholder_ask=Resource({"memory": 2}))
+    gang = {"task_group": "tg", "placeholder": True}
+
+    assert keys(rm.asks("p", "g1", memory=1, most=2, more=gang)) == []
+    assert keys(rm.releases(held[0], "a1")) == ["p", "p"]
+
+
+def test_nothing_is_kept_of_users_who_have_left() -> None:
+    rm = Users()
+    root = rm.scheduler.rms.all()[0].partitions["default"].root
+    leaf = root.children["each"]
+    for name in ("d1", "d2"):
+        rm.gets(rm.of("dora", "each", "devs", name=name), 1, most=1)
+    assert list(leaf.allowances) == [("user", "dora")]
+
+    rm.removes("d1")
+    assert list(leaf.allowances) == [("user", "dora")]
+    rm.releases("", "d2")
+    rm.waits(30)
+
+    assert not leaf.allowances

@@ -1,0 +1,280 @@
+"""Traces: sessions as they went over gRPC, written to fixtures/traces and played again.
+
+``python -m tests.traces`` writes them anew. A trace has one JSON object a line: either what is done
+to the scheduler (`start`, `wait`), or a message with who said it, the call it travelled on, its
+proto3 JSON and its bytes.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from sireference.codec import Policies
+from sireference.configuration.parsing import parse_configuration
+from sireference.core.model import Settings
+from sireference.shell.clock import VirtualClock
+from siwire import REVISIONS, Capability, Revision, rpc
+from tests.sessions import POLICY_GROUP, QUEUES, Said, Speaker, play
+from tests.wire import PATIENCE, Wire, served
+
+FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "traces"
+REGISTER: Final = "RegisterResourceManager"
+_QUIET: Final = 0.1  # seconds after which the scheduler has said what it had to say
+_IDENTITIES: Final = ("UUID", "allocationID")
+_FREE: Final = ("message", "reason", "stateTransitionTimestamp")  # texts for people, and the time
+
+
+class _SameClock(VirtualClock):
+    """A clock that begins at the same moment every time, so that a trace can be written again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 1_700_000_000.0
+
+
+@asynccontextmanager
+async def scheduler(revision: Revision, number: int) -> AsyncIterator[Wire]:
+    """A scheduler with a clock of its own and, where the RM cannot send them, with the queues."""
+    groups = {POLICY_GROUP: parse_configuration(QUEUES)}
+    sends = revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
+    policies = Policies() if sends else Policies(groups=groups)
+    settings = Settings(identity_prefix=f"{number}-")
+    async with served(revision, settings, _SameClock(), policies) as wire:
+        yield wire
+
+
+class _Connection:
+    """One RM at one scheduler, its streams being read all the time."""
+
+    def __init__(self, wire: Wire, revision: Revision) -> None:
+        self.wire = wire
+        self.methods = rpc.methods(revision)
+        self.heard: dict[str, asyncio.Queue[Message]] = {}
+        self._calls: dict[str, Any] = {}
+        self._readers: list[asyncio.Task[None]] = []
+
+    async def registers(self, request: Message) -> Message:
+        call = rpc.callable_for(self.wire.channel, self.methods[REGISTER])
+        response: Message = await call(request, timeout=PATIENCE)
+        return response
+
+    async def says(self, method: str, request: Message) -> None:
+        if method not in self._calls:
+            call = rpc.callable_for(self.wire.channel, self.methods[method])()
+            self._calls[method], self.heard[method] = call, asyncio.Queue()
+            self._readers.append(asyncio.create_task(self._read(call, self.heard[method])))
+        await self._calls[method].write(request)
+
+    async def _read(self, call: Any, heard: "asyncio.Queue[Message]") -> None:
+        try:
+            while (message := await call.read()) is not grpc.aio.EOF:
+                heard.put_nowait(message)
+        except grpc.aio.AioRpcError:
+            pass  # the scheduler is gone
+
+    async def ends(self) -> None:
+        for reader in self._readers:
+            reader.cancel()
+        await asyncio.gather(*self._readers, return_exceptions=True)
+
+
+class _Player:
+    """Schedulers one after the other, and the connection to the present one."""
+
+    def __init__(self, revision: Revision) -> None:
+        self.revision = revision
+        self.connection: _Connection | None = None
+        self._number = 0
+        self._stack = AsyncExitStack()
+
+    @property
+    def now(self) -> _Connection:
+        assert self.connection is not None, "there is no scheduler"
+        return self.connection
+
+    async def starts(self) -> None:
+        await self.ends()
+        self._number += 1
+        wire = await self._stack.enter_async_context(scheduler(self.revision, self._number))
+        self.connection = _Connection(wire, self.revision)
+
+    async def ends(self) -> None:
+        if self.connection is not None:
+            await self.connection.ends()
+        await self._stack.aclose()
+
+    async def waits(self, milliseconds: int) -> None:
+        await self.now.wire.calls("AdvanceClock", milliseconds=milliseconds)
+
+
+class Recorder:
+    """Plays a session and writes down what is said."""
+
+    def __init__(self, revision: Revision) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self._player = _Player(revision)
+        self._allocated: dict[str, Any] = {}
+
+    async def starts(self) -> None:
+        await self._player.starts()
+        self.lines.append({"do": "start"})
+
+    async def registers(self, fields: Mapping[str, Any]) -> None:
+        connection = self._player.now
+        request: Any = connection.methods[REGISTER].request
+        message = request(rmID="rm-1", **fields)
+        self._write("rm", REGISTER, message)
+        self._write("scheduler", REGISTER, await connection.registers(message))
+        for method in connection.methods:
+            if method != REGISTER:
+                await self.says((method, {}))
+
+    async def says(self, said: Said) -> None:
+        method, fields = said
+        request: Any = self._player.now.methods[method].request
+        message = request(rmID="rm-1", **fields)
+        self._write("rm", method, message)
+        await self._player.now.says(method, message)
+        await self._hear()
+
+    async def waits(self, milliseconds: int) -> None:
+        await self._player.waits(milliseconds)
+        self.lines.append({"do": "wait", "milliseconds": milliseconds})
+        await self._hear()
+
+    def allocated(self, key: str) -> Any:
+        return self._allocated[key]
+
+    async def ends(self) -> None:
+        await self._player.ends()
+
+    async def _hear(self) -> None:
+        await asyncio.sleep(_QUIET)
+        for method, heard in self._player.now.heard.items():
+            while not heard.empty():
+                message: Any = heard.get_nowait()
+                self._write("scheduler", method, message)
+                for field in ("new", "newAllocations"):
+                    for one in getattr(message, field, ()):
+                        if one.DESCRIPTOR.name == "Allocation":
+                            self._allocated[one.allocationKey] = one
+
+    def _write(self, speaker: str, call: str, message: Message) -> None:
+        self.lines.append(
+            {
+                "from": speaker,
+                "call": call,
+                "message": message.DESCRIPTOR.full_name,
+                "json": json_format.MessageToDict(message),
+                "hex": message.SerializeToString(deterministic=True).hex(),
+            }
+        )
+
+
+class Replayer:
+    """Says what the RM of a trace said, and compares what a scheduler answers.
+
+    Identities are the scheduler's own: those of the trace are translated. Texts for people and the
+    time are not compared.
+    """
+
+    def __init__(self, revision: Revision) -> None:
+        self._player = _Player(revision)
+        self._own: dict[str, str] = {}  # identity in the trace -> identity here
+
+    async def replays(self, lines: list[dict[str, Any]]) -> None:
+        """Play all of it; AssertionError at the first line that goes otherwise."""
+        try:
+            for number, line in enumerate(lines, start=1):
+                await self._plays(line, f"line {number}: {line}")
+            await self._nothing_is_left()
+        finally:
+            await self._player.ends()
+
+    async def _plays(self, line: dict[str, Any], where: str) -> None:
+        player = self._player
+        if line.get("do") == "start":
+            await self._nothing_is_left()
+            await player.starts()
+        elif line.get("do") == "wait":
+            await player.waits(line["milliseconds"])
+        elif line["from"] == "scheduler":
+            if line["call"] == REGISTER:
+                return  # heard with the request
+            heard = player.now.heard[line["call"]]
+            message = await asyncio.wait_for(heard.get(), PATIENCE)
+            self._compare(line["json"], json_format.MessageToDict(message), where)
+        else:
+            method = player.now.methods[line["call"]]
+            request = json_format.ParseDict(self._translated(line["json"]), method.request())
+            if line["call"] == REGISTER:
+                await player.now.registers(request)
+            else:
+                await player.now.says(line["call"], request)
+
+    async def _nothing_is_left(self) -> None:
+        if self._player.connection is not None:
+            await asyncio.sleep(_QUIET)
+            for call, heard in self._player.now.heard.items():
+                assert heard.empty(), f"more on {call} than the trace has: {heard.get_nowait()}"
+
+    def _translated(self, said: Any, name: str = "") -> Any:
+        if isinstance(said, dict):
+            return {key: self._translated(value, key) for key, value in said.items()}
+        if isinstance(said, list):
+            return [self._translated(value) for value in said]
+        return self._own.get(said, said) if name in _IDENTITIES else said
+
+    def _compare(self, recorded: Any, heard: Any, where: str, name: str = "") -> None:
+        if isinstance(recorded, dict) and isinstance(heard, dict):
+            names = recorded.keys() | heard.keys()
+            for key in names - set(_FREE):
+                self._compare(recorded.get(key), heard.get(key), where, key)
+        elif isinstance(recorded, list) and isinstance(heard, list):
+            assert len(recorded) == len(heard), f"{where}\nheard: {heard}"
+            for one, other in zip(recorded, heard, strict=True):
+                self._compare(one, other, where)
+        elif name in _IDENTITIES and isinstance(heard, str) and recorded:
+            assert self._own.setdefault(recorded, heard) == heard, f"{where}\nheard: {heard}"
+        else:
+            assert recorded == heard, f"{where}\n{name or 'heard'}: {heard}"
+
+
+def path(revision: Revision) -> Path:
+    """Where the trace of ``revision`` is."""
+    return FOLDER / f"{revision}.jsonl"
+
+
+def read(revision: Revision) -> list[dict[str, Any]]:
+    """The lines of its trace."""
+    with path(revision).open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+async def record(revision: Revision) -> list[dict[str, Any]]:
+    """Play the session and write down what is said."""
+    recorder = Recorder(revision)
+    try:
+        await play(recorder, Speaker(revision))
+    finally:
+        await recorder.ends()
+    return recorder.lines
+
+
+def main() -> None:
+    """Write all traces anew."""
+    FOLDER.mkdir(exist_ok=True)
+    for revision in REVISIONS.values():
+        lines = asyncio.run(record(revision))
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        path(revision).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""A client for tests of the shell: raw messages of one revision on streams of its own loop."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+from sireference.codec import Policies, codec_for
+from sireference.core.model import Settings
+from sireference.shell.clock import Clock
+from sireference.shell.extension.service import SERVICE
+from sireference.shell.options import DEFAULT_LIMITS, Limits
+from sireference.shell.server import Server
+from siwire import DEFAULT_REVISION, Revision, rpc
+from siwire.ext import extension_pb2 as ext
+
+PATIENCE = 20.0
+QUIET = 0.05  # the server runs in the same loop and has nothing else to do
+
+
+class Stream:
+    """One update stream."""
+
+    def __init__(self, call: Any, request: Any, rm_id: str) -> None:
+        self.call = call
+        self._request = request
+        self._rm_id = rm_id
+
+    async def says(self, **fields: Any) -> None:
+        await self.call.write(self._request(**{"rmID": self._rm_id, **fields}))
+
+    async def hears(self) -> Any:
+        message = await asyncio.wait_for(self.call.read(), PATIENCE)
+        assert message is not grpc.aio.EOF, "the stream has ended"
+        return message
+
+    async def hears_nothing(self) -> None:
+        reading = asyncio.ensure_future(self.call.read())
+        done, _ = await asyncio.wait({reading}, timeout=QUIET)
+        assert not done, reading.result()
+        # the read stays open; nobody reads this stream again in such a test
+
+    async def ends(self) -> tuple[grpc.StatusCode, str]:
+        """How the server ends the stream; what it said before is dropped."""
+        try:
+            while await asyncio.wait_for(self.call.read(), PATIENCE) is not grpc.aio.EOF:
+                pass
+        except grpc.aio.AioRpcError:
+            pass
+        code = await asyncio.wait_for(self.call.code(), PATIENCE)
+        return code, await self.call.details() or ""
+
+    async def half_closes(self) -> None:
+        await self.call.done_writing()
+
+
+class Callbacks:
+    """The stream on which an RM takes callbacks."""
+
+    def __init__(self, call: Any) -> None:
+        self.call = call
+
+    async def hears(self) -> ext.ToRm:
+        message = await asyncio.wait_for(self.call.read(), PATIENCE)
+        assert message is not grpc.aio.EOF, "the stream has ended"
+        assert isinstance(message, ext.ToRm)
+        return message
+
+    async def answers(
+        self, call: ext.ToRm, *, ok: bool = True, text: str = "", payload: Any = None
+    ) -> None:
+        answer = ext.FromRm.Answer(call_id=call.call_id, ok=ok, text=text)
+        if payload is not None:
+            name = payload.DESCRIPTOR.full_name
+            answer.payload.CopyFrom(ext.SiPayload(full_name=name, data=payload.SerializeToString()))
+        await self.call.write(ext.FromRm(answer=answer))
+
+    async def ends(self) -> tuple[grpc.StatusCode, str]:
+        """How the server ends the stream; what it said before is dropped."""
+        return await Stream(self.call, None, "").ends()
+
+
+class Wire:
+    """A channel to a server of its own."""
+
+    def __init__(self, channel: Any, revision: Revision, server: Server) -> None:
+        self.channel = channel
+        self.server = server
+        self.revision = revision
+        self.si = revision.si
+        self._methods = rpc.methods(revision)
+
+    async def registers(self, rm_id: str = "rm", **fields: Any) -> Any:
+        method = self._methods["RegisterResourceManager"]
+        call = rpc.callable_for(self.channel, method)
+        return await call(method.request(rmID=rm_id, **fields), timeout=PATIENCE)
+
+    async def opens(self, name: str, rm_id: str = "rm", *, greets: bool = True) -> Stream:
+        method = self._methods[name]
+        stream = Stream(rpc.callable_for(self.channel, method)(), method.request, rm_id)
+        if greets:
+            await stream.says()
+        return stream
+
+    async def offers(self, *kinds: "ext.CallbackKind.ValueType", rm_id: str = "rm") -> Callbacks:
+        """Open the stream of callbacks; the offer has been taken when this returns."""
+        stream = await self.opens_callbacks()
+        await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id=rm_id, kinds=kinds)))
+        taken = set(kinds) & set(self.server.engine.callbacks.kinds)
+        async with asyncio.timeout(PATIENCE):
+            while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # it tells nobody
+                await asyncio.sleep(0.005)
+        return stream
+
+    async def opens_callbacks(self) -> Callbacks:
+        call = rpc.callable_for(self.channel, rpc.methods_of(SERVICE)["Callbacks"])()
+        return Callbacks(call)
+
+    def taken_by(self, rm_id: str = "rm") -> frozenset[Any]:
+        """What the core believes this RM to take by callback."""
+        rm = self.server.engine.scheduler.rms.known(rm_id)
+        return frozenset() if rm is None else rm.callbacks.offered
+
+    async def has_streams(self, count: int, rm_id: str = "rm") -> None:
+        """Wait until the server knows of that many open streams of the RM."""
+        async with asyncio.timeout(PATIENCE):
+            while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # it tells nobody
+                await asyncio.sleep(0.005)
+
+    async def calls(self, name: str, **fields: Any) -> Any:
+        """One call of the extension with one answer."""
+        method = rpc.methods_of(SERVICE)[name]
+        call = rpc.callable_for(self.channel, method)
+        return await call(method.request(**fields), timeout=PATIENCE)
+
+    def resource(self, **amounts: int) -> Any:
+        quantity = self.si.Quantity
+        return self.si.Resource(
+            resources={name: quantity(value=amount) for name, amount in amounts.items()}
+        )
+
+    def node(self, node_id: str = "n1", action: str = "CREATE", /, **amounts: int) -> Any:
+        info = self.si.NodeInfo
+        return info(
+            nodeID=node_id,
+            action=info.ActionFromRM.Value(action),
+            schedulableResource=self.resource(**amounts) if amounts else None,
+        )
+
+    def application(self, application_id: str = "a1", queue: str = "root.default") -> Any:
+        return self.si.AddApplicationRequest(applicationID=application_id, queueName=queue)
+
+    def ask(self, key: str = "k1", application_id: str = "a1", **amounts: int) -> Any:
+        return self.si.AllocationAsk(
+            allocationKey=key,
+            applicationID=application_id,
+            resourceAsk=self.resource(**amounts),
+            maxAllocations=1,
+        )
+
+
+@asynccontextmanager
+async def served(
+    revision: Revision = DEFAULT_REVISION,
+    settings: Settings | None = None,
+    clock: Clock | None = None,
+    policies: Policies | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> AsyncIterator[Wire]:
+    """A server of its own and a channel to it."""
+    server = Server(codec_for(revision, policies), settings or Settings(), clock, limits)
+    await server.start("127.0.0.1:0")
+    async with grpc.aio.insecure_channel(server.address) as channel:
+        try:
+            yield Wire(channel, revision, server)
+        finally:
+            await server.stop()
