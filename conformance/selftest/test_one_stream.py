@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet
+from siconform.outcomes import NotForThisTarget
 from siconform.rm.cluster import UNUSABLE, policy_groups, queues, queues_without_limits
 from siconform.rm.connection import Connection
 from siconform.rm.constraints import Affinity, Constraint, Operator, where
@@ -278,7 +279,7 @@ def test_a_registration_names_the_group_of_its_configuration() -> None:
 
 
 def test_a_configuration_of_no_group_cannot_be_registered_with() -> None:
-    with pytest.raises(TypeError, match="sends no configuration"):
+    with pytest.raises(NotForThisTarget, match="no way to send queues"):
         DIALECT.registration(Registration("rm", "", "conformance", queues_without_limits("a")))
 
 

@@ -1,7 +1,7 @@
 """The snapshot of the core: what is held for one resource manager."""
 
 from sireference.configuration.defaults import default_configuration
-from sireference.core.model import Release, Settings
+from sireference.core.model import Configured, Release, Settings
 from sireference.core.model.events import ConnectionLost, Register, ShutDown
 from sireference.core.snapshot import Snapshot
 from sireference.core.states import RMState, TerminationType
@@ -139,6 +139,22 @@ def test_a_paused_rm_gets_nothing(busy: RM) -> None:
 
     (application,) = seen(busy).applications
     assert [one.allocation_key for one in application.allocations] == ["k1"]
+    assert application.pending_keys == ("k2",)
+
+
+# requirement: SI-CONN-009
+def test_a_configuration_for_a_paused_rm_gives_it_nothing() -> None:
+    rm = RM(queues=QUEUES)
+    rm.creates("n1", memory=10)
+    rm.submits("a1", "root.small")
+    rm.asks("k1", memory=5)
+    rm.asks("k2", memory=5)
+    rm.scheduler.handle(ConnectionLost("rm"), rm.now)
+
+    said = rm.reconfigures(QUEUES.replace("memory: 5", "memory: 50"))
+
+    assert said == [Configured("rm")]
+    (application,) = seen(rm).applications
     assert application.pending_keys == ("k2",)
 
 

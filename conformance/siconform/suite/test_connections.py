@@ -153,7 +153,8 @@ def test_a_voluntary_shutdown_stops_the_rm_without_a_pause(newcomer: Newcomer) -
 
 @requirement("SI-CONN-009")
 def test_nothing_is_allocated_for_an_rm_without_connection(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues_with_quotas(first=1))
+    newcomer.has_registered()
+    newcomer.has_been_reconfigured(queues_with_quotas(first=1))
     newcomer.has_node()
     app = newcomer.has_application(queue="root.first")
     newcomer.has_allocation(app)

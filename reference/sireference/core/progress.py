@@ -115,18 +115,19 @@ def _leave(partition: Partition, application: Application, now: float) -> None:
     application_id = application.application_id
     del partition.applications[application_id]
     partition.journal.left(application, application.state.value)
+    queue = application.leaf.name
     queues.leave(partition, application, now)
     timer = partition.timers.set(
-        now + partition.settings.retention, partial(_expire, partition, application_id)
+        now + partition.settings.retention, partial(_expire, partition, application_id, queue)
     )
     partition.finished[application_id] = Finished(application_id, application.state, timer)
 
 
-def _expire(partition: Partition, application_id: str, now: float) -> list[Effect]:
+def _expire(partition: Partition, application_id: str, queue: str, now: float) -> list[Effect]:
     finished = partition.finished.pop(application_id)
     state = fire(APPLICATION_TRANSITIONS, finished.state, ApplicationHappening.EXPIRE)
     message = "not remembered any longer"
-    partition.journal.forgotten(application_id, message)
+    partition.journal.forgotten(application_id, queue, message)
     return [UpdatedApplication(partition.rm_id, application_id, state, now, message)]
 
 

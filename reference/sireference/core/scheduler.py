@@ -51,11 +51,12 @@ class Scheduler:
     def handle(self, event: Event, now: float) -> list[Effect]:
         """What follows from ``event``, in the order it has to be told.
 
-        An event of an RM that is not running changes nothing and is answered by Refused.
+        An event of an RM that is not running changes nothing and is answered by Refused; only the
+        configuration, which is the operator's, changes for an RM that is paused, too.
         """
         if isinstance(event, Register):
             return self.rms.register(event, now)
-        rm = self.rms.running(event.rm_id)
+        rm = self.rms.running(event.rm_id) or self._paused(event)
         if rm is None:
             return [Refused(event.rm_id, self._why_not(event.rm_id))]
         rm.callbacks.journal.now = now
@@ -110,6 +111,11 @@ class Scheduler:
                 configuration_update.clear_up(rm)
             effects += rm.callbacks.take()
         return effects
+
+    def _paused(self, event: Event) -> ResourceManager | None:
+        known = self.rms.known(event.rm_id)
+        is_paused = known is not None and known.state is RMState.PAUSED
+        return known if is_paused and isinstance(event, UpdateConfiguration) else None
 
     def _why_not(self, rm_id: str) -> str:
         if not rm_id:

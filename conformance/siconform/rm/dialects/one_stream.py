@@ -6,6 +6,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 from siwire import Revision
 
+from siconform.outcomes import NotForThisTarget
 from siconform.rm.cluster import QueueConfiguration
 from siconform.rm.constraints import Affinity, Condition, Constraint, Operator
 from siconform.rm.dialects.amounts import amounts_in, resource_of
@@ -87,8 +88,8 @@ class OneStream:
     def registration(self, registration: Registration) -> Message:
         """Names the policy group; its queue configuration the scheduler has to have already."""
         if not isinstance(registration.config, QueueConfiguration):
-            problem = f"SI {self.revision} sends no configuration: put it in a file of a group"
-            raise TypeError(problem)
+            problem = f"SI {self.revision} has no way to send queues: its groups are files"
+            raise NotForThisTarget(problem)
         request: Message = self._si.RegisterResourceManagerRequest(
             rmID=registration.rm,
             version=registration.version,

@@ -70,10 +70,11 @@ class Journal:
 
     # Requests
 
-    def asked(self, ask: Ask, change: ChangeType = _ADD) -> None:
+    def asked(self, application: Application, ask: Ask, change: ChangeType = _ADD) -> None:
         """An ask came, or another one in its place."""
         if self.is_read:
-            self._of_ask(ask, change, "asked for" if change is _ADD else "asked for again")
+            message = "asked for" if change is _ADD else "asked for again"
+            self._of_ask(application, ask, change, message)
 
     def refused(self, ask: Ask, reason: str) -> None:
         """An ask was not taken."""
@@ -90,7 +91,7 @@ class Journal:
         """An ask is pending no more."""
         if not self.is_read:
             return
-        self._of_ask(pending.ask, _REMOVE, happening.value)
+        self._of_ask(pending.application, pending.ask, _REMOVE, happening.value)
         if happening is AskHappening.WITHDRAWN:
             self._request(pending.ask, _REMOVE, ChangeDetail.REQUEST_CANCEL, happening.value)
         elif happening is AskHappening.REFUSED:
@@ -102,10 +103,10 @@ class Journal:
             ask, detail = allocation.ask, ChangeDetail.REQUEST_ALLOC
             self._request(ask, _ADD, detail, "allocated", allocation.identity)
 
-    def _of_ask(self, ask: Ask, change: ChangeType, message: str) -> None:
-        application = _Object(_APP, ask.application_id)
+    def _of_ask(self, application: Application, ask: Ask, change: ChangeType, message: str) -> None:
+        about = _Object(_APP, application.application_id, application.leaf.name)
         detail, resource = ChangeDetail.APP_REQUEST, ask.resource
-        self._write(application, change, detail, message, reference_id=ask.key, resource=resource)
+        self._write(about, change, detail, message, reference_id=ask.key, resource=resource)
 
     def _request(
         self,
@@ -183,11 +184,11 @@ class Journal:
         if self.is_read:
             self._application(application, _REMOVE, _NO_DETAIL, message)
 
-    def forgotten(self, application_id: str, message: str) -> None:
-        """A finished application is remembered no more."""
+    def forgotten(self, application_id: str, queue: str, message: str) -> None:
+        """A finished application, which was in ``queue``, is remembered no more."""
         if self.is_read:
             expired = ChangeDetail.APP_EXPIRED
-            self._write(_Object(_APP, application_id), _REMOVE, expired, message)
+            self._write(_Object(_APP, application_id, queue), _REMOVE, expired, message)
 
     def _application(
         self, application: Application, change: ChangeType, detail: ChangeDetail, message: str

@@ -113,7 +113,7 @@ class Partition:
         """Let ``ask`` wait for its turn."""
         state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskHappening.ASKED)
         self._take_in(PendingAsk(ask, self.number(), application, state=state))
-        self.journal.asked(ask)
+        self.journal.asked(application, ask)
 
     def replace(self, earlier: PendingAsk, ask: Ask) -> None:
         """Let ``ask`` wait in place of ``earlier``, if it wants more than was made already.
@@ -131,7 +131,7 @@ class Partition:
         if earlier.preemption is not None and earlier.key.shape == later.key.shape:
             self.preemptions.take_over(earlier.preemption, later)
         self._remove(earlier, AskHappening.WITHDRAWN)
-        self.journal.asked(ask, ChangeType.SET)
+        self.journal.asked(later.application, ask, ChangeType.SET)
         if ask.task_group == earlier.ask.task_group and not ask.is_placeholder:
             later.had_placeholder = earlier.had_placeholder
             for placeholder in awaited[: ask.max_allocations - earlier.made]:
