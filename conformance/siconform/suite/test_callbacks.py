@@ -27,6 +27,7 @@ def test_callbacks_go_to_those_of_the_latest_registration(newcomer: Newcomer) ->
     with newcomer.premise("an RM that takes placement checks is asked"):
         early = newcomer.asks(newcomer.has_application())
         newcomer.is_told(PlacementCheck(early, offer=first))
+        newcomer.is_told(Allocated(early))
 
     newcomer.has_registered_again()
     second = newcomer.takes_callbacks(Facet.PLACEMENT_CHECKS)
