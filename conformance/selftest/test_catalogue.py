@@ -17,9 +17,11 @@ from siconform.catalogue import (
     subjects,
 )
 from siconform.catalogue.document import PAGE, page
-from siconform.catalogue.lint import committed_ids, complaints
+from siconform.catalogue.lint import committed_ids, complaints, complaints_about_tests
 from siconform.catalogue.reading import read_area
 from siconform.catalogue.requirement import Source
+from siconform.running.index import cited
+from siwire import REVISIONS, Revision
 
 COUNTS = {  # total, MUST, SHOULD, MAY, 2021-02, 2023-04, 2023-08, 2023-12, scheduler, rm
     "WIRE": (15, 12, 3, 0, 12, 12, 12, 12, 15, 11),
@@ -69,6 +71,21 @@ requirements:
 
 def test_the_catalogue_holds_together() -> None:
     assert complaints(tuple(catalogue().values()), committed_ids()) == []
+
+
+def test_what_the_scheduler_owes_is_tested_or_says_why_not() -> None:
+    assert list(complaints_about_tests(catalogue().values(), cited())) == []
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_no_field_is_marked_secret_as_the_catalogue_says(revision: Revision) -> None:
+    messages = list(revision.si.DESCRIPTOR.message_types_by_name.values())
+    assert messages
+    while messages:
+        message = messages.pop()
+        messages += message.nested_types
+        for field in message.fields:
+            assert field.GetOptions().SerializeToString() == b"", field.full_name
 
 
 def test_there_are_352_requirements_in_twenty_areas() -> None:

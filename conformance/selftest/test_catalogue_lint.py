@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from siconform.catalogue import Authority, Observation, Source, find_requirement
-from siconform.catalogue.lint import complaints
+from siconform.catalogue import Authority, Observation, Side, Source, find_requirement
+from siconform.catalogue.lint import complaints, complaints_about_tests
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ from siconform.catalogue.lint import complaints
         ({"when": "the SUT stops"}, "names a word of the draft"),
         ({"then": "no alloc.new"}, "names the draft's shorthand"),
         ({"text": "naïve"}, "names a character beyond ASCII"),
+        ({"not_tested": "see seed 1"}, "names a text by its file"),
         ({"then": "as SI-NODE-999"}, "refers to SI-NODE-999, which is no requirement"),
     ],
 )
@@ -51,3 +52,29 @@ def test_the_linter_sees_ids_that_vanish_appear_double_or_stand_in_disorder() ->
     assert "SI-NODE-002: is not in ids.txt yet" in complaints([first, second], [first.id])
     assert "SI-NODE-001: comes 2 times" in complaints([first, first], [first.id])
     assert complaints([second, first], [first.id, second.id])[0].startswith("the requirements are")
+
+
+@pytest.mark.parametrize(
+    ("sides", "not_tested", "cited", "says"),
+    [
+        ({Side.SCHEDULER}, "", True, ""),
+        ({Side.SCHEDULER}, "nothing shows it", False, ""),
+        ({Side.SCHEDULER, Side.RM}, "nothing shows it", False, ""),
+        ({Side.RM}, "", False, ""),
+        ({Side.RM}, "", True, ""),
+        ({Side.SCHEDULER}, "", False, "is not tested and does not say why"),
+        ({Side.SCHEDULER, Side.RM}, "", False, "is not tested and does not say why"),
+        ({Side.SCHEDULER}, "nothing shows it", True, "says why it is not tested, and is"),
+        ({Side.RM}, "it binds the RM", False, "that it binds the RM says enough"),
+    ],
+)
+def test_the_linter_knows_what_is_tested(
+    sides: set[Side], not_tested: str, *, cited: bool, says: str
+) -> None:
+    entry = find_requirement("SI-NODE-001")
+    entry = replace(entry, sides=frozenset(sides), not_tested=not_tested)
+
+    found = list(complaints_about_tests([entry], {entry.id} if cited else set()))
+
+    assert len(found) == bool(says)
+    assert says in "".join(found)

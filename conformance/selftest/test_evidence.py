@@ -128,6 +128,16 @@ def test_every_requirement_of_the_revision_is_in_the_results(conformance: Run) -
     assert outcome.results["counts"]["pass"] == 1
 
 
+def test_what_is_excluded_says_why_in_summary_and_results(conformance: Run) -> None:
+    outcome = conformance(body("pass"))
+
+    assert outcome.verdict("SI-CB-012") == "excluded"
+    assert "over gRPC" in outcome.reason("SI-CB-012")
+    assert outcome.results["counts"]["excluded"] == 2
+    assert "  excluded:\n    SI-WIRE-013: no field" in outcome.out
+    assert "    SI-CB-012: it is about calls within one process" in outcome.out
+
+
 def test_a_file_that_cannot_be_collected_is_a_kit_error(conformance: Run) -> None:
     outcome = conformance("import nothing_of_that_name\n")
 

@@ -25,7 +25,10 @@ def listed(filters: Filters) -> list[str]:
 def test_the_list_names_every_requirement_and_counts_them_in_its_last_line() -> None:
     *ids, counts = listed(Filters())
     assert ids == list(catalogue())
-    assert counts == "352 requirements: 229 MUST, 99 SHOULD, 24 MAY; 1 tested, 351 not yet"
+    assert counts == (
+        "352 requirements: 229 MUST, 99 SHOULD, 24 MAY; "
+        "1 tested, 2 excluded, 38 of the RM, 311 not yet"
+    )
 
 
 def test_a_row_shows_level_side_revisions_observation_and_title() -> None:
@@ -106,6 +109,19 @@ def test_an_explanation_without_a_test_says_so_and_leaves_out_what_is_empty() ->
     text = render_explanation(find_requirement("SI-NODE-001"), [])
     assert "  tests      no test yet" in text.splitlines()
     assert not any(label in text for label in ("  faults", "  schedulers", "  control", "  needs"))
+
+
+def test_what_is_excluded_says_why() -> None:
+    entry = replace(find_requirement("SI-NODE-001"), not_tested="nothing shows it")
+    rows = render_list([entry], {}, Filters(untested=True)).splitlines()
+    assert rows[2].split(maxsplit=1) == ["excluded:", "nothing shows it"]
+    assert rows[-1].endswith("0 tested, 1 excluded, 0 of the RM, 0 not yet")
+    assert "  tests      none: nothing shows it" in render_explanation(entry, []).splitlines()
+
+
+def test_what_binds_the_rm_says_so() -> None:
+    text = render_explanation(find_requirement("SI-NODE-014"), [])
+    assert "  tests      none: it binds the RM, and the kit judges schedulers" in text.splitlines()
 
 
 def test_a_place_is_named_once_with_its_texts() -> None:

@@ -66,7 +66,7 @@ def run(options: Sequence[str]) -> None:
 
 
 @main.command(name="list")
-@click.option("--untested", is_flag=True, help="Only those without a test yet.")
+@click.option("--untested", is_flag=True, help="Only those without a test.")
 @click.option("--side", type=click.Choice([s.value for s in Side]), help="Whose behaviour.")
 @click.option("--area", "areas", multiple=True, help="Such as NODE; may be given several times.")
 @click.option("--level", type=click.Choice([v.value for v in Level], case_sensitive=False))

@@ -74,7 +74,7 @@ def render_list(
         for requirement in requirements
         if _passes(requirement, tests_by_requirement, filters or Filters())
     ]
-    rows = [line for requirement in chosen for line in _row(_cells(requirement))]
+    rows = [line for requirement in chosen for line in _rows(requirement)]
     return "\n".join([*_row(_HEADINGS), *rows, "", _counts(chosen, tests_by_requirement)])
 
 
@@ -104,7 +104,7 @@ def render_explanation(
         _labelled("control", requirement.control),
         _labelled("seen by", _seen_by(requirement)),
         _labelled("needs", *(f"{name}: {FEATURES[name]}" for name in sorted(requirement.features))),
-        _labelled("tests", *(tests or ("no test yet",))),
+        _labelled("tests", *(tests or (_why_untested(requirement),))),
         _labelled("faults", ", ".join(requirement.faults)),
         _labelled("upstream", requirement.upstream),
         _labelled("schedulers", results),
@@ -150,6 +150,23 @@ def _cells(requirement: Requirement) -> tuple[str, ...]:
     )
 
 
+def _rows(requirement: Requirement) -> list[str]:
+    """Its row, and below its title why no test speaks for it, where the catalogue says so."""
+    rows = _row(_cells(requirement))
+    if requirement.not_tested:
+        blank = [""] * len(_COLUMNS)
+        rows += _row([*blank, f"excluded: {requirement.not_tested}"])
+    return rows
+
+
+def _why_untested(requirement: Requirement) -> str:
+    if requirement.not_tested:
+        return f"none: {requirement.not_tested}"
+    if Side.SCHEDULER not in requirement.sides:
+        return "none: it binds the RM, and the kit judges schedulers"
+    return "no test yet"
+
+
 def _row(cells: Sequence[str]) -> list[str]:
     """One line, and where the last cell is too long for it as many as that takes."""
     start = "".join(f"{cell:<{width}} " for cell, width in zip(cells, _COLUMNS, strict=False))
@@ -160,10 +177,20 @@ def _row(cells: Sequence[str]) -> list[str]:
 def _counts(chosen: Sequence[Requirement], tests: Mapping[str, Sequence[str]]) -> str:
     levels = Counter(requirement.level for requirement in chosen)
     tested = sum(bool(tests.get(requirement.id)) for requirement in chosen)
-    by_level = ", ".join(f"{levels[level]} {level}" for level in Level)
-    return (
-        f"{len(chosen)} requirements: {by_level}; {tested} tested, {len(chosen) - tested} not yet"
+    excluded = sum(bool(requirement.not_tested) for requirement in chosen)
+    of_the_rm = sum(
+        Side.SCHEDULER not in requirement.sides and not tests.get(requirement.id)
+        for requirement in chosen
     )
+    by_level = ", ".join(f"{levels[level]} {level}" for level in Level)
+    told = {
+        "tested": tested,
+        "excluded": excluded,
+        "of the RM": of_the_rm,
+        "not yet": len(chosen) - tested - excluded - of_the_rm,
+    }
+    by_test = ", ".join(f"{count} {words}" for words, count in told.items())
+    return f"{len(chosen)} requirements: {by_level}; {by_test}"
 
 
 def _sides(requirement: Requirement) -> str:

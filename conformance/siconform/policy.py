@@ -76,7 +76,7 @@ def judge(findings: Sequence[Finding], course: Course) -> Judgement:
     """The policy: what console, JUnit, JSON and exit code say about a run comes from here.
 
     Only a MUST on the scheduler's side decides; a SHOULD is shown and counted. What the kit lacks
-    (no test yet) is its own gap and never the target's.
+    (excluded, no test yet) is its own gap and never the target's.
     """
     return _judge_course(findings, course) or _judge_findings(findings, course)
 

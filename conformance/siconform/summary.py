@@ -13,12 +13,18 @@ from siconform.verdicts import Verdict
 
 WIDTH: Final = 100
 _BAR: Final = 20
+_SILENT: Final = (
+    Verdict.NOT_APPLICABLE,
+    Verdict.NOT_SELECTED,
+    Verdict.EXCLUDED,
+    Verdict.NO_TEST_YET,
+)
 _IN_BAR: Final = (
     ("#", (Verdict.PASS,)),
     ("!", (Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR)),
     ("?", (Verdict.COULD_NOT_RUN,)),
     ("~", (Verdict.BASELINED,)),
-    (".", (Verdict.NOT_APPLICABLE, Verdict.NOT_SELECTED, Verdict.NO_TEST_YET)),
+    (".", _SILENT),
 )
 _ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
 _LISTED: Final = (Verdict.KIT_ERROR, Verdict.FAIL, Verdict.LATE)
@@ -57,6 +63,11 @@ def not_offered(findings: Sequence[Finding]) -> Iterator[str]:
     """What does not apply because the target does not claim it, by reason."""
     silent = [f for f in findings if f.reason.startswith(_NOT_OFFERED)]
     yield from _by_reason(silent, Verdict.NOT_APPLICABLE)
+
+
+def excluded(findings: Sequence[Finding]) -> Iterator[str]:
+    """What no test can show, and why."""
+    yield from _by_reason(findings, Verdict.EXCLUDED)
 
 
 def recorded(findings: Sequence[Finding]) -> Iterator[str]:

@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     COULD_NOT_RUN = "could-not-run"
     KIT_ERROR = "kit-error"
     BASELINED = "baselined"
+    EXCLUDED = "excluded"  # no test can show it; the catalogue says why
     NO_TEST_YET = "no-test-yet"
     NOT_SELECTED = "not-selected"
     OF_THE_RM = "of-the-rm"  # only a resource manager can break it
@@ -41,6 +42,7 @@ _WORST_FIRST = (
     Verdict.PASS,
     Verdict.NOT_APPLICABLE,
     Verdict.NOT_SELECTED,
+    Verdict.EXCLUDED,
     Verdict.NO_TEST_YET,
     Verdict.OF_THE_RM,
 )

@@ -106,6 +106,8 @@ def _facts(entry: Requirement) -> Iterator[str]:
         yield f"- faults: {', '.join(entry.faults)}"
     if entry.upstream:
         yield f"- upstream: {entry.upstream}"
+    if entry.not_tested:
+        yield f"- not tested: {entry.not_tested}"
 
 
 def _heading(area: str, subject: str) -> str:

@@ -2,19 +2,29 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from importlib import resources
 
 from siwire import REVISIONS
 
-from siconform.catalogue import AREAS, Authority, Observation, Requirement
+from siconform.catalogue import AREAS, Authority, Observation, Requirement, Side
 from siconform.catalogue.features import FEATURES
 
 TITLE_LENGTH = 80
 NO_CONTROL = "none:"
 """A control that starts like this says why a negative requirement has none."""
 
-_PROSE = ("title", "level_reason", "text", "interpretation", "given", "when", "then", "control")
+_PROSE = (
+    "title",
+    "level_reason",
+    "text",
+    "interpretation",
+    "given",
+    "when",
+    "then",
+    "control",
+    "not_tested",
+)
 _ID = re.compile(r"SI-([A-Z]+)-(\d{3})")
 _FAULT_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 _REFERENCE = re.compile(r"\bSI-[A-Z]+-\d{3}\b")
@@ -50,6 +60,23 @@ def complaints(requirements: Sequence[Requirement], ids: Sequence[str]) -> list[
             for name in sorted(set(_REFERENCE.findall(_prose(requirement))) - known)
         ]
     return found
+
+
+def complaints_about_tests(
+    requirements: Iterable[Requirement], cited: Container[str]
+) -> Iterator[str]:
+    """What of the scheduler's side has neither a test nor a reason, or both; one sentence each.
+
+    ``cited`` are the requirements that a test or a monitor speaks for.
+    """
+    for requirement in requirements:
+        tested, excused = requirement.id in cited, bool(requirement.not_tested)
+        if tested and excused:
+            yield f"{requirement.id}: says why it is not tested, and is"
+        elif excused and Side.SCHEDULER not in requirement.sides:
+            yield f"{requirement.id}: says why it is not tested; that it binds the RM says enough"
+        elif not (tested or excused) and Side.SCHEDULER in requirement.sides:
+            yield f"{requirement.id}: is not tested and does not say why"
 
 
 def _about_ids(requirements: Sequence[Requirement], ids: Sequence[str]) -> Iterator[str]:

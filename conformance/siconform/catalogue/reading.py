@@ -56,6 +56,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     control: str = ""
     faults: list[Text] = []
     upstream: str = ""
+    not_tested: str = ""
 
 
 class _AreaFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -153,4 +154,5 @@ def _requirement(entry: _Entry, area: str) -> Requirement:
         when=entry.when.strip(),
         then=entry.then.strip(),
         upstream=entry.upstream.strip(),
+        not_tested=entry.not_tested.strip(),
     )

@@ -64,6 +64,7 @@ class Console:
         if self._verbosity >= -1:
             self._lines(() if nobody_there else summary.failing(run.findings))
             self._lines(() if nobody_there else summary.not_offered(run.findings))
+            self._lines(() if nobody_there else summary.excluded(run.findings))
             self._lines(summary.stale(run.course.stale))
             self._lines(f"  KIT ERROR  {error}" for error in run.course.kit_errors)
         if self._verbosity > 0:

@@ -17,6 +17,7 @@ from siconform.running.options import Settings
 from siconform.targets.opening import describe
 from siconform.verdicts import Verdict
 
+_OF_THE_CATALOGUE = (Verdict.PASS, Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM)
 _CRASHED = "???"  # the phase xdist reports when a worker died
 
 
@@ -130,5 +131,5 @@ class Controller:
         for verdict, count in run.counts().items():
             xml.add_global_property(f"requirements.{verdict.value}", str(count))
         for finding in run.findings:
-            if finding.verdict not in (Verdict.PASS, Verdict.NO_TEST_YET, Verdict.OF_THE_RM):
+            if finding.verdict not in _OF_THE_CATALOGUE:
                 xml.add_global_property(finding.requirement.id, finding.verdict.value)

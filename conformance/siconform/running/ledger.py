@@ -163,6 +163,8 @@ class Ledger:
         if not tests:
             if Side.SCHEDULER not in requirement.sides:
                 return Finding(requirement, Verdict.OF_THE_RM, "binds the RM, not the scheduler")
+            if requirement.not_tested:
+                return Finding(requirement, Verdict.EXCLUDED, requirement.not_tested)
             return Finding(requirement, Verdict.NO_TEST_YET, "")
         if self.not_begun:
             return Finding(
