@@ -191,6 +191,21 @@ def test_what_need_not_be_reported_is_expected_only_like_another(
         rm.is_told_where_reported(mine, like=other)
 
 
+def test_the_use_of_a_freedom_is_recorded_without_names(rm: Observations) -> None:
+    rm.records("an ask", AskRejected("k", "a", "no room"))
+    rm.records("an application", ApplicationUpdated("a", "Running", 1, "again"), otherwise="silent")
+    rm.records("a node", otherwise="nothing is told")
+    rm.records("3 of 3 came")
+
+    assert rm.exchange.recorded == [
+        "an ask: ask rejected",
+        "an application: state Running",
+        "a node: nothing is told",
+        "3 of 3 came",
+    ]
+    assert "  recorded: 3 of 3 came" in rm.exchange.render()
+
+
 def test_elements_come_together_in_one_message_only(line: Line, rm: Observations) -> None:
     one, two, three = (Released(identity=name) for name in ("one", "two", "three"))
     line.hears(one, two)

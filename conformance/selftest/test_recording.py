@@ -137,6 +137,23 @@ def test_the_failure_text_is_about_the_worst(conformance: Run) -> None:
     assert "also       could not run SI-NODE-006: no node" in outcome.out
 
 
+def test_what_a_test_records_stands_beside_its_requirement(conformance: Run) -> None:
+    outcome = conformance(
+        WITH_HISTORY
+        + '@requirement("SI-NODE-004", "SI-NODE-006")\n'
+        + "def test_one(rm, request):\n"
+        + '    request.node.stash[HISTORY].recorded.append("gw1-12-node-3 stays")\n'
+        + '@requirement("SI-NODE-006")\ndef test_two(rm): pass\n'
+    )
+    first, second = (
+        [t for t in outcome.requirement(name)["tests"] if not t["monitor"]]
+        for name in ("SI-NODE-004", "SI-NODE-006")
+    )
+
+    assert [test["recorded"] for test in first] == [["node-3 stays"]]
+    assert [test["recorded"] for test in second] == [["node-3 stays"], []]
+
+
 def test_a_monitor_that_breaks_is_our_fault(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY

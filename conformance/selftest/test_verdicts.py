@@ -67,7 +67,7 @@ def test_a_test_that_could_not_run_is_not_hidden_by_one_that_passed() -> None:
 
 
 def test_evidence_travels_as_json() -> None:
-    said = Evidence("SI-NODE-004", Verdict.LATE, "t.py::t", "after 3 s", 3.1, "m")
+    said = Evidence("SI-NODE-004", Verdict.LATE, "t.py::t", "after 3 s", 3.1, "m", ("it stays",))
     assert Evidence.read(said.record()) == said
 
 

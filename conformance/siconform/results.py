@@ -128,4 +128,5 @@ def _test(evidence: Evidence) -> dict[str, Any]:
         "says": evidence.says,
         "seconds": round(evidence.seconds, 3),
         "monitor": evidence.monitor,
+        "recorded": list(evidence.recorded),
     }

@@ -58,6 +58,7 @@ class Evidence:
     says: str = ""
     seconds: float = 0.0
     monitor: str = ""
+    recorded: tuple[str, ...] = ()  # how the target uses a freedom the text leaves it
 
     @property
     def bad(self) -> bool:
@@ -79,7 +80,8 @@ class Evidence:
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Self:
         """The evidence ``record()`` wrote."""
-        return cls(**{**record, "verdict": Verdict(record["verdict"])})
+        verdict, recorded = Verdict(record["verdict"]), tuple(record["recorded"])
+        return cls(**{**record, "verdict": verdict, "recorded": recorded})
 
 
 def decisive(evidence: Iterable[Evidence]) -> Evidence | None:

@@ -125,9 +125,10 @@ class Expectations:
         if not pattern.matches(told):
             raise NotAsTheTextSays(f"told {told}", expected=str(pattern), happened=str(told))
 
-    def records(self, capability: str) -> None:
-        """Note how the target uses a freedom the text leaves it."""
-        self.exchange.notes.append(f"  recorded: {capability}")
+    def records(self, freedom: str, used: Fact | None = None, *, otherwise: str = "") -> None:
+        """Note how the target uses a freedom the text leaves it: what it told, or what else."""
+        said = used.in_short() if used is not None else otherwise
+        self.exchange.recorded.append(f"{freedom}: {said}" if said else freedom)
 
     def _await(self, patterns: tuple[Fact, ...], patience: float | None) -> Fact:
         return self._await_entry(patterns, patience)[1]

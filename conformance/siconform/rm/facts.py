@@ -67,6 +67,10 @@ class Fact:
         named = [(f.name, getattr(self, f.name)) for f in fields(self)]
         return f"{self.words()} {', '.join(_shown(n, v) for n, v in named if _worth(n, v))}".strip()
 
+    def in_short(self) -> str:
+        """What happened, without whom it happened to."""
+        return self.words()
+
     @classmethod
     def words(cls) -> str:
         """The fact's kind in words: ``NodeAccepted`` becomes ``node accepted``."""
@@ -136,6 +140,10 @@ class ApplicationUpdated(Fact):
     state: str = ANY
     timestamp: int = ANY
     message: str = ANY
+
+    def in_short(self) -> str:
+        """The state it is in."""
+        return f"state {self.state}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,7 @@ class Exchange:
     start: int
     end: int | None = None
     notes: list[str] = field(default_factory=list)
+    recorded: list[str] = field(default_factory=list)  # uses of a freedom the text leaves
 
     def entries(self) -> list[Entry]:
         """What was said and told during the test."""
@@ -187,6 +188,7 @@ class Exchange:
         for entry in entries:
             line = entry.line(since)
             yield f"{line}   [{entry.rm}]" if several else line
+        yield from (f"  recorded: {capability}" for capability in self.recorded)
         yield from self.notes
 
     def write_jsonl(self, path: Path) -> None:

@@ -118,7 +118,14 @@ class Watcher:
             self._seat.answered()
             carrying.put(report, Parcel.TARGET, {"met": ending.verdict is Verdict.PASS})
         own = [
-            Evidence(identifier, ending.verdict, item.nodeid, stable(says), report.duration)
+            Evidence(
+                identifier,
+                ending.verdict,
+                item.nodeid,
+                stable(says),
+                report.duration,
+                recorded=_recorded(item),
+            )
             for identifier in self._relevant(item.stash[REQUIREMENTS])
         ]
         if not own and ending.verdict in BAD:
@@ -218,6 +225,11 @@ def stable(says: str) -> str:
 def safe_name(node_id: str) -> str:
     """A file name for a test."""
     return re.sub(r"[^\w.-]+", "_", node_id.rpartition("/")[2]).strip("_")[:150]
+
+
+def _recorded(item: pytest.Item) -> tuple[str, ...]:
+    exchange = item.stash.get(HISTORY, None)
+    return tuple(stable(capability) for capability in exchange.recorded) if exchange else ()
 
 
 def _uses_target(item: pytest.Item) -> bool:

@@ -102,7 +102,7 @@ def test_a_new_ask_takes_a_waiting_application_back_to_running(rm: ResourceManag
 
     rm.is_not_told(ApplicationUpdated(app, state=COMPLETED))
     back = rm.hears(ApplicationUpdated(app, state=RUNNING))
-    rm.records(f"an application back from waiting: {back[-1] if back else 'not reported'}")
+    rm.records("an application back from waiting", *back[-1:], otherwise="not reported")
 
 
 @real_clock

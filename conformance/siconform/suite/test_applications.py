@@ -115,8 +115,8 @@ def test_an_application_without_user_gets_one_verdict(rm: ResourceManager) -> No
 
     of_missing = (ApplicationAccepted(missing), ApplicationRejected(missing))
     of_empty = (ApplicationAccepted(empty), ApplicationRejected(empty))
-    rm.records(f"no user information: {rm.is_told_one_of(*of_missing)}")
-    rm.records(f"an empty user: {rm.is_told_one_of(*of_empty)}")
+    rm.records("no user information", rm.is_told_one_of(*of_missing))
+    rm.records("an empty user", rm.is_told_one_of(*of_empty))
     rm.is_not_told(*of_missing, *of_empty, StreamEnded(Kind.APPLICATIONS))
 
 
@@ -202,7 +202,7 @@ def test_an_ask_without_application_is_served_or_rejected(rm: ResourceManager) -
     independent = rm.asks("")
 
     answer = rm.may_be_told(Allocated(independent), AskRejected(independent))
-    rm.records(f"an ask without application: {answer or 'no answer'}")
+    rm.records("an ask without application", answer, otherwise="no answer")
     rm.is_not_told(Allocated(independent), AskRejected(independent), StreamEnded(Kind.ALLOCATIONS))
     rm.is_told(Allocated(rm.asks(app)))
 

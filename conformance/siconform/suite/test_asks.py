@@ -162,7 +162,7 @@ def test_an_ask_without_room_is_served_once_there_is_some(rm: ResourceManager) -
     roomy = rm.has_node(memory=8)
 
     end = rm.is_told_one_of(Allocated(ask, node=roomy), AskRejected(ask))
-    rm.records(f"an ask without room: {end}")
+    rm.records("an ask without room", end)
 
 
 @requirement("SI-ASK-012")
@@ -294,7 +294,7 @@ def test_the_ask_of_an_originator_is_allocated_or_rejected(rm: ResourceManager) 
 
     answer = rm.is_told_one_of(Allocated(flagged), AskRejected(flagged))
     rm.is_not_told(Allocated(flagged), AskRejected(flagged))
-    rm.records(f"the ask of an originator: {answer}")
+    rm.records("the ask of an originator", answer)
 
 
 @requirement("SI-ASK-022")
@@ -328,7 +328,7 @@ def test_a_pending_ask_is_allocated_or_rejected_not_both(rm: ResourceManager) ->
     ask = rm.asks(app)
     ends = (Allocated(ask), AskRejected(ask))
     late = rm.may_be_told(AskRejected(ask))
-    rm.records(f"an ask without room: {late or 'stays pending'}")
+    rm.records("an ask without room", late, otherwise="stays pending")
 
     rm.has_node()
 

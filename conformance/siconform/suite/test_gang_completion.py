@@ -48,7 +48,7 @@ def test_a_real_ask_takes_a_waiting_application_back(rm: ResourceManager) -> Non
     rm.is_told(Allocated(real, placeholder=False))
     rm.is_not_told(ApplicationUpdated(waiting.gang, state=COMPLETED))
     back = rm.hears(ApplicationUpdated(waiting.gang, state=RUNNING))
-    rm.records(f"a gang application back from waiting: {back[-1] if back else 'not reported'}")
+    rm.records("a gang application back from waiting", *back[-1:], otherwise="not reported")
 
 
 @waits

@@ -72,7 +72,7 @@ def test_a_fair_queue_gives_an_ordinary_application_one_verdict(rm: ResourceMana
     verdicts = (ApplicationAccepted(app), ApplicationRejected(app))
     verdict = rm.is_told_one_of(*verdicts)
     rm.is_not_told(*verdicts)
-    rm.records(f"an application without gang in a FAIR queue: {verdict}")
+    rm.records("an application without gang in a FAIR queue", verdict)
 
 
 @requirement("SI-GANG-051")

@@ -119,7 +119,7 @@ def test_a_style_of_another_spelling_gets_a_default(rm: ResourceManager) -> None
         real = rm.asks_member(partial.gang)
         failure = ApplicationUpdated(partial.gang, state=FAILURE)
         outcome = rm.is_told_one_of(failure, Allocated(real))
-        rm.records(f"gang style {style!r}: {outcome}")
+        rm.records(f"gang style {style!r}", outcome)
 
 
 @requirement("SI-GANG-037")

@@ -35,7 +35,7 @@ def test_reports_about_nodes_and_allocations_are_taken(rm: ResourceManager) -> N
     )
     rm.reports_use(rm.new_name("nothing"), memory=1)
     ended = rm.may_be_told(StreamEnded(Kind.NODES))
-    rm.records(f"a report about nothing: {ended or 'passed over'}")
+    rm.records("a report about nothing", ended, otherwise="passed over")
 
 
 @requirement("SI-UTIL-002")
@@ -64,7 +64,7 @@ def test_a_recommendation_changes_nothing_until_the_rm_follows_it(rm: ResourceMa
     rm.reports_use(allocation.identity, memory=1)
     recommended = rm.may_be_told(NodeRecommended())
 
-    rm.records(f"reports of little use: {recommended or 'no recommendation'}")
+    rm.records("reports of little use", recommended, otherwise="no recommendation")
     rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
     one_more = rm.asks(app, memory=1)
     rm.is_not_told(Allocated(one_more))
