@@ -18,7 +18,7 @@ from sireference.cli.policies import policies, policy_options
 from sireference.cli.timers import timer_options
 from sireference.codec import codec_for
 from sireference.core.model import Settings
-from sireference.shell import logs
+from sireference.shell import collector, logs
 from sireference.shell.clock import SystemClock, VirtualClock
 from sireference.shell.http_page import HttpPage
 from sireference.shell.server import Server
@@ -58,6 +58,7 @@ def serve(*, listen: str, revision: Revision, **options: Any) -> None:
     codec = codec_for(revision, policies(options))
     clock = VirtualClock() if options["virtual_clock"] else SystemClock()
     secure = credentials(options)
+    collector.look_seldom()
 
     async def run() -> None:
         server = Server(codec, _settings(options), clock, limits(options))

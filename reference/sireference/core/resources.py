@@ -20,7 +20,10 @@ class Resource:
     @property
     def key(self) -> frozenset[tuple[str, int]]:
         """What identifies the amount: every type that is not zero."""
-        return frozenset(item for item in self.amounts.items() if item[1])
+        items = self.amounts.items()
+        if 0 in self.amounts.values():
+            return frozenset(item for item in items if item[1])
+        return frozenset(items)
 
     def fits(self, room: "Resource") -> bool:
         """Whether ``room`` has as much of every type as needed; a missing type is zero."""
@@ -40,8 +43,8 @@ class Resource:
 
     def objections(self) -> Iterator[str]:
         """Why nobody can have this, nothing if one can: no amount may be below zero."""
-        negative = sorted(name for name, amount in self.amounts.items() if amount < 0)
-        if negative:
+        if min(self.amounts.values(), default=0) < 0:
+            negative = sorted(name for name, amount in self.amounts.items() if amount < 0)
             yield f"the resource is negative: {', '.join(negative)}"
 
     def is_zero(self) -> bool:
@@ -49,12 +52,18 @@ class Resource:
         return not any(self.amounts.values())
 
     def __add__(self, other: "Resource") -> "Resource":
+        if not self.amounts:
+            return other
+        if not other.amounts:
+            return self
         amounts = dict(self.amounts)
         for name, amount in other.amounts.items():
             amounts[name] = amounts.get(name, 0) + amount
         return Resource(amounts)
 
     def __sub__(self, other: "Resource") -> "Resource":
+        if not other.amounts:
+            return self
         amounts = dict(self.amounts)
         for name, amount in other.amounts.items():
             amounts[name] = amounts.get(name, 0) - amount

@@ -10,6 +10,12 @@ Happening = TypeVar("Happening", bound=Enum)
 Table = Mapping[State, Mapping[Happening, State]]
 
 
+class Symbol(Enum):
+    """A state, or what happens to one: it equals nothing but itself, and so it is looked up."""
+
+    __hash__ = object.__hash__  # that of Enum is written in Python, which is felt in every table
+
+
 class NotAllowedError(Exception):
     """In this state that cannot happen; the state stays."""
 
@@ -32,7 +38,7 @@ def fire(table: Table[State, Happening], state: State, happening: Happening) -> 
         raise NotAllowedError(state, happening) from None
 
 
-class RMState(Enum):
+class RMState(Symbol):
     """Where the scheduler stands with a resource manager."""
 
     INIT = "init"
@@ -41,7 +47,7 @@ class RMState(Enum):
     STOPPED = "Stopped"
 
 
-class RMHappening(Enum):
+class RMHappening(Symbol):
     """What moves a resource manager."""
 
     REGISTERED = "registered"
@@ -65,7 +71,7 @@ Registering again, in whatever state, starts a new life at init (no edge leads b
 """
 
 
-class NodeState(Enum):
+class NodeState(Symbol):
     """Where a node stands."""
 
     UNKNOWN = "unknown"
@@ -74,7 +80,7 @@ class NodeState(Enum):
     REMOVED = "REMOVED"
 
 
-class NodeAction(Enum):
+class NodeAction(Symbol):
     """What the RM asks for a node."""
 
     UNSET = "unset"
@@ -110,7 +116,7 @@ A removed node is forgotten; its id starts at unknown again.
 """
 
 
-class AskState(Enum):
+class AskState(Symbol):
     """Where an ask stands."""
 
     INITIAL = "Initial"
@@ -119,7 +125,7 @@ class AskState(Enum):
     REJECTED = "Rejected"
 
 
-class AskHappening(Enum):
+class AskHappening(Symbol):
     """What moves an ask."""
 
     ASKED = "asked by the RM"
@@ -144,7 +150,7 @@ ASK_TRANSITIONS: Final[Table[AskState, AskHappening]] = {
 """Source: the life cycle of AllocationAsk, all revisions."""
 
 
-class AllocationState(Enum):
+class AllocationState(Symbol):
     """Where an allocation stands."""
 
     ALLOCATED = "Allocated"
@@ -154,7 +160,7 @@ class AllocationState(Enum):
     REPLACED = "Replaced"
 
 
-class TerminationType(Enum):
+class TerminationType(Symbol):
     """Why an allocation or ask is released."""
 
     UNSET = "not set"
@@ -181,7 +187,7 @@ ALLOCATION_TRANSITIONS: Final[Table[AllocationState, TerminationType]] = {
 from the gang scheduling design."""
 
 
-class ApplicationState(Enum):
+class ApplicationState(Symbol):
     """Where an application stands; the values are what UpdatedApplication.state says."""
 
     NEW = "New"
@@ -197,7 +203,7 @@ class ApplicationState(Enum):
     EXPIRED = "Expired"
 
 
-class ApplicationHappening(Enum):
+class ApplicationHappening(Symbol):
     """What moves an application."""
 
     RUN = "run"

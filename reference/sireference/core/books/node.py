@@ -22,18 +22,22 @@ class Node:
     capacity: Resource
     occupied: Resource
     state: NodeState
-    allocated: Resource = NOTHING
     promised: Resource = NOTHING  # to asks whose victims are to go
     yielding: Resource = NOTHING  # held by victims of preemption
     free: Resource = NOTHING
     whole: Resource = NOTHING  # its capacity when it was advised first, see utilisation
     advised: Resource = NOTHING  # what the RM was advised to offer of it
-    rank: float = 0.0  # its place in the node index while it is in there
+    rank: float | None = None  # its place in the node index while it is in there
     allocations: dict[str, LiveAllocation] = field(default_factory=dict)
     promises: "dict[Preemption, None]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.reckon()
+
+    @property
+    def allocated(self) -> Resource:
+        """What its allocations hold together."""
+        return sum((live.allocation.ask.resource for live in self.allocations.values()), NOTHING)
 
     def reckon(self) -> None:
         """Work out what is free after capacity or occupation changed; it may be below zero."""
@@ -66,12 +70,10 @@ class Node:
         """Put ``live`` on the node."""
         resource = live.allocation.ask.resource
         self.allocations[live.allocation.identity] = live
-        self.allocated += resource
         self.free -= resource
 
     def unbook(self, live: LiveAllocation) -> None:
         """Take ``live`` off the node."""
         resource = live.allocation.ask.resource
         del self.allocations[live.allocation.identity]
-        self.allocated -= resource
         self.free += resource

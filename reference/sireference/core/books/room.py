@@ -16,24 +16,22 @@ from sireference.core.resources import Resource, least_free_share
 class NodeIndex:
     """Schedulable nodes, sorted; a change costs one bisect, not a sort."""
 
-    __slots__ = ("_nodes", "_places", "_rank")
+    __slots__ = ("_places", "_rank")
 
     def __init__(self, rank: Callable[[Node], float]) -> None:
         self._rank = rank
-        self._places: list[tuple[float, int]] = []  # rank, number of the node
-        self._nodes: dict[int, Node] = {}
+        self._places: list[tuple[float, int, Node]] = []  # with its rank and number
 
     def add(self, node: Node) -> None:
         """Take ``node`` in."""
         node.rank = self._rank(node)
-        self._nodes[node.number] = node
-        bisect.insort(self._places, (node.rank, node.number))
+        bisect.insort(self._places, (node.rank, node.number, node))
 
     def remove(self, node: Node) -> None:
         """Take ``node`` out."""
-        del self._nodes[node.number]
         place = bisect.bisect_left(self._places, (node.rank, node.number))
         del self._places[place]
+        node.rank = None
 
     def changed(self, node: Node) -> None:
         """Find the new place of ``node``."""
@@ -41,12 +39,10 @@ class NodeIndex:
         self.add(node)
 
     def __contains__(self, node: Node) -> bool:
-        return node.number in self._nodes
+        return node.rank is not None
 
     def __iter__(self) -> Iterator[Node]:
-        nodes = self._nodes
-        for _, number in self._places:
-            yield nodes[number]
+        return (node for _, _, node in self._places)
 
 
 def rank_by(policy: NodeSortPolicy) -> Callable[[Node], float]:

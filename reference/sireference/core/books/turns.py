@@ -60,6 +60,8 @@ class Turns(Generic[Kind]):
             heapq.heappop(heap)
             member.turn = None
             self._place(member, now)
+            if heap and heap[0][0] is member.turn:  # it is still its turn
+                return member
         return None
 
     def top(self) -> Kind:
