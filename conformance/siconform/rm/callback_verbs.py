@@ -61,7 +61,7 @@ class CallbackVerbs(PreemptionVerbs, Offered):
         self._refused = self._refused | {(str(key), str(on))}
 
     def refuses_evictions(self) -> None:
-        """From now on no ask would fit, whoever is gone."""
+        """From now on no ask would fit, whoever is gone; the index in the answers means nothing."""
         self._refuses_evictions = True
 
     def welcomes_evictions(self) -> None:
@@ -146,8 +146,8 @@ class CallbackVerbs(PreemptionVerbs, Offered):
         match told:
             case PlacementCheck(key=key, node=node) if (key, node) in self._refused:
                 return _UNWANTED
-            case EvictionCheck() if self._refuses_evictions:
-                return _UNWANTED
+            case EvictionCheck(start=start) if self._refuses_evictions:
+                return Answered(fits=False, index=start, reason="")
             case EvictionCheck(start=start):
                 return Answered(fits=True, index=start, reason="")
             case _:

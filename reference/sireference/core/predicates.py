@@ -7,6 +7,7 @@ of, except what the RM itself changes meanwhile. Whether the proposal still is p
 at again when the answer is there.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -53,18 +54,31 @@ def place(
             and pending.application.can_take(need)
         )
 
-    def give_up() -> None:
+    def give_up(_: float) -> None:
         pending.had_placeholder = pending.had_placeholder or is_second_choice
 
     proposal = Proposal(
         pending,
         node,
-        allocate=True,
+        Callback.PREDICATES,
+        question(partition, pending, node, allocate=True),
         is_possible=is_possible,
         carry_out=partial(allocations.make, partition, pending, node),
         give_up=give_up,
     )
     return propose(partition, proposal, now)
+
+
+def question(
+    partition: Partition, pending: PendingAsk, node: Node, *, allocate: bool
+) -> Callable[[int], PredicatesQuestion]:
+    """May the ask be on ``node``? To be asked under a number."""
+
+    def ask(number: int) -> PredicatesQuestion:
+        key, node_id = pending.ask.key, node.node_id
+        return PredicatesQuestion(partition.rm_id, number, key, node_id, allocate)
+
+    return ask
 
 
 def propose(partition: Partition, proposal: Proposal, now: float) -> list[Effect]:
@@ -82,21 +96,20 @@ def _ask_first(partition: Partition, now: float) -> list[Effect]:
     effects: list[Effect] = []
     while partition.proposals:
         proposal = partition.proposals[0]
-        if are_wanted(partition) and _is_possible(proposal):
+        if proposal.callback in partition.callbacks.offered and _is_possible(proposal):
             number = partition.callbacks.ask(partial(_answered, partition))
-            key, node_id = proposal.pending.ask.key, proposal.node.node_id
-            question = PredicatesQuestion(partition.rm_id, number, key, node_id, proposal.allocate)
-            return [*effects, question]
+            return [*effects, proposal.question(number)]
         effects += _settle(partition, now, suits=True)
     return effects
 
 
 def _answered(partition: Partition, answer: Answered, now: float) -> list[Effect]:
-    if not answer.suits:
-        proposal = partition.proposals[0]
+    proposal = partition.proposals[0]
+    suits = proposal.agrees(answer)
+    if not suits:
         _veto(proposal.pending, proposal.node)
         partition.journal.unsuitable(proposal.pending.ask, proposal.node, answer.reason)
-    return _settle(partition, now, suits=answer.suits) + _ask_first(partition, now)
+    return _settle(partition, now, suits=suits) + _ask_first(partition, now)
 
 
 def _settle(partition: Partition, now: float, *, suits: bool) -> list[Effect]:
@@ -106,8 +119,8 @@ def _settle(partition: Partition, now: float, *, suits: bool) -> list[Effect]:
     if suits and _is_possible(proposal):
         return proposal.carry_out(now)
     if proposal.give_up is not None:
-        proposal.give_up()
-    if pending.wants_more:
+        proposal.give_up(now)
+    if pending.wants_more and (pending.line is None or pending.line.key != pending.key):
         partition.stand(pending)
     return []
 
@@ -135,6 +148,7 @@ def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None
         pending.vetoes = Vetoes(min(2 * vetoes.patience, _LAST_PATIENCE))
         if pending.wants_more:
             partition.stand(pending)
+        partition.preemptors.try_again(pending)
         return []
 
     vetoes.timer = partition.timers.set(now + vetoes.patience, forget)

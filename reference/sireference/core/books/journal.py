@@ -84,7 +84,7 @@ class Journal:
     def unsuitable(self, ask: Ask, node: Node, reason: str) -> None:
         """The RM does not want the ask on the node."""
         if self.is_read:
-            says = f"the resource manager does not want it here: {reason}"
+            says = "the resource manager does not want it here" + (f": {reason}" if reason else "")
             self._request(ask, _NONE, _NO_DETAIL, says, node.node_id)
 
     def over(self, pending: PendingAsk, happening: AskHappening) -> None:

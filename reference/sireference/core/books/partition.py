@@ -222,15 +222,17 @@ class Partition:
         return pending
 
     def propose(self, proposal: Proposal) -> None:
-        """Let one allocation of an ask wait until the RM agrees to it."""
+        """Let ``proposal`` wait until the RM agrees to it."""
         self.proposals.append(proposal)
-        proposal.pending.proposed += 1
-        self._clear(proposal.pending.line)
+        if proposal.is_turn:
+            proposal.pending.proposed += 1
+            self._clear(proposal.pending.line)
 
     def unpropose(self) -> Proposal:
         """The first proposal; nothing waits for it any more."""
         proposal = self.proposals.popleft()
-        proposal.pending.proposed -= 1
+        if proposal.is_turn:
+            proposal.pending.proposed -= 1
         return proposal
 
     def _clear(self, line: Line | None) -> None:

@@ -20,11 +20,16 @@ _PAUSE_FOR_EACH: Final = 0.00005  # what a look costs is a small part of this
 
 @dataclass(slots=True, eq=False)
 class Preemption:
-    """An ask for which others have to go, the node it was promised, and who is still there."""
+    """An ask for which others have to go, the node it was promised, and who is still there.
+
+    ``needs_all`` says that the ask is not served before all of them are gone, whatever else comes
+    free: the RM said that it fits then.
+    """
 
     pending: "PendingAsk"
     node: Node
     victims: dict[str, LiveAllocation]  # by identity
+    needs_all: bool = False
 
 
 class Preemptions:
@@ -128,6 +133,11 @@ class Preemptors:
             self.seen = self.changes
         self.fresh.pop(pending, None)
         self.tried[pending] = None
+
+    def try_again(self, pending: "PendingAsk") -> None:
+        """``pending``, if it was tried in vain, is worth a look although nothing has changed."""
+        if pending in self.tried:
+            self.add(pending)
 
     def forget(self, pending: "PendingAsk") -> None:
         """``pending`` waits no more."""

@@ -4,28 +4,45 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sireference.core.model import Effect
+from sireference.core.model import (
+    Answered,
+    Callback,
+    Effect,
+    PredicatesQuestion,
+    PreemptionQuestion,
+)
 
 if TYPE_CHECKING:
     from sireference.core.books.node import Node
     from sireference.core.books.pending import PendingAsk
     from sireference.core.books.timers import Timer
 
+Question = PredicatesQuestion | PreemptionQuestion
+
+
+def _says_yes(answer: Answered) -> bool:
+    return answer.suits
+
 
 @dataclass(slots=True, eq=False)
 class Proposal:
     """One allocation of ``pending`` on ``node``, or room there that is kept for it.
 
-    ``is_possible`` says whether it still can be; ``carry_out`` does it once the RM agrees,
-    ``give_up`` is called where it comes to nothing, before the ask stands in line again.
+    ``callback`` and ``question`` are how the RM is asked, the latter by the question's number.
+    ``is_possible`` says whether it still can be, ``agrees`` whether an answer allows it;
+    ``carry_out`` does it once the RM agrees, or is not asked any more; ``give_up`` is called where
+    it comes to nothing, before the ask stands in line again.
     """
 
     pending: "PendingAsk"
     node: "Node"
-    allocate: bool
+    callback: Callback
+    question: Callable[[int], Question]
     is_possible: Callable[[], bool]
     carry_out: Callable[[float], list[Effect]]
-    give_up: Callable[[], None] | None = None
+    agrees: Callable[[Answered], bool] = _says_yes
+    give_up: Callable[[float], None] | None = None
+    is_turn: bool = True  # until it is settled this is one of the allocations that were asked for
 
 
 class Vetoes:

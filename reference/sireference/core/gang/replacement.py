@@ -14,7 +14,7 @@ from sireference.core.books.node import Node
 from sireference.core.books.partition import Partition
 from sireference.core.books.pending import PendingAsk
 from sireference.core.books.proposals import Proposal
-from sireference.core.model import Ask, Effect, ReleasedAllocation, quoted
+from sireference.core.model import Ask, Callback, Effect, ReleasedAllocation, quoted
 from sireference.core.states import AllocationState, NodeState, TerminationType
 
 # Members of a task group are alike: where these do not help, the others hardly will, and looking at
@@ -60,7 +60,8 @@ def begin(
     proposal = Proposal(
         pending,
         placeholder.node,
-        allocate=False,
+        Callback.PREDICATES,
+        predicates.question(partition, pending, placeholder.node, allocate=False),
         is_possible=is_possible,
         carry_out=carry_out,
     )

@@ -8,16 +8,17 @@ where they are fewest, then the one that would be tried first for an allocation.
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
 from sireference.core.books.partition import Partition
 from sireference.core.books.pending import PendingAsk
 from sireference.core.books.queue import Queue
 from sireference.core.preemption.victims import Candidates, Loss, Victim
 from sireference.core.resources import NOTHING, Resource
-from sireference.core.states import NodeState
+from sireference.core.states import AllocationState, NodeState
 
 Cost = tuple[float, int]
 Lack = dict[str, int]  # what is missing, by resource type; every amount is above zero
@@ -48,6 +49,7 @@ class Search:
         self.scans = 0  # how often all nodes were gone through
         self._partition = partition
         self._ask = pending.ask
+        self._shape = pending.key.shape
         self._need = pending.ask.resource
         self._path = pending.application.leaf.path
         self._candidates = Candidates(pending)
@@ -74,6 +76,35 @@ class Search:
                 return choice if choice.victims else None
         return None
 
+    def further(self, choice: Choice) -> tuple[Victim, ...]:
+        """Who else could go from the node of ``choice``, in order, if that is not enough."""
+        loss = Loss()
+        for victim in choice.victims:
+            loss.add(victim)
+        others: list[Victim] = []
+        for victim in self._candidates.among(choice.node.allocations.values()):
+            if victim.live not in loss.victims and self._candidates.leaves_guarantees(victim, loss):
+                loss.add(victim)
+                others.append(victim)
+        return tuple(others)
+
+    def with_all(self, node: Node, allowed: Iterable[LiveAllocation]) -> Choice | None:
+        """Who goes if all of ``allowed`` go from ``node``, as far as they are still there.
+
+        None if one of them may not go any more, or if they are not enough to make room.
+        """
+        there = [live for live in allowed if live.state is AllocationState.ALLOCATED]
+        victims = self._candidates.among(there)
+        loss = Loss()
+        for victim in victims:
+            if not self._candidates.leaves_guarantees(victim, loss):
+                return None
+            loss.add(victim)
+        gain = sum((victim.resource for victim in victims), NOTHING)
+        if len(victims) < len(there) or _lack(self._need, node.free + node.yielding + gain):
+            return None
+        return self._below_maxima(Choice(node, tuple(victims)), loss)
+
     def _scan(self) -> list[tuple[Cost, int, Node]]:
         self.scans += 1
         self._below.clear()
@@ -87,13 +118,17 @@ class Search:
 
     def _nodes(self) -> Iterator[Node]:
         """The nodes to think about, in the order they would be tried for an allocation."""
+        room = self._partition.room
         if self._ask.required_node:
             node = self._partition.nodes.get(self._ask.required_node)
-            if node is not None and node.state is NodeState.SCHEDULABLE:
+            is_there = node is not None and node.state is NodeState.SCHEDULABLE
+            if node is not None and is_there and room.is_open(self._shape, node):
                 yield node
             return
         is_like_another = False
-        for node in self._partition.room.index:
+        for node in room.index:
+            if not room.is_open(self._shape, node):
+                continue
             if self._need.fits(node.free + node.yielding):
                 if is_like_another:  # no victims on either: the choice would be the same
                     continue
@@ -109,13 +144,19 @@ class Search:
         victims: list[Victim] | None = []
         if lack:
             victims = self._cover(lack, self._candidates.among(node.allocations.values()), loss)
+        return None if victims is None else self._below_maxima(Choice(node, tuple(victims)), loss)
+
+    def _below_maxima(self, choice: Choice, loss: Loss) -> Choice | None:
+        """``choice``, and who has to go for the ask to fit below the maximum of every queue."""
+        victims = choice.victims
         for queue in self._path:
-            if victims is None:
-                return None
             lack = _excess(self._need, queue, loss.of(queue))
-            more = self._cover(lack, self._who_is_below(queue), loss) if lack else []
-            victims = None if more is None else victims + more
-        return None if victims is None else Choice(node, tuple(victims))
+            if lack:
+                more = self._cover(lack, self._who_is_below(queue), loss)
+                if more is None:
+                    return None
+                victims = (*victims, *more)
+        return Choice(choice.node, victims)
 
     def _who_is_below(self, queue: Queue) -> list[Victim]:
         if queue not in self._below:

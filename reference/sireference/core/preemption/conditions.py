@@ -43,6 +43,16 @@ def fence(leaf: Queue) -> Queue:
     return leaf.path[-1]
 
 
+def is_ready(partition: Partition, pending: PendingAsk) -> bool:
+    """Whether the ask waits for room that nobody is to give back for it yet."""
+    return pending.preemption is None and is_stuck(partition, pending) and is_within_limits(pending)
+
+
+def may_claim(pending: PendingAsk) -> bool:
+    """Whether room is made for the ask: on the only node it can run on, or by a guarantee."""
+    return pending.ask.required_node != "" or is_entitled(pending)
+
+
 def is_entitled(pending: PendingAsk) -> bool:
     """Whether the ask is for something that is guaranteed to its queue.
 

@@ -15,9 +15,9 @@ from sireference.core.books.pending import PendingAsk, Shape
 from sireference.core.books.preemption import Preemption
 from sireference.core.books.queue import Queue
 from sireference.core.gang import placeholders
-from sireference.core.model import Effect, ReleasedAllocation, quoted
-from sireference.core.preemption import choice, conditions
-from sireference.core.states import AskState, NodeState, TerminationType
+from sireference.core.model import Effect
+from sireference.core.preemption import choice, conditions, consent
+from sireference.core.states import AskState, NodeState
 
 _MOST_SCANS: Final = 10  # at one time: each goes through all nodes and what is on them
 _BREATH: Final = 0.05  # seconds until the next scans, if there are more to do
@@ -47,28 +47,32 @@ def run(partition: Partition, now: float) -> list[Effect]:
 
     An ask that finds no victims is looked at again when something has changed, but not at once.
     """
+    if partition.proposals:  # what is done next depends on the answer
+        return []
     preemptors = partition.preemptors
     effects: list[Effect] = []
     searches: dict[tuple[_Alike, int], choice.Search] = {}
     in_vain: set[_Alike] = set()  # an ask of a higher priority found nobody
     for pending in preemptors.worth_a_look(now):
-        if sum(search.scans for search in searches.values()) >= _MOST_SCANS:
+        scans = sum(search.scans for search in searches.values())
+        if scans >= _MOST_SCANS or partition.proposals:
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)
         alike = _alike(pending)
-        if alike is None or alike in in_vain or not _is_ready(partition, pending):
+        if alike is None or alike in in_vain or not conditions.is_ready(partition, pending):
             continue
-        if not pending.ask.required_node and not conditions.is_entitled(pending):
+        if not conditions.may_claim(pending):
             in_vain.add(alike)
             continue
         search = searches.get((alike, pending.ask.priority))
         if search is None:
             search = searches[alike, pending.ask.priority] = choice.Search(partition, pending)
-        begun = _begin(partition, pending, search)
-        if not begun:
+        chosen = search.choose()
+        if chosen is None:
             in_vain.add(alike)
-        effects += begun
+        else:
+            effects += consent.seek(partition, pending, search, chosen, now)
     _set_alarm(partition, now)
     return effects
 
@@ -87,18 +91,10 @@ def _alike(pending: PendingAsk) -> _Alike | None:
     return (application if shape.required_node else application.leaf, shape)
 
 
-def _is_ready(partition: Partition, pending: PendingAsk) -> bool:
-    return (
-        pending.preemption is None
-        and conditions.is_stuck(partition, pending)
-        and conditions.is_within_limits(pending)
-    )
-
-
 def _set_alarm(partition: Partition, now: float) -> None:
     """Have a look later if there is something left to look at."""
     preemptors = partition.preemptors
-    if preemptors.alarm is not None:
+    if preemptors.alarm is not None or partition.proposals:
         return
     if preemptors.fresh:
         deadline = now + _BREATH
@@ -112,24 +108,6 @@ def _set_alarm(partition: Partition, now: float) -> None:
         return []
 
     preemptors.alarm = partition.timers.set(deadline, ring)
-
-
-def _begin(partition: Partition, pending: PendingAsk, search: choice.Search) -> list[Effect]:
-    """Ask the RM to release the victims; nothing if there are none to be had."""
-    chosen = search.choose()
-    if chosen is None:
-        return []
-    victims = {victim.live.allocation.identity: victim.live for victim in chosen.victims}
-    partition.preemptions.begin(Preemption(pending, chosen.node, victims))
-    message = (
-        f"makes room for ask {quoted(pending.ask.key)}"
-        f" of application {quoted(pending.ask.application_id)}"
-    )
-    preempted = TerminationType.PREEMPTED_BY_SCHEDULER
-    return [
-        ReleasedAllocation(partition.rm_id, live.ask_for_release(preempted, message))
-        for live in victims.values()
-    ]
 
 
 def go_on(partition: Partition, gone: LiveAllocation, now: float) -> list[Effect]:
@@ -154,7 +132,7 @@ def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Eff
     """
     pending, node = preemption.pending, preemption.node
     fits = _fits(pending, node)
-    if not fits and preemption.victims:
+    if preemption.victims and (preemption.needs_all or not fits):
         return []
     partition.preemptions.end(preemption)
     effects = predicates.place(partition, pending, node, now) if fits else []
