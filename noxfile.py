@@ -89,6 +89,13 @@ def generate(session: nox.Session) -> None:
 
 
 @nox.session
+def proof(session: nox.Session) -> None:
+    """Judge schedulers with one fault each, and write who noticed: nox -s proof -- [FAULT ...]."""
+    install(session)
+    session.run("python", "-m", "proof.matrix", *session.posargs)
+
+
+@nox.session
 def adapter(session: nox.Session) -> None:
     """Test the Go program that makes yunikorn-core a target, against both real cores."""
     install(session, "tests")

@@ -1,0 +1,1 @@
+"""Proof that the checks can fail: a scheduler with one fault, and who notices."""

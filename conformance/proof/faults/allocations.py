@@ -1,0 +1,121 @@
+"""Faults about what is said of a new allocation."""
+
+from typing import Final
+
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import Wire, fault
+
+_AREAS: Final = ("ALLOC", "ASK", "GANG", "CONN")
+
+
+@fault("allocated-twice", "Every allocation is told of twice.", *_AREAS, "NODE")
+def _(response: si.AllocationResponse) -> None:
+    response.new.extend(list(response.new))
+
+
+@fault("allocated-again", "For every allocation there is another one.", *_AREAS, "NODE")
+def _(response: si.AllocationResponse) -> None:
+    for one in list(response.new):
+        again = response.new.add()
+        again.CopyFrom(one)
+        again.allocationID += "-2"
+
+
+@fault("allocations-lost", "Nothing is said of an allocation.", *_AREAS, "NODE", "APP", "WIRE")
+def _(response: si.AllocationResponse) -> None:
+    del response.new[:]
+
+
+@fault("identities-repeated", "Allocations of one application share an identity.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.allocationID = one.applicationID
+
+
+@fault("identity-missing", "An allocation has no identity.", *_AREAS, "WIRE")
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.allocationID = ""
+
+
+@fault("allocated-elsewhere", "An allocation names a node nobody knows.", *_AREAS, "NODE")
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.nodeID += "-x"
+
+
+@fault("allocated-on-an-earlier-node", "Allocations name the first node.", *_AREAS, "NODE")
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    for one in response.new:
+        first = wire.memory["first node"] or {}
+        one.nodeID = first.setdefault(one.applicationID.partition("-")[0], one.nodeID)
+        wire.memory["first node"] = first
+
+
+@fault("application-missing", "An allocation does not name its application.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.applicationID = ""
+
+
+@fault("resource-missing", "An allocation does not say how much it is.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.ClearField("resourcePerAlloc")
+
+
+@fault("resource-of-all", "An allocation says as much as the ask as a whole.", *_AREAS, "RES")
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        for quantity in one.resourcePerAlloc.resources.values():
+            quantity.value *= 2
+
+
+@fault("allocation-without-tags", "The tags of an ask are lost.", *_AREAS, "CONST")
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.allocationTags.clear()
+
+
+@fault("allocation-without-priority", "The priority of an ask is lost.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.priority = 0
+
+
+@fault("allocation-without-partition", "An allocation does not name its partition.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.partitionName = ""
+
+
+@fault("allocation-without-policy", "The preemption policy of an ask is lost.", *_AREAS, "PRE")
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.ClearField("preemptionPolicy")
+
+
+@fault("allocation-without-originator", "The flag of an originator is lost.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.originator = False
+
+
+@fault("policy-ignored", "Nobody may preempt and be preempted as they say.", "PRE", "CONST")
+def _(request: si.AllocationRequest) -> None:
+    for ask in request.asks:
+        ask.preemptionPolicy.allowPreemptSelf = not ask.preemptionPolicy.allowPreemptSelf
+
+
+@fault("nobody-preempts", "No ask may preempt others.", "PRE")
+def _(request: si.AllocationRequest) -> None:
+    for ask in request.asks:
+        ask.preemptionPolicy.allowPreemptOther = False
+
+
+@fault("everybody-preempts", "Every ask may preempt others, and is fair game.", "PRE")
+def _(request: si.AllocationRequest) -> None:
+    for ask in request.asks:
+        ask.preemptionPolicy.allowPreemptOther = True
+        ask.preemptionPolicy.allowPreemptSelf = True

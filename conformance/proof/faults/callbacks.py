@@ -1,0 +1,186 @@
+"""Faults about what a scheduler asks and tells the RM beside the SI's streams."""
+
+from collections.abc import Callable
+from typing import Final
+
+from siwire.ext import extension_pb2 as ext
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import Wire, fault, keep
+
+_EVENTS: Final = ("EVT",)
+_CHECKS: Final = ("CB",)
+
+
+@fault("checks-not-made", "The RM is not asked where an ask may go.", *_CHECKS)
+def _(said: ext.FromRm) -> None:
+    if said.HasField("offer"):
+        kinds = [kind for kind in said.offer.kinds if kind != ext.PLACEMENT_CHECK]
+        del said.offer.kinds[:]
+        said.offer.kinds.extend(kinds)
+
+
+@fault("checks-ignored", "What the RM answers does not count.", *_CHECKS)
+def _(said: ext.FromRm) -> None:
+    if said.HasField("answer"):
+        said.answer.ok = True
+
+
+@fault("checks-refused", "Every answer of the RM is taken for a no.", *_CHECKS)
+def _(said: ext.FromRm) -> None:
+    if said.HasField("answer"):
+        said.answer.ok = False
+
+
+@fault("more-evicted-than-allowed", "All victims go, however many the RM allows.", *_CHECKS)
+def _(said: ext.FromRm) -> None:
+    if said.HasField("answer") and said.answer.HasField("payload"):
+        answer = si.PreemptionPredicatesResponse.FromString(said.answer.payload.data)
+        answer.success, answer.index = True, 1_000
+        said.answer.payload.data = answer.SerializeToString()
+
+
+def _payloads(told: ext.ToRm, change: Callable[[si.EventRecord], None]) -> None:
+    if told.kind != ext.EVENT_BATCH:
+        return
+    for payload in told.payloads:
+        record = si.EventRecord.FromString(payload.data)
+        change(record)
+        payload.data = record.SerializeToString()
+
+
+@fault("checks-about-nobody", "Checks name a node that is not there.", *_CHECKS)
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.PLACEMENT_CHECK:
+        for payload in told.payloads:
+            asked = si.PredicatesArgs.FromString(payload.data)
+            asked.nodeID += "-x"
+            payload.data = asked.SerializeToString()
+
+
+@fault("victims-unknown", "Victims that are checked are not there.", *_CHECKS)
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.EVICTION_CHECK:
+        for payload in told.payloads:
+            asked = si.PreemptionPredicatesArgs.FromString(payload.data)
+            victims = [f"{key}-x" for key in asked.preemptAllocationKeys]
+            del asked.preemptAllocationKeys[:]
+            asked.preemptAllocationKeys.extend(victims)
+            payload.data = asked.SerializeToString()
+
+
+@fault("container-states-of-nobody", "Container states name unknown asks.", *_CHECKS)
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.CONTAINER_STATE:
+        for payload in told.payloads:
+            state = si.UpdateContainerSchedulingStateRequest.FromString(payload.data)
+            state.allocationKey += "-x"
+            payload.data = state.SerializeToString()
+
+
+@fault("events-not-told", "No event is told.", *_EVENTS)
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.EVENT_BATCH:
+        del told.payloads[:]
+
+
+def _event(name: str, breaks: str) -> Callable[[Callable[[si.EventRecord], None]], None]:
+    def makes(change: Callable[[si.EventRecord], None]) -> None:
+        @fault(name, breaks, *_EVENTS)
+        def _(told: ext.ToRm) -> None:
+            _payloads(told, change)
+
+    return makes
+
+
+@_event("events-untyped", "Events have no type.")
+def _(record: si.EventRecord) -> None:
+    record.type = si.EventRecord.UNKNOWN_EVENTRECORD_TYPE
+
+
+@_event("events-of-nothing", "Events name no object.")
+def _(record: si.EventRecord) -> None:
+    record.objectID = ""
+
+
+@_event("events-without-time", "Events have no time.")
+def _(record: si.EventRecord) -> None:
+    record.timestampNano = 0
+
+
+@_event("events-in-seconds", "The time of an event is in seconds.")
+def _(record: si.EventRecord) -> None:
+    record.timestampNano //= 1_000_000_000
+
+
+@_event("events-without-message", "Events say nothing.")
+def _(record: si.EventRecord) -> None:
+    record.message = ""
+
+
+@_event("events-without-detail", "Events do not say what changed.")
+def _(record: si.EventRecord) -> None:
+    record.eventChangeDetail = si.EventRecord.DETAILS_NONE
+
+
+@_event("events-of-another-kind", "The detail of an event is of another kind of object.")
+def _(record: si.EventRecord) -> None:
+    if record.eventChangeDetail:
+        record.eventChangeDetail = si.EventRecord.QUEUE_MAX
+        if record.type == si.EventRecord.QUEUE:
+            record.eventChangeDetail = si.EventRecord.NODE_ALLOC
+
+
+@_event("events-without-reference", "Events name no other object.")
+def _(record: si.EventRecord) -> None:
+    record.referenceID = ""
+
+
+@_event("events-without-resource", "Events say no amount.")
+def _(record: si.EventRecord) -> None:
+    record.ClearField("resource")
+
+
+@_event("events-always-set", "Every change is the set of a value.")
+def _(record: si.EventRecord) -> None:
+    record.eventChangeType = si.EventRecord.SET
+
+
+@_event("events-of-requests-are-of-applications", "Events of requests name the application.")
+def _(record: si.EventRecord) -> None:
+    if record.type == si.EventRecord.REQUEST:
+        record.objectID, record.referenceID = record.referenceID, record.objectID
+
+
+@fault("events-out-of-order", "Events come with the newest first.", *_EVENTS)
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.EVENT_BATCH:
+        payloads = list(told.payloads)
+        del told.payloads[:]
+        told.payloads.extend(reversed(payloads))
+
+
+@fault("callbacks-of-the-first", "Callbacks go on to an RM that is gone.", *_CHECKS)
+def _(told: ext.ToRm, wire: Wire) -> None:
+    wire.memory["told"] |= {told.call_id}
+
+
+def _without(name: str, breaks: str, *details: int) -> None:
+    @fault(name, breaks, *_EVENTS)
+    def _(told: ext.ToRm) -> None:
+        if told.kind != ext.EVENT_BATCH:
+            return
+        keep(
+            told.payloads,
+            lambda payload: (
+                si.EventRecord.FromString(payload.data).eventChangeDetail not in details
+            ),
+        )
+
+
+_Record = si.EventRecord
+_without("no-request-events", "What became of requests is not told.", 100, 101, 102)
+_without("no-application-events", "Nothing is told of applications.", *range(200, 213))
+_without("no-node-events", "Nothing is told of nodes.", *range(300, 307))
+_without("no-queue-events", "Nothing is told of queues.", *range(400, 407))
+_without("no-allocation-events", "Ends of allocations are not told.", *range(500, 505))

@@ -1,0 +1,109 @@
+"""Faults about allocations the RM brings along."""
+
+from typing import Final
+
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import fault
+
+_AREAS: Final = ("REC", "CONN", "CONST")
+
+
+@fault("existing-of-node-ignored", "Existing allocations of a node are not taken over.", *_AREAS)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        del node.existingAllocations[:]
+
+
+@fault("existing-ignored", "Existing allocations are not taken over.", *_AREAS)
+def _(request: si.AllocationRequest) -> None:
+    del request.allocations[:]
+
+
+@fault("existing-announced", "An existing allocation is announced as new.", *_AREAS)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        del node.existingAllocations[:]
+
+
+announced = _
+
+
+@announced.also
+def _(response: si.AllocationResponse) -> None:
+    response.new.extend(list(response.new))
+
+
+@fault("existing-rejection-missing", "A rejected existing allocation is not told of.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    del response.rejectedAllocations[:]
+
+
+@fault("existing-rejected-without-reason", "A rejected allocation gets no reason.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.rejectedAllocations:
+        one.reason = ""
+
+
+@fault("existing-is-not-a-placeholder", "Existing placeholders are ordinary allocations.", *_AREAS)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        for one in node.existingAllocations:
+            one.placeholder = False
+
+
+existing = _
+
+
+@existing.also
+def _(request: si.AllocationRequest) -> None:
+    for one in request.allocations:
+        one.placeholder = False
+
+
+@fault("existing-is-small", "Existing allocations count as almost nothing.", *_AREAS)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        for one in node.existingAllocations:
+            for quantity in one.resourcePerAlloc.resources.values():
+                quantity.value = 1
+
+
+small = _
+
+
+@small.also
+def _(request: si.AllocationRequest) -> None:
+    for one in request.allocations:
+        for quantity in one.resourcePerAlloc.resources.values():
+            quantity.value = 1
+
+
+@fault("existing-renamed", "Existing allocations get another identity.", *_AREAS)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        for one in node.existingAllocations:
+            one.allocationID += "-x"
+
+
+renamed = _
+
+
+@renamed.also
+def _(request: si.AllocationRequest) -> None:
+    for one in request.allocations:
+        one.allocationID += "-x"
+
+
+@fault("existing-of-nobody-taken", "Existing allocations of unknown applications vanish.", *_AREAS)
+def _(response: si.AllocationResponse) -> None:
+    del response.rejectedAllocations[:]
+    del response.rejected[:]
+
+
+@fault("existing-twice", "An existing allocation is taken over twice.", *_AREAS)
+def _(request: si.AllocationRequest) -> None:
+    for one in list(request.allocations):
+        again = request.allocations.add()
+        again.CopyFrom(one)
+        again.allocationID += "-2"

@@ -1,0 +1,117 @@
+"""Faults about registration, configuration and who is who."""
+
+from typing import Final
+
+from siwire.ext import extension_pb2 as ext
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import Wire, fault
+
+_AREAS: Final = ("REG", "CONN", "CFG")
+_OPEN: Final = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{name: default}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
+"""
+
+
+@fault("nameless-rm-registered", "An RM without id is registered.", *_AREAS)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    request.rmID = request.rmID or "nameless"
+
+
+@fault("configuration-ignored", "The configuration of a registration is not used.", *_AREAS)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    request.config = _OPEN
+
+
+@fault("first-configuration-stays", "Registering again keeps the first configuration.", *_AREAS)
+def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
+    first = wire.memory["configurations"] or {}
+    request.config = first.setdefault(request.rmID, request.config)
+    wire.memory["configurations"] = first
+
+
+@fault("version-refused", "Another version than the scheduler's is refused as unusable.", "REG")
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    if request.version not in ("", "99.0"):
+        request.config = "no configuration"
+
+
+@fault("build-information-judged", "Unknown build information spoils a registration.", "REG")
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    if "anything" in request.buildInfo:
+        request.config = "no configuration"
+
+
+@fault("extra-configuration-judged", "An unknown key of extraConfig spoils a registration.", "REG")
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    if "siconform.unknown" in request.extraConfig:
+        request.config = "no configuration"
+
+
+@fault("one-rm-for-all", "All RMs are taken for one.", *_AREAS)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    request.rmID = request.rmID and "the one"
+
+
+one_rm = _
+
+
+@one_rm.also
+def _(request: si.NodeRequest) -> None:
+    request.rmID = request.rmID and "the one"
+
+
+@one_rm.also
+def _(request: si.ApplicationRequest) -> None:
+    request.rmID = request.rmID and "the one"
+
+
+@one_rm.also
+def _(request: si.AllocationRequest) -> None:
+    request.rmID = request.rmID and "the one"
+
+
+@fault("update-not-applied", "A new configuration is acknowledged and not used.", "CFG", "CONN")
+def _(change: ext.ConfigurationChange) -> None:
+    change.rm_id = change.rm_id and "nobody"
+
+
+not_applied = _
+
+
+@not_applied.also
+def _(outcome: ext.ConfigurationOutcome) -> None:
+    outcome.applied, outcome.reason = True, ""
+
+
+@fault("update-always-acknowledged", "A configuration is acknowledged that was refused.", "CFG")
+def _(outcome: ext.ConfigurationOutcome) -> None:
+    outcome.applied, outcome.reason = True, ""
+
+
+@fault("update-refused", "A new configuration is refused.", "CFG", "CONN")
+def _(change: ext.ConfigurationChange) -> None:
+    change.config = "no configuration"
+
+
+@fault("update-refused-without-reason", "A refused configuration gets no reason.", "CFG")
+def _(outcome: ext.ConfigurationOutcome) -> None:
+    outcome.reason = ""
+
+
+@fault("update-for-anybody", "The RM id of a new configuration is not looked at.", "CFG")
+def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
+    wire.memory["latest"] = request.rmID
+
+
+anybody = _
+
+
+@anybody.also
+def _(change: ext.ConfigurationChange, wire: Wire) -> None:
+    change.rm_id, change.policy_group = wire.memory["latest"] or change.rm_id, ""
