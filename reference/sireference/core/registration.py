@@ -11,6 +11,7 @@ from sireference.core.model import (
     Registered,
     Settings,
 )
+from sireference.core.proposed_timers import settings_for
 from sireference.core.states import RMHappening, RMState
 
 
@@ -26,7 +27,8 @@ class ResourceManagers:
         """Begin anew for this RM: whatever was known of it is dropped (SI-REG-004 to 008)."""
         if not event.rm_id:
             return [Refused("", "the registration has no rmID")]
-        rm = ResourceManager(event, self._settings, self._identities)
+        settings = settings_for(self._settings, event.extra_config)
+        rm = ResourceManager(event, settings, self._identities)
         rm.move(RMHappening.REGISTERED)
         self._known[event.rm_id] = rm
         rm.callbacks.offer(event.callbacks)
@@ -53,7 +55,7 @@ class ResourceManagers:
     def connection_lost(self, rm: ResourceManager, now: float) -> list[Effect]:
         """Paused: all is kept, nothing new is allocated, until it stays away for too long."""
         rm.move(RMHappening.CONNECTION_LOST)
-        rm.timers.set(now + self._settings.connection_loss_timeout, lambda _: self._stopped(rm))
+        rm.timers.set(now + rm.settings.connection_loss_timeout, lambda _: self._stopped(rm))
         return []
 
     def _stopped(self, rm: ResourceManager) -> list[Effect]:

@@ -1,0 +1,44 @@
+"""Timers proposed in extraConfig hold for the RM that proposes them."""
+
+import pytest
+from sireference.configuration.defaults import default_configuration
+from sireference.core.model import Register, Settings
+from sireference.core.model.events import ConnectionLost
+from sireference.core.proposed_timers import settings_for
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import RMState
+
+OWN = Settings(placeholder_timeout=900.0, completing_timeout=30.0, connection_loss_timeout=60.0)
+
+
+def test_what_is_proposed_takes_the_place_of_what_the_operator_chose() -> None:
+    proposed = {
+        "siconform.timers.placeholder": "1.5",
+        "siconform.timers.waiting": "2",
+        "siconform.timers.connection_loss": "0.25",
+    }
+
+    assert settings_for(OWN, proposed) == Settings(
+        placeholder_timeout=1.5, completing_timeout=2.0, connection_loss_timeout=0.25
+    )
+
+
+# requirement: SI-REG-016
+@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1e999", "soon", "1.5 s"])
+def test_what_is_no_time_is_left_unread(text: str) -> None:
+    assert settings_for(OWN, {"siconform.timers.waiting": text, "other": "1"}) is OWN
+
+
+def test_timers_hold_for_the_rm_that_proposed_them_until_it_registers_again() -> None:
+    scheduler = Scheduler(OWN)
+    proposed = {"siconform.timers.connection_loss": "5"}
+    for rm_id, extra_config in (("short", proposed), ("long", {})):
+        scheduler.handle(Register(rm_id, default_configuration(), extra_config=extra_config), 0.0)
+        scheduler.handle(ConnectionLost(rm_id), 0.0)
+
+    scheduler.handle_timeout(5.0)
+
+    states = [scheduler.snapshot(rm_id).state for rm_id in ("short", "long")]
+    assert states == [RMState.STOPPED, RMState.PAUSED]
+    scheduler.handle(Register("short", default_configuration()), 6.0)
+    assert scheduler.rms.all()[0].settings == OWN
