@@ -6,6 +6,7 @@ late against the faulty scheduler and not against the same one without a fault.
 
 import json
 import shlex
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -42,6 +43,7 @@ against that scheduler and not against the reference. Only the areas a fault con
 def main(names: Sequence[str], *, page: bool) -> None:
     """Judge the faulty schedulers, one after the other."""
     load()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # and the run with it
     unknown = [name for name in names if name not in FAULTS]
     if unknown:
         raise click.UsageError(f"there is no fault {', '.join(unknown)}")
@@ -72,7 +74,7 @@ def _run(fault: Fault) -> Path:
     if fault.name == _NONE and results.exists():
         return results
     command = [sys.executable, "-m", "siconform", "run", "--target-command", line]
-    command += ["--results", str(results.parent), "-n", "2", "--time-scale", "2"]
+    command += ["--results", str(results.parent)]
     command += ["-k", areas] if areas else []
     log = _FOLDER / f"{fault.name}.log"
     _FOLDER.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ to a reference this process starts for itself, on virtual time. The fault "none"
 import argparse
 import asyncio
 import re
+import signal
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator
@@ -49,13 +50,18 @@ async def _serve(fault: Fault, listen: str) -> None:
     found = _LISTENING.search(await process.stdout.readline())
     if found is None:
         sys.exit("the reference does not start: see above")
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
     server = grpc.aio.server()
     async with grpc.aio.insecure_channel(found.group(1).decode()) as channel:
         server.add_generic_rpc_handlers((Proxy(channel, fault),))
         server.add_insecure_port(listen)
         await server.start()
         print(f"listening on {listen}", flush=True)  # noqa: T201  # how the kit finds it
-        await server.wait_for_termination()
+        await ended.wait()
+    process.terminate()
+    await process.wait()
 
 
 class Proxy(grpc.GenericRpcHandler):
