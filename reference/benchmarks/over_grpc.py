@@ -1,0 +1,302 @@
+# ruff: noqa: INP001  # a script, not part of the package
+"""How fast schedulers allocate over gRPC, side by side in one run with one and the same client.
+
+Run it with the project installed: ``python reference/benchmarks/over_grpc.py``. It starts the
+reference and yunikorn-core 1.5.1 (built first if need be), each anew for every run and in turn, on
+loopback and ports that the system chooses, and stops them. ``--target HOST:PORT``, which may be
+given several times, measures what runs there instead. The client knows the wire, and nothing of
+either side.
+"""
+
+import argparse
+import queue
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+from siwire import DEFAULT_REVISION, rpc
+
+CORE: Final = "1.5.1"  # which speaks the default revision
+BUILD: Final = Path(__file__).parents[2] / "fixtures" / "targets" / "yunikorn-core" / "build.py"
+PATIENCE: Final = 120.0  # seconds until a run is given up
+NEED: Final = {"memory": 1_000, "vcore": 100}
+NODES_A_MESSAGE: Final = 1_000
+APPLICATION: Final = "app"
+QUEUES: Final = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{name: leaf, properties: {application.sort.policy: fifo}}]
+"""
+SI: Final[Any] = DEFAULT_REVISION.si
+METHODS: Final = rpc.methods(DEFAULT_REVISION)
+
+Launch = Callable[[], Any]  # a context manager of the address
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is asked for; ``singles`` asks come one by one afterwards, each when the last is met."""
+
+    nodes: int
+    asks: int
+    asks_a_message: int
+    singles: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run: allocations a second, and seconds from ask to allocation."""
+
+    rate: float
+    under_load: list[float]
+    alone: list[float]
+
+
+class Stream:
+    """One update stream: says requests as bytes, hands every answer to ``hear`` as it comes."""
+
+    def __init__(self, channel: grpc.Channel, name: str, hear: Callable[[Any], None]) -> None:
+        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        opened = rpc.callable_for(channel, METHODS[name], serializer=bytes)
+        self._call = opened(iter(self._requests.get, None))
+        self._hear = hear
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def says(self, request: bytes) -> None:
+        """Send it when there is room."""
+        self._requests.put(request)
+
+    def ends(self) -> None:
+        """Say no more."""
+        self._requests.put(None)
+
+    def _listen(self) -> None:
+        with suppress(grpc.RpcError):
+            for answer in self._call:
+                self._hear(answer)
+
+
+class Client:
+    """A resource manager with its three streams, and counts of what it was told."""
+
+    def __init__(self, channel: grpc.Channel, rm_id: str) -> None:
+        self._rm_id = rm_id
+        self._news = threading.Condition()
+        self._nodes = 0
+        self._applications = 0
+        self.allocated: dict[str, float] = {}  # when the answer came, by allocation key
+        register = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
+        request = SI.RegisterResourceManagerRequest
+        register(request(rmID=rm_id, policyGroup="queues", config=QUEUES), timeout=PATIENCE)
+        self._node = Stream(channel, "UpdateNode", self._hear_of_nodes)
+        self._application = Stream(channel, "UpdateApplication", self._hear_of_applications)
+        self.allocation = Stream(channel, "UpdateAllocation", self._hear_of_allocations)
+        self.allocation.says(SI.AllocationRequest(rmID=rm_id).SerializeToString())
+
+    def prepares(self, load: Load) -> None:
+        """Register nodes with room for everything and a quarter more, and the application."""
+        each = (load.asks + load.singles) * 5 // (4 * load.nodes) + 1
+        capacity = _resource({name: amount * each for name, amount in NEED.items()})
+        for first in range(0, load.nodes, NODES_A_MESSAGE):
+            nodes = [
+                SI.NodeInfo(nodeID=f"node-{n}", action="CREATE", schedulableResource=capacity)
+                for n in range(first, min(first + NODES_A_MESSAGE, load.nodes))
+            ]
+            self._node.says(SI.NodeRequest(rmID=self._rm_id, nodes=nodes).SerializeToString())
+        self._wait(lambda: self._nodes >= load.nodes, "the nodes")
+        new = SI.AddApplicationRequest(
+            applicationID=APPLICATION, queueName="root.leaf", partitionName="default"
+        )
+        new.ugi.user = "someone"
+        request = SI.ApplicationRequest(rmID=self._rm_id, new=[new])
+        self._application.says(request.SerializeToString())
+        self._wait(lambda: self._applications > 0, "the application")
+
+    def request(self, first: int, last: int) -> bytes:
+        """One message with the asks of these numbers."""
+        need = _resource(NEED)
+        asks = [
+            SI.AllocationAsk(
+                allocationKey=f"ask-{n}",
+                applicationID=APPLICATION,
+                partitionName="default",
+                maxAllocations=1,
+                resourceAsk=need,
+            )
+            for n in range(first, last)
+        ]
+        whole: bytes = SI.AllocationRequest(rmID=self._rm_id, asks=asks).SerializeToString()
+        return whole
+
+    def waits_for(self, allocations: int) -> None:
+        """Until there are so many."""
+        self._wait(lambda: len(self.allocated) >= allocations, "the allocations")
+
+    def ends(self) -> None:
+        """Half-close all streams."""
+        for stream in (self._node, self._application, self.allocation):
+            stream.ends()
+
+    def _hear_of_nodes(self, answer: Any) -> None:
+        with self._news:
+            self._nodes += len(answer.accepted)
+            self._news.notify()
+
+    def _hear_of_applications(self, answer: Any) -> None:
+        with self._news:
+            self._applications += len(answer.accepted)
+            self._news.notify()
+
+    def _hear_of_allocations(self, answer: Any) -> None:
+        now = time.perf_counter()
+        with self._news:
+            for allocation in answer.new:
+                self.allocated[allocation.allocationKey] = now
+            self._news.notify()
+
+    def _wait(self, holds: Callable[[], bool], what: str) -> None:
+        with self._news:
+            if not self._news.wait_for(holds, PATIENCE):
+                raise SystemExit(f"{what} did not come within {PATIENCE:.0f} seconds")
+
+
+def _resource(amounts: dict[str, int]) -> Any:
+    quantities = {name: SI.Quantity(value=amount) for name, amount in amounts.items()}
+    return SI.Resource(resources=quantities)
+
+
+def measure(address: str, load: Load) -> Result:
+    """One run against the scheduler at ``address``, which has to be a fresh one for this rmID."""
+    with grpc.insecure_channel(address) as channel:
+        client = Client(channel, f"rm-{time.time_ns()}")
+        client.prepares(load)
+        size = load.asks_a_message
+        bounds = [(first, min(first + size, load.asks)) for first in range(0, load.asks, size)]
+        messages = [client.request(*bound) for bound in bounds]
+        said: dict[str, float] = {}
+        began = time.perf_counter()
+        for (first, last), message in zip(bounds, messages, strict=True):
+            said |= dict.fromkeys((f"ask-{n}" for n in range(first, last)), time.perf_counter())
+            client.allocation.says(message)
+        client.waits_for(load.asks)
+        rate = load.asks / (max(client.allocated.values()) - began)
+        under_load = [client.allocated[key] - at for key, at in said.items()]
+        alone = []
+        for number in range(load.asks, load.asks + load.singles):
+            message = client.request(number, number + 1)
+            at = time.perf_counter()
+            client.allocation.says(message)
+            client.waits_for(number + 1)
+            alone.append(client.allocated[f"ask-{number}"] - at)
+        client.ends()
+    return Result(rate, under_load, alone)
+
+
+@contextmanager
+def running(command: list[str]) -> Iterator[str]:
+    """The address of a scheduler that is started for this and stopped afterwards."""
+    process = subprocess.Popen(  # noqa: S603  # our own words
+        [*command, "--listen", "127.0.0.1:0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        said = process.stdout.readline() if process.stdout is not None else ""
+        if not said.startswith("listening on "):
+            raise SystemExit(f"{command[0]} does not say where it listens")
+        yield said.removeprefix("listening on ").strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def there(address: str) -> Iterator[str]:
+    """The address of a scheduler that somebody else runs."""
+    yield address
+
+
+def launches(addresses: list[str]) -> dict[str, Launch]:
+    """Who is measured, by name."""
+    if addresses:
+        return {address: partial(there, address) for address in addresses}
+    built = subprocess.run(  # noqa: S603  # our own words
+        [sys.executable, str(BUILD), CORE], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if built.returncode:
+        raise SystemExit(f"yunikorn-core {CORE} could not be built")
+    return {
+        "reference": partial(running, [sys.executable, "-m", "sireference", "serve"]),
+        f"yunikorn-core {CORE}": partial(running, [built.stdout.strip()]),
+    }
+
+
+def milliseconds(seconds: list[float]) -> str:
+    """Median and 99th percentile."""
+    cuts = statistics.quantiles(seconds, n=100)
+    return f"{statistics.median(seconds) * 1e3:9.2f} {cuts[98] * 1e3:9.2f}"
+
+
+def say(line: str) -> None:
+    """One line of the result."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def report(results: dict[str, list[Result]]) -> None:
+    """Rates, latencies, and how far the first is ahead of the others."""
+    say("")
+    say(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10}")
+    medians = {}
+    for name, runs in results.items():
+        rates = [run.rate for run in runs]
+        medians[name] = statistics.median(rates)
+        say(f"{name:20} {min(rates):10,.0f} {medians[name]:10,.0f} {max(rates):10,.0f}")
+    say(f"{'ms from ask to allocation: under load, median and p99; alone, median and p99':20}")
+    for name, runs in results.items():
+        under_load = [spent for run in runs for spent in run.under_load]
+        alone = [spent for run in runs for spent in run.alone]
+        say(f"{name:20} {milliseconds(under_load)} {milliseconds(alone)}")
+    first, *others = results
+    for other in others:
+        say(f"{first} is {medians[first] / medians[other]:.1f} x ahead of {other}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--target", action="append", default=[], metavar="HOST:PORT")
+    parser.add_argument("--runs", type=int, default=5, help="of each, in turn")
+    parser.add_argument("--nodes", type=int, default=5_000)
+    parser.add_argument("--asks", type=int, default=20_000)
+    parser.add_argument("--asks-a-message", type=int, default=100)
+    parser.add_argument("--singles", type=int, default=200, help="asks one by one, for latency")
+    said = parser.parse_args()
+    load = Load(said.nodes, said.asks, said.asks_a_message, said.singles)
+    say(f"{load}, {said.runs} runs of each in turn")
+    schedulers = launches(said.target)
+    results: dict[str, list[Result]] = {name: [] for name in schedulers}
+    for _ in range(said.runs):
+        for name, launch in schedulers.items():
+            with launch() as address:
+                result = measure(address, load)
+            results[name].append(result)
+            say(f"{name:20} {result.rate:10,.0f} allocations/s")
+    report(results)
+
+
+if __name__ == "__main__":
+    main()
