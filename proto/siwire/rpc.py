@@ -82,7 +82,8 @@ def handlers(
     """What a gRPC server (threaded or aio) needs to serve ``service`` by these functions.
 
     ``behaviours`` go by method name; a method without one is answered UNIMPLEMENTED by gRPC
-    itself. Raises LookupError for a name the service does not have.
+    itself. What they answer may be serialized already. Raises LookupError for a name the service
+    does not have.
     """
     table: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
     known = methods_of(service)
@@ -94,9 +95,18 @@ def handlers(
         table[name] = make(
             behaviour,
             request_deserializer=method.request.FromString,
-            response_serializer=method.response.SerializeToString,
+            response_serializer=_serializer(method.response),
         )
     return grpc.method_handlers_generic_handler(service.full_name, table)
+
+
+def _serializer(kind: type[Message]) -> Serializer:
+    serialize: Serializer = kind.SerializeToString
+
+    def as_bytes(answer: Any) -> bytes:
+        return answer if isinstance(answer, bytes) else serialize(answer)
+
+    return as_bytes
 
 
 def scheduler_handlers(

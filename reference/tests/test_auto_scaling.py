@@ -59,6 +59,16 @@ def test_every_missing_allocation_has_an_id_of_its_own(short: RM) -> None:
     assert listed(short) == [("k1", 6), ("k1#2", 6), ("k1#3", 7)]
 
 
+# requirement: SI-AUTO-001
+def test_an_id_that_is_made_is_nobody_elses_key(short: RM) -> None:
+    short.asks("k1", memory=6, most=3)
+    short.submits("a3", "root.wide")
+    for key in ("k1#2", "k1", "k1#3"):
+        short.asks(key, "a3", memory=7)
+
+    assert [name for name, _ in listed(short)] == ["k1", "k1#4", "k1#2", "k1#5", "k1#3"]
+
+
 # requirement: SI-AUTO-002
 def test_what_a_queue_limit_holds_back_is_not_listed(short: RM) -> None:
     short.asks("k1", "a2", memory=26)

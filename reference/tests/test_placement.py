@@ -81,6 +81,14 @@ def test_a_tag_rule_creates_a_leaf_from_the_template() -> None:
     rm.creates("n1", memory=100)
     assert keys(rm.asks("k1", memory=6)) == []
     assert keys(rm.asks("k2", memory=5)) == ["k2"]
+
+
+def test_the_name_of_a_tag_is_known_in_any_case() -> None:
+    rm = with_rules("      - {name: tag, value: Team, create: true}\n")
+    forced = {"Application.Create.Force": "true"}
+
+    assert queue_of(rm, "a1", "", tags={"tEAM": "blue"}) == "root.blue"
+    assert queue_of(rm, "a2", "root.no", tags=forced) == "root.@recovery@"
     assert keys(rm.asks("k3", "a2", memory=1)) == []
 
 

@@ -7,21 +7,13 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf.message import Message
 from sireference.shell.outbox import Outbox
 from sireference.shell.streams import Ending, OpenStream, StreamTable
-from siwire import DEFAULT_REVISION
 
 NODE = "UpdateNode"
 
 
-def said(name: str) -> Message:
-    si = DEFAULT_REVISION.si
-    message: Message = si.NodeResponse(accepted=[si.AcceptedNode(nodeID=name)])
-    return message
-
-
-ONE, TWO, THREE = said("1"), said("2"), said("3")
+ONE, TWO, THREE = b"one", b"two", b"three"
 
 
 def in_a_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -36,10 +28,10 @@ class Context:
     """Takes what is written, or fails to."""
 
     def __init__(self, *, breaks_after: int = 99) -> None:
-        self.written: list[Message] = []
+        self.written: list[bytes] = []
         self._breaks_after = breaks_after
 
-    async def write(self, message: Message) -> None:
+    async def write(self, message: bytes) -> None:
         await asyncio.sleep(0)
         if len(self.written) >= self._breaks_after:
             raise ConnectionError
@@ -125,10 +117,10 @@ async def test_an_ended_stream_writes_what_waits_and_stops() -> None:
 def test_an_outbox_knows_how_much_waits() -> None:
     outbox = Outbox()
     outbox.put([ONE, THREE])
-    assert (len(outbox), outbox.size) == (2, ONE.ByteSize() + THREE.ByteSize())
+    assert (len(outbox), outbox.size) == (2, len(ONE) + len(THREE))
 
     outbox.written(outbox.first())
-    assert (outbox.first(), outbox.size) == (THREE, THREE.ByteSize())
+    assert (outbox.first(), outbox.size) == (THREE, len(THREE))
 
     assert outbox.empty() == [THREE]
     outbox.written(THREE)

@@ -5,7 +5,7 @@ Source: SI 2021-02, "Auto Scaling Metrics".
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Final
@@ -31,13 +31,32 @@ class OutstandingRequest:
 
 def outstanding(rm: ResourceManager) -> Iterator[OutstandingRequest]:
     """Those there are, in the order of applications and asks; at most ten thousand."""
-    seen: Counter[str] = Counter()
-    everyone = (pending for p in rm.partitions.values() for pending in _short_of_nodes(p))
+    partitions = rm.partitions.values()
+    applications = [one for partition in partitions for one in partition.applications.values()]
+    ids = _Ids(key for application in applications for key in application.pending)
+    everyone = (pending for partition in partitions for pending in _short_of_nodes(partition))
     for pending in islice(everyone, _MOST):
-        key = pending.ask.key
-        seen[key] += 1
-        request_id = key if seen[key] == 1 else f"{key}#{seen[key]}"
-        yield OutstandingRequest(request_id, pending.ask.resource, pending.ask.tags)
+        yield OutstandingRequest(ids.new(pending.ask.key), pending.ask.resource, pending.ask.tags)
+
+
+class _Ids:
+    """Ids made from keys: the key itself the first time, later ``key#2`` and so on.
+
+    No other ask has such an id as its key (SI-AUTO-001).
+    """
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self._keys = frozenset(keys)
+        self._seen: Counter[str] = Counter()
+
+    def new(self, key: str) -> str:
+        """One that was not there before."""
+        self._seen[key] += 1
+        if self._seen[key] == 1:
+            return key
+        while (made := f"{key}#{self._seen[key]}") in self._keys:
+            self._seen[key] += 1
+        return made
 
 
 def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:

@@ -23,8 +23,8 @@ def apply(leaf: Queue, new: NewApplication) -> None:
     """Take the quotas that the tags of ``new`` have for ``leaf``."""
     if not leaf.is_dynamic or leaf.config.name == RECOVERY_QUEUE:
         return
-    leaf.maximum = _amounts(new.tags.get(QUOTA, "")) or leaf.maximum
-    leaf.guaranteed = _amounts(new.tags.get(GUARANTEED, "")) or leaf.guaranteed
+    leaf.maximum = _amounts(new.tag(QUOTA)) or leaf.maximum
+    leaf.guaranteed = _amounts(new.tag(GUARANTEED)) or leaf.guaranteed
 
 
 def _amounts(text: str) -> Resource | None:

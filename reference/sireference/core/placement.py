@@ -41,7 +41,7 @@ def place(partition: Partition, new: NewApplication) -> Queue:
     try:
         return _by_rules(partition, new)
     except NoQueueError:
-        if new.tags.get(CREATE_FORCE, "").lower() not in _TRUE:
+        if new.tag(CREATE_FORCE).lower() not in _TRUE:
             raise
         return _recovery_queue(partition)  # SI-CONST-006
 
@@ -86,7 +86,7 @@ def _name(rule: PlacementRule, partition: Partition, new: NewApplication) -> str
     said = {
         RuleName.PROVIDED: new.queue,
         RuleName.USER: new.user,
-        RuleName.TAG: new.tags.get(rule.value or "", ""),
+        RuleName.TAG: new.tag(rule.value or ""),
         RuleName.FIXED: rule.value or "",
     }[rule.name].lower()
     if not said:

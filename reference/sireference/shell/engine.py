@@ -86,7 +86,8 @@ class Engine:
                 answers.setdefault((effect.rm_id, method_of(effect)), []).append(effect)
         for (rm_id, method), said in answers.items():
             self.counters.tell(said)
-            self._streams.deliver(rm_id, method, list(self.codec.responses(method, said)))
+            responses = self.codec.responses(method, said)
+            self._streams.deliver(rm_id, method, [one.SerializeToString() for one in responses])
         self._set_alarm()
         for rm_id in {rm_id for rm_id, _ in answers}:
             if self._streams.waiting(rm_id) > self._limits.outbox_bytes:

@@ -114,7 +114,8 @@ class SchedulerService:
         for event in self._codec.events(stream.method, request):
             refused = self._engine.handle(event)
             if refused is not None:
-                stream.put(list(self._codec.farewell(refused)))
+                farewell = self._codec.farewell(refused)
+                stream.put([message.SerializeToString() for message in farewell])
                 stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, refused.reason))
                 return
 

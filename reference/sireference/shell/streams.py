@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-from google.protobuf.message import Message
 
 from sireference.shell.outbox import Outbox
 
@@ -31,8 +30,8 @@ class OpenStream:
         self._has_mail = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
 
-    def put(self, messages: list[Message]) -> None:
-        """Write these, in this order, after what waits already."""
+    def put(self, messages: list[bytes]) -> None:
+        """Write these, serialized, in this order, after what waits already."""
         self.outbox.put(messages)
         self._has_mail.set()
 
@@ -121,8 +120,8 @@ class StreamTable:
         """The streams of everybody."""
         return [stream for streams in self._open.values() for stream in streams.values()]
 
-    def deliver(self, rm_id: str, method: str, messages: list[Message]) -> None:
-        """Hand ``messages`` to the RM's stream of this kind, now or when it is opened."""
+    def deliver(self, rm_id: str, method: str, messages: list[bytes]) -> None:
+        """Hand over serialized messages on the stream of this kind, now or when it is opened."""
         stream = self._open.get(rm_id, {}).get(method)
         if stream is not None:
             stream.put(messages)

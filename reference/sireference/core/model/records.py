@@ -140,6 +140,16 @@ class NewApplication:
     placeholder_ask: Resource | None = None
     gang_style: str = ""
 
+    def tag(self, name: str) -> str:
+        """The value of a tag, whatever case its name is written in; empty without.
+
+        Source: yunikorn-core 1.5 ``scheduler/objects/application.go``.
+        """
+        if name in self.tags:
+            return self.tags[name]
+        wanted = name.casefold()
+        return next((self.tags[said] for said in self.tags if said.casefold() == wanted), "")
+
     @property
     def member_of(self) -> tuple[str, ...]:
         """The user's groups; without any told, a group of the same name is assumed."""

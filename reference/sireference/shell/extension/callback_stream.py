@@ -40,7 +40,7 @@ class CallbackStream(OpenStream):
         message = ext.ToRm(
             call_id=self._calls, kind=kind, payloads=payloads, answer_expected=is_question
         )
-        self.put([message])
+        self.put([message.SerializeToString()])
 
     def answer(self, answer: Answer) -> None:
         """Take an answer; one that nobody waits for, or not any more, is no matter."""
