@@ -8,6 +8,15 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_missing_interpreters = True
 nox.options.sessions = ["lint", "typing", "contracts", "tests", "every-revision"]
 
+REVISIONS = ("2021-02", "2023-04", "2023-08", "2023-12")
+JUDGED = (
+    *(("reference", revision) for revision in REVISIONS),
+    ("yunikorn-core@1.4.0", "2023-04"),
+    ("yunikorn-core@1.4.0", "2023-08"),
+    ("yunikorn-core@1.5.1", "2023-12"),
+)
+"""What docs/results has a page about, and by which revision it is judged."""
+
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
@@ -27,10 +36,25 @@ def conformance(session: nox.Session) -> None:
 def every_revision(session: nox.Session) -> None:
     """Judge the embedded reference in every revision of the SI."""
     install(session)
-    for revision in ("2021-02", "2023-04", "2023-08", "2023-12"):
+    for revision in REVISIONS:
         results = f"build/reference-{revision}"
         run = ["python", "-m", "siconform", "run", "--revision", revision, "--results", results]
         session.run(*run, *session.posargs)
+
+
+@nox.session
+def results(session: nox.Session) -> None:
+    """Judge the schedulers of docs/results anew and write their pages: -- yunikorn-core@1.5.1."""
+    install(session)
+    chosen = [run for run in JUDGED if not session.posargs or run[0] in session.posargs]
+    folders = []
+    for target, revision in chosen:
+        folders.append(f"build/results/{target}-as-{revision}")
+        run = ["python", "-m", "siconform", "run", "--results", folders[-1]]
+        run += ["--revision", revision]
+        run += [] if target == "reference" else ["--target", target]
+        session.run(*run)
+    session.run("python", "-m", "siconform.reporting.committed", *folders)
 
 
 @nox.session
@@ -81,11 +105,12 @@ def shape(session: nox.Session) -> None:
 
 @nox.session
 def generate(session: nox.Session) -> None:
-    """Write the generated files anew: descriptor sets, stubs, the two tables of requirements."""
+    """Write the generated files anew: descriptor sets, stubs, tables of requirements, results."""
     install(session, "proto")
     session.run("python", "proto/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
+    session.run("python", "-m", "siconform.reporting.committed", *session.posargs)
 
 
 @nox.session

@@ -9,7 +9,7 @@ import pytest
 from siconform.outcomes import NotOffered, PremiseLost, TargetLost
 from siconform.rm.extension import SERVICE, Extension
 from siconform.rm.facets import NONE, Facet
-from siconform.rm.proposal import PROPOSAL
+from siconform.rm.proposal import proposal
 from siconform.rm.session import _speaks
 from siconform.rm.timer_verbs import LONGEST, TimerVerbs
 from siconform.targets.timers import UNKNOWN, Timers
@@ -127,11 +127,17 @@ def test_no_timer_is_too_long_where_nobody_sleeps() -> None:
 
 
 def test_what_is_proposed_is_in_seconds() -> None:
-    assert PROPOSAL == {
+    assert proposal() == {
         "siconform.timers.placeholder": "1.5",
         "siconform.timers.waiting": "1.5",
         "siconform.timers.connection_loss": "2",
     }
+
+
+def test_what_the_user_stated_is_proposed() -> None:
+    proposed = proposal(Timers(waiting_to_completed=5.0))
+
+    assert proposed == {**proposal(), "siconform.timers.waiting": "5"}
 
 
 def test_a_target_of_another_revision_is_told_from_what_it_says(serve: Serve) -> None:

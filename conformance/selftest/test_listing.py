@@ -84,7 +84,7 @@ def test_an_explanation_says_everything_in_one_place() -> None:
     text = render_explanation(
         entry,
         ["suite/test_nodes.py::test_a", "suite/test_nodes.py::test_b"],
-        {"reference": "pass", "yunikorn-core 1.5.1": "fail"},
+        {"reference": "pass", "yunikorn-core@1.5.1": "deviate"},
     )
     lines = text.splitlines()
     assert lines[0].startswith("SI-NODE-002   MUST   says so: the SI text (section ")
@@ -100,7 +100,7 @@ def test_an_explanation_says_everything_in_one_place() -> None:
         "tests": "suite/test_nodes.py::test_a",
         "": "suite/test_nodes.py::test_b",
         "faults": "node-accepted-twice",
-        "schedulers": "reference pass, yunikorn-core 1.5.1 fail",
+        "schedulers": "reference: pass",
     }.items():
         assert f"  {label:<11}{content}" in lines
 

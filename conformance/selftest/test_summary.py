@@ -31,6 +31,7 @@ def run(findings: Sequence[Finding], course: Course | None = None) -> Run:
         started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         seconds=6.81,
         left_out={"suite/test_x.py::test_a": "not selected"},
+        command="siconform run --target 127.0.0.1:9080",
         notes=["a note"],
         failures=[Failure("suite/test_x.py::test_a", Verdict.FAIL, "text")],
     )

@@ -11,7 +11,7 @@ from siwire import find_revision
 from siconform import __version__
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
 from siconform.listing import Filters, render_explanation, render_list
-from siconform.running.deviations import known_deviations
+from siconform.running.known import known_results
 from siconform.running.options import OPTIONS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -105,10 +105,21 @@ def explain(ids: Sequence[str]) -> None:
         requirements = [find_requirement(identifier) for identifier in ids]
     except LookupError as error:
         _wrong(str(error))
-    told = [
-        render_explanation(r, cited().get(r.id, ()), known_deviations(r.id)) for r in requirements
-    ]
+    told = [render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements]
     click.echo("\n\n".join(told))
+
+
+@main.command()
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+def page(results: Sequence[Path]) -> None:
+    """Print a page (Markdown) about a scheduler, from the results folders of its runs."""
+    from siconform.reporting.record import RecordError  # noqa: PLC0415  # the same
+    from siconform.reporting.single import page_of  # noqa: PLC0415  # imports pytest
+
+    try:
+        click.echo(page_of(results), nl=False)
+    except RecordError as error:
+        _wrong(str(error))
 
 
 @main.command()

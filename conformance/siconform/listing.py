@@ -85,9 +85,9 @@ def render_explanation(
 ) -> str:
     """Everything about one requirement: text, reading, sources, experiment, tests, results.
 
-    ``known_results`` maps a scheduler's name to the verdict once found there.
+    ``known_results`` maps a scheduler's name to what came of it there.
     """
-    results = ", ".join(f"{name} {verdict}" for name, verdict in (known_results or {}).items())
+    results = [f"{name}: {verdict}" for name, verdict in (known_results or {}).items()]
     lines = [
         _headline(requirement),
         _filled(requirement.title + ".", indent=2),
@@ -107,7 +107,7 @@ def render_explanation(
         _labelled("tests", *(tests or (_why_untested(requirement),))),
         _labelled("faults", ", ".join(requirement.faults)),
         _labelled("upstream", requirement.upstream),
-        _labelled("schedulers", results),
+        _labelled("schedulers", *results),
     ]
     return "\n".join(line for line in lines if line is not None)
 

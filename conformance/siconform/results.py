@@ -49,6 +49,7 @@ class Run:
     started: datetime
     seconds: float
     left_out: Mapping[str, str]
+    command: str  # that runs it again
     notes: Sequence[str]
     failures: Sequence[Failure]
 
@@ -64,6 +65,7 @@ def document(run: Run) -> dict[str, Any]:
         "schema": SCHEMA_VERSION,
         "kit": __version__,
         "revision": run.course.revision,
+        "command": run.command,
         "target": {
             "name": run.target.name,
             "address": run.target.address,

@@ -58,6 +58,17 @@ def page(requirements: Iterable[Requirement], subject: Mapping[str, str]) -> str
     return "\n\n".join(blocks) + "\n"
 
 
+def title(entry: Requirement) -> str:
+    """The heading of a requirement."""
+    return f"{entry.id} {entry.title}"
+
+
+def anchor(heading: str) -> str:
+    """What a Markdown viewer makes of a heading to link to it."""
+    kept = "".join(s for s in heading.lower() if s.isalnum() or s in " -_")
+    return kept.replace(" ", "-")
+
+
 def _counts(by_area: Mapping[str, list[Requirement]], subject: Mapping[str, str]) -> str:
     heads = ["Area", "About", "All", *Level, *REVISIONS, "Scheduler", "RM"]
     everything = [entry for entries in by_area.values() for entry in entries]
@@ -83,7 +94,7 @@ def _features() -> str:
 
 
 def _entry(entry: Requirement) -> str:
-    return "\n".join([f"### {entry.id} {entry.title}", "", entry.text, "", *_facts(entry)])
+    return "\n".join([f"### {title(entry)}", "", entry.text, "", *_facts(entry)])
 
 
 def _facts(entry: Requirement) -> Iterator[str]:
@@ -115,9 +126,7 @@ def _heading(area: str, subject: str) -> str:
 
 
 def _link(area: str, subject: str) -> str:
-    """The area, linked to its heading by the anchor a Markdown viewer makes of it."""
-    kept = "".join(s for s in _heading(area, subject).lower() if s.isalnum() or s in " -_")
-    return f"[SI-{area}](#{kept.replace(' ', '-')})"
+    return f"[SI-{area}](#{anchor(_heading(area, subject))})"
 
 
 def main(arguments: list[str]) -> int:

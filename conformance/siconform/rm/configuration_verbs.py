@@ -9,9 +9,8 @@ from siconform.outcomes import NotAsTheTextSays
 from siconform.rm.cluster import POLICY_GROUP
 from siconform.rm.facets import Facet
 from siconform.rm.facts import ANY, Fact
-from siconform.rm.offered import Offered
-from siconform.rm.proposal import PROPOSAL
-from siconform.rm.speaking import Speaking
+from siconform.rm.proposal import proposal
+from siconform.rm.timer_verbs import TimerVerbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class ConfigurationRefused(Fact):
     reason: str = ANY
 
 
-class ConfigurationVerbs(Speaking, Offered):
+class ConfigurationVerbs(TimerVerbs):
     """UpdateConfiguration of the SI's API, for this RM and its policy group unless told otherwise.
 
     What was said on the streams before is processed first.
@@ -58,7 +57,7 @@ class ConfigurationVerbs(Speaking, Offered):
                 rm_id=rm,
                 policy_group=policy_group,
                 config=config,
-                extra={**PROPOSAL, **(extra_config or {})},
+                extra={**proposal(self.stated), **(extra_config or {})},
             )
         )
         result = ConfigurationApplied() if outcome.applied else ConfigurationRefused(outcome.reason)

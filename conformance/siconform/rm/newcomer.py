@@ -10,7 +10,7 @@ from siconform.rm.extension import Extension
 from siconform.rm.facts import Allocated, ApplicationAccepted, Kind, NodeAccepted, StreamEnded
 from siconform.rm.fences import Fences
 from siconform.rm.history import Registered
-from siconform.rm.proposal import PROPOSAL
+from siconform.rm.proposal import proposal
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.sayings import Registration
 
@@ -41,7 +41,7 @@ class Newcomer(ResourceManager):
             policy_group=own if policy_group is None else policy_group,
             config=queues,
             build_info=build_info or {},
-            extra_config={**PROPOSAL, **(extra_config or {})},
+            extra_config={**proposal(self.stated), **(extra_config or {})},
         )
         return self.connection.registers(registration, patience or self.patience.register)
 

@@ -4,17 +4,16 @@ A target may take it or leave it; unknown keys of extraConfig hurt nothing (SI-R
 """
 
 from collections.abc import Mapping
-from typing import Final
 
-from siconform.targets.timers import SHORT
+from siconform.targets.timers import SHORT, UNKNOWN, Timers
 
-_KEYS: Final = {
-    "siconform.timers.placeholder": SHORT.placeholder,
-    "siconform.timers.waiting": SHORT.waiting_to_completed,
-    "siconform.timers.connection_loss": SHORT.connection_loss,
-}
 
-PROPOSAL: Final[Mapping[str, str]] = {
-    key: f"{seconds:g}" for key, seconds in _KEYS.items() if seconds is not None
-}
-"""For extraConfig, in seconds."""
+def proposal(stated: Timers = UNKNOWN) -> Mapping[str, str]:
+    """For extraConfig, in seconds; what the user stated is not put in question."""
+    timers = SHORT.with_known(stated)
+    proposed = {
+        "siconform.timers.placeholder": timers.placeholder,
+        "siconform.timers.waiting": timers.waiting_to_completed,
+        "siconform.timers.connection_loss": timers.connection_loss,
+    }
+    return {key: f"{seconds:g}" for key, seconds in proposed.items() if seconds is not None}

@@ -15,7 +15,7 @@ from siconform.rm.fences import Fences
 from siconform.rm.history import Exchange, History, Registered
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.patience import Patience
-from siconform.rm.proposal import PROPOSAL
+from siconform.rm.proposal import proposal
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.sayings import Registration
 from siconform.targets.timers import Timers
@@ -180,7 +180,7 @@ class Session:
             self.target.revision.name,
             POLICY_GROUP,
             conformance_queues(),
-            extra_config=PROPOSAL,
+            extra_config=proposal(self.target.stated),
         )
         return connection.registers(registration, self.patience.register)
 

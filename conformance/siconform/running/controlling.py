@@ -12,6 +12,7 @@ from siconform.policy import ExitCode, judge
 from siconform.results import Run, TargetFacts
 from siconform.running import carrying
 from siconform.running.console import Console
+from siconform.running.failure_text import again_command
 from siconform.running.ledger import Ledger
 from siconform.running.options import Settings
 from siconform.targets.opening import describe
@@ -106,6 +107,7 @@ class Controller:
             started=self._started,
             seconds=time.monotonic() - self._began,
             left_out=self.ledger.left_out,
+            command=again_command(self.settings),
             notes=self.ledger.notes,
             failures=self.ledger.failures,
         )

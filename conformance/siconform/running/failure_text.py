@@ -49,7 +49,7 @@ def again_command(settings: Settings, command: str = "siconform run") -> str:
         words.append(f"--target {settings.named.full_name}")
     elif settings.command:
         words.append(f"--target-command {shlex.quote(settings.command)}")
-    if settings.named is None and settings.revision_given:
+    if settings.revision_given:
         words.append(f"--revision {settings.revision}")
     if settings.real_clock:
         words.append("--real-clock")

@@ -1,0 +1,238 @@
+"""The pages of results are those of their records, and every requirement and deviation is there."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from siconform.baseline import Baseline, Entry
+from siconform.catalogue import catalogue
+from siconform.reporting import committed
+from siconform.reporting.committed import PAGES, RECORDS, baseline_of, pages, records
+from siconform.reporting.page import Section, page
+from siconform.reporting.record import (
+    Judged,
+    Record,
+    RecordError,
+    read_record,
+    read_results,
+    record_of,
+    written,
+)
+from siconform.reporting.single import page_of
+from siconform.reporting.sorting import Outcome, rows
+from siconform.targets.embedded import NAME
+from siconform.targets.named import all_named
+from siconform.verdicts import Verdict
+from siwire import REVISIONS
+
+KEPT = records()
+BASELINES = [(t.full_name, revision) for t in all_named() for revision in t.baselines]
+
+
+def named(record: Record) -> str:
+    return f"{record.target} as {record.revision}"
+
+
+def of_the_revision(record: Record) -> list[str]:
+    return [r.id for r in catalogue().values() if record.revision in r.revisions]
+
+
+def test_the_committed_pages_are_those_of_the_committed_records() -> None:
+    assert committed.main(["--check"]) == 0
+
+
+def test_the_reference_and_every_target_with_a_baseline_have_their_record() -> None:
+    kept = {(record.target, record.revision) for record in KEPT}
+
+    assert kept == {*((NAME, name) for name in REVISIONS), *BASELINES}
+
+
+@pytest.mark.parametrize("record", KEPT, ids=named)
+def test_a_record_speaks_of_every_requirement_of_its_revision(record: Record) -> None:
+    assert list(record.requirements) == of_the_revision(record)
+
+
+@pytest.mark.parametrize("record", KEPT, ids=named)
+def test_what_deviates_in_a_record_is_what_its_baseline_says(record: Record) -> None:
+    deviates = {i for i, j in record.requirements.items() if j.verdict is Verdict.BASELINED}
+    recorded = {entry.requirement for entry in baseline_of(record).entries}
+
+    assert deviates == recorded & record.requirements.keys()
+
+
+@pytest.mark.parametrize("record", KEPT, ids=named)
+def test_nothing_unexplained_is_kept(record: Record) -> None:
+    unexplained = {Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR}
+    assert {j.verdict for j in record.requirements.values()} & unexplained == set()
+
+
+@pytest.mark.parametrize("record", KEPT, ids=named)
+def test_a_page_names_every_requirement_and_tells_every_reason(record: Record) -> None:
+    (text,) = (p for p in map(Path.read_text, PAGES.iterdir()) if f"`{record.command}`" in p)
+    _, _, section = text.partition(f"\n## SI {record.revision}\n")
+    section, _, _ = section.partition("\n## SI ")
+
+    assert [i for i in of_the_revision(record) if i not in section] == []
+    for entry in baseline_of(record).entries:
+        if entry.requirement in record.requirements:
+            assert " ".join(entry.reason.split()).rstrip(".") in section
+            assert entry.says in section or entry.outcome == "could-not-run"
+
+
+@pytest.mark.parametrize("path", sorted(RECORDS.iterdir()), ids=lambda path: path.stem)
+def test_a_record_is_written_as_it_is_committed(path: Path) -> None:
+    assert written(read_record(path)) == path.read_text("utf-8")
+
+
+CASES: Mapping[str, Judged] = {
+    "SI-NODE-001": Judged(Verdict.PASS, recorded=("it stays",)),
+    "SI-NODE-004": Judged(Verdict.BASELINED),
+    "SI-NODE-005": Judged(Verdict.BASELINED),
+    "SI-NODE-006": Judged(Verdict.FAIL, "accepted twice"),
+    "SI-NODE-007": Judged(Verdict.NOT_SELECTED, "one RM only"),
+    "SI-NODE-008": Judged(Verdict.NOT_APPLICABLE, "no facet"),
+    "SI-NODE-009": Judged(Verdict.PASS, without=("test_x: disruptive",)),
+    "SI-NODE-014": Judged(Verdict.OF_THE_RM),
+    "SI-CB-012": Judged(Verdict.EXCLUDED),
+}
+KNOWN = Baseline(
+    "known.yaml",
+    (
+        Entry("SI-NODE-004", "fail", "kept it", "The text drops it; this keeps it.", issue="#1"),
+        Entry("SI-NODE-005", "could-not-run", "no node", "Nothing to see."),
+    ),
+)
+
+
+def made(cases: Mapping[str, Judged] = CASES) -> str:
+    record = Record("mine", "2023-12", "siconform run --target x:1", "a sentence", dict(cases))
+    return page("Mine", "About it.", [Section(record, rows(record, KNOWN))])
+
+
+@pytest.mark.parametrize(
+    ("heading", "told"),
+    [
+        ("### What deviates, and why", "- The text drops it; this keeps it."),
+        ("### What deviates, and why", "- ends with fail: `kept it`"),
+        ("### What deviates, and why", "- upstream: #1"),
+        ("### What deviates, and why", "- fail: `accepted twice`"),
+        ("### What could not run, and why", "- Nothing to see: [SI-NODE-005]"),
+        ("### What it does not offer", "- no facet: [SI-NODE-008]"),
+        ("### What is left out", "- one RM only: [SI-NODE-007]"),
+        ("### What no test can show", "- it is about calls within one process"),
+        ("### What was judged by some of its tests only", "without test_x: disruptive"),
+        ("### What it does where the text leaves it free", "| it stays |"),
+        ("### What passes", "(2): SI-NODE-001, SI-NODE-009"),
+        ("### What binds the RM", "(1): SI-NODE-014"),
+    ],
+)
+def test_a_page_tells_what_came_of_it_under_its_heading(heading: str, told: str) -> None:
+    _, found, rest = made().partition(heading)
+    assert found
+    assert told in rest.partition("\n### ")[0]
+
+
+def test_a_page_counts_by_area_and_level() -> None:
+    lines = made().splitlines()
+    heads = "| requirements of a scheduler | all | pass | deviate | could not run | not offered | "
+    assert f"{heads}left out | excluded |" in lines
+    assert "| **all** | 8 | 2 | 2 | 1 | 1 | 1 | 1 |" in lines
+
+
+def test_links_lead_to_headings_of_the_requirements_page() -> None:
+    headings = (PAGES.parent / "requirements.md").read_text("utf-8").splitlines()
+    anchors = {
+        "".join(c for c in line.lower() if c.isalnum() or c in " -_").strip().replace(" ", "-")
+        for line in headings
+        if line.startswith("### ")
+    }
+    linked = {part.partition(")")[0] for part in made().split("../requirements.md#")[1:]}
+    assert linked
+    assert linked <= anchors
+
+
+def test_an_unknown_requirement_in_a_record_is_refused() -> None:
+    with pytest.raises(RecordError, match="SI-NODE-999 in the record of mine is no requirement"):
+        made({"SI-NODE-999": Judged(Verdict.PASS)})
+
+
+def test_a_page_that_differs_is_named_and_an_old_one_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(committed, "PAGES", tmp_path)
+    (tmp_path / "gone.md").write_text("a target that is no more")
+
+    assert committed.main(["--check"]) == 1
+    assert "gone.md, reference.md" in capsys.readouterr().err
+    assert committed.main([]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == pages(KEPT).keys()
+    assert committed.main(["--check"]) == 0
+
+
+def results(verdict: str, *tests: dict[str, object]) -> dict[str, object]:
+    """As results.json says it, of one requirement."""
+    requirement = {
+        "id": "SI-NODE-004", "verdict": verdict, "reason": "why", "tests": list(tests), "known": [],
+    }  # fmt: skip
+    return {
+        "target": {"name": "mine"}, "revision": "2023-12", "command": "c", "sentence": "s",
+        "requirements": [requirement],
+    }  # fmt: skip
+
+
+def said(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
+    return {
+        "id": "t.py::test_x", "verdict": verdict, "says": "s", "monitor": monitor,
+        "recorded": list(recorded),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "judged"),
+    [
+        (results("pass", said("pass", "a"), said("pass", "a")),
+         Judged(Verdict.PASS, "why", (), ("a",))),
+        (results("pass", said("pass"), said("not-selected")),
+         Judged(Verdict.PASS, "why", ("test_x: s",))),
+        (results("pass", said("pass"), said("not-selected", monitor="m")),
+         Judged(Verdict.PASS, "why")),
+        (results("not-selected", said("not-selected")), Judged(Verdict.NOT_SELECTED, "why")),
+        (results("baselined", said("baselined")), Judged(Verdict.BASELINED)),
+    ],
+)  # fmt: skip
+def test_a_record_keeps_what_matters(document: dict[str, object], judged: Judged) -> None:
+    assert record_of(document).requirements == {"SI-NODE-004": judged}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [(None, "cannot be read"), ("[", "is no results"), ("{}", "is no results"), ("[]", "is no")],
+)
+def test_what_is_no_results_is_said_in_a_sentence(
+    tmp_path: Path, text: str | None, told: str
+) -> None:
+    if text is not None:
+        (tmp_path / "results.json").write_text(text)
+    with pytest.raises(RecordError, match=told):
+        read_results(tmp_path)
+
+
+def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:
+    document = results("baselined")
+    document["baseline"] = {"file": "known.yaml"}
+    document["requirements"][0]["known"] = [  # type: ignore[index]  # JSON values
+        {"outcome": "fail", "says": "kept it", "reason": "It keeps it.", "issue": ""}
+    ]
+    (tmp_path / "results.json").write_text(json.dumps(document))
+
+    text = page_of([tmp_path])
+
+    assert text.startswith("# mine\n")
+    assert "- It keeps it.\n- ends with fail: `kept it`" in text
+
+
+def test_outcomes_cover_every_verdict() -> None:
+    for verdict in Verdict:
+        (row,) = rows(Record("mine", "2023-12", "c", "s", {"SI-NODE-004": Judged(verdict)}), KNOWN)
+        assert row.outcome in Outcome

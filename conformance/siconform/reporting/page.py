@@ -1,0 +1,200 @@
+"""The page about a scheduler: what passes, what deviates and why, what could not be judged."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from siconform.baseline import Entry
+from siconform.catalogue import AREAS, Authority, Level, Requirement, subjects
+from siconform.catalogue.document import anchor, title
+from siconform.listing import SAYS_SO
+from siconform.reporting.record import Record
+from siconform.reporting.sorting import Outcome, Row, by_reason
+
+REQUIREMENTS: Final = "../requirements.md"
+_IN_TABLES: Final = tuple(o for o in Outcome if o is not Outcome.OF_THE_RM)
+_PLAIN_LISTS: Final = {
+    Outcome.NOT_OFFERED: "What it does not offer",
+    Outcome.LEFT_OUT: "What is left out",
+    Outcome.EXCLUDED: "What no test can show",
+    Outcome.UNTESTED: "What has no test yet",
+}
+_COLUMN_NAMES: Final = """\
+*pass*: every test and monitor that speaks for it passed. *deviate*: it fails, each as recorded with
+a reason. *could not run*: what the requirement presupposes could not be had. *not offered*: it
+presupposes something the scheduler does not have, or is itself a capability (MAY). *left out*: the
+kit could not judge it fairly there.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One run: its record, and each requirement with what is known of it."""
+
+    record: Record
+    rows: Sequence[Row]
+
+
+def page(name: str, about: str, sections: Sequence[Section]) -> str:
+    """The whole page in Markdown, without the line that says what made it."""
+    blocks = [f"# {name}", about, *_verdicts(sections), _COLUMN_NAMES.rstrip()]
+    for section in sections:
+        blocks += _section(section)
+    return "\n\n".join(blocks) + "\n"
+
+
+def counts(rows: Iterable[Row]) -> Counter[Outcome]:
+    """How many requirements came to what."""
+    return Counter(row.outcome for row in rows)
+
+
+def of_the_scheduler(rows: Iterable[Row]) -> list[Row]:
+    """All but those that bind the RM alone."""
+    return [row for row in rows if row.outcome is not Outcome.OF_THE_RM]
+
+
+def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """A Markdown table."""
+    rule = ["---"] * len(heads)
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (heads, rule, *lines))
+
+
+def link(requirement: Requirement) -> str:
+    """Its id, leading to what the catalogue says."""
+    return f"[{requirement.id}]({REQUIREMENTS}#{anchor(title(requirement))})"
+
+
+def _verdicts(sections: Sequence[Section]) -> Iterator[str]:
+    yield table(
+        ["SI", "verdict", "made by"],
+        [(s.record.revision, s.record.sentence, f"`{s.record.command}`") for s in sections],
+    )
+
+
+def _section(section: Section) -> Iterator[str]:
+    rows = section.rows
+    yield f"## SI {section.record.revision}"
+    yield _counted(rows)
+    yield from _deviations(rows, section.record.revision)
+    yield from _not_run(rows)
+    for outcome, heading in _PLAIN_LISTS.items():
+        yield from _listed(heading, [row for row in rows if row.outcome is outcome])
+    yield from _partly(rows)
+    yield from _freedoms(rows)
+    yield from _passing(rows)
+    yield from _of_the_rm(rows)
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    judged = of_the_scheduler(rows)
+    shown = [outcome for outcome in _IN_TABLES if counts(judged)[outcome]]
+    groups: list[tuple[str, list[Row]]] = [
+        (f"SI-{area}: {subjects()[area]}", [r for r in judged if r.requirement.area == area])
+        for area in AREAS
+    ]
+    groups += [(level, [r for r in judged if r.requirement.level is level]) for level in Level]
+    groups.append(("**all**", judged))
+    lines = [
+        (name, len(some), *(counts(some)[outcome] or "" for outcome in shown))
+        for name, some in groups
+        if some
+    ]
+    return table(["requirements of a scheduler", "all", *(o.value for o in shown)], lines)
+
+
+def _deviations(rows: Sequence[Row], revision: str) -> Iterator[str]:
+    deviating = [row for row in rows if row.outcome is Outcome.DEVIATES]
+    if deviating:
+        yield "### What deviates, and why"
+    for row in deviating:
+        yield f"#### {title(row.requirement)}"
+        yield "\n".join(_deviation(row, revision))
+
+
+def _deviation(row: Row, revision: str) -> Iterator[str]:
+    requirement = row.requirement
+    yield (
+        f"- **{requirement.level}**; {SAYS_SO[requirement.authority]} says so "
+        f"({_place(requirement, revision)}): "
+        f"[the requirement]({REQUIREMENTS}#{anchor(title(requirement))})"
+    )
+    if row.entries:
+        for entry in row.entries:
+            yield from _entry(entry)
+    else:
+        yield f"- {row.judged.verdict.words}: `{row.judged.reason}`"
+
+
+def _place(requirement: Requirement, revision: str) -> str:
+    """Where it says so: in the design where that decides, else in the text of the revision."""
+    text = "gang" if requirement.authority is Authority.DESIGN else revision
+    places = [source.where for source in requirement.sources if source.revision == text]
+    return (places or [source.where for source in requirement.sources])[0]
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    where = f" in `{entry.test}`" if entry.test else ""
+    yield f"- {entry.reason}"
+    yield f"- ends with {entry.outcome.replace('-', ' ')}{where}: `{entry.says}`"
+    if entry.issue:
+        yield f"- upstream: {entry.issue}"
+
+
+def _not_run(rows: Sequence[Row]) -> Iterator[str]:
+    yield from _listed(
+        "What could not run, and why", [row for row in rows if row.outcome is Outcome.COULD_NOT_RUN]
+    )
+
+
+def _listed(heading: str, some: Sequence[Row]) -> Iterator[str]:
+    if not some:
+        return
+    yield f"### {heading}"
+    lines = []
+    for reason, alike in by_reason(some).items():
+        names = ", ".join(f"{link(row.requirement)} ({row.requirement.level})" for row in alike)
+        lines.append(f"- {reason.rstrip('.')}: {names}" if reason else f"- {names}")
+    yield "\n".join(lines)
+
+
+def _partly(rows: Sequence[Row]) -> Iterator[str]:
+    lines = [
+        f"- {link(row.requirement)} without {test}" for row in rows for test in row.judged.without
+    ]
+    if lines:
+        yield "### What was judged by some of its tests only"
+        yield "\n".join(lines)
+
+
+def _freedoms(rows: Sequence[Row]) -> Iterator[str]:
+    lines = [
+        (link(row.requirement), row.requirement.level, "; ".join(row.judged.recorded))
+        for row in rows
+        if row.judged.recorded
+    ]
+    if lines:
+        yield "### What it does where the text leaves it free"
+        yield table(["requirement", "level", "what the tests saw"], lines)
+
+
+def _passing(rows: Sequence[Row]) -> Iterator[str]:
+    lines = list(_ids_by_area([row for row in rows if row.outcome is Outcome.PASSES]))
+    if lines:
+        yield "### What passes"
+        yield "\n".join(lines)
+
+
+def _of_the_rm(rows: Sequence[Row]) -> Iterator[str]:
+    lines = list(_ids_by_area([row for row in rows if row.outcome is Outcome.OF_THE_RM]))
+    if lines:
+        yield "### What binds the RM"
+        yield "Requirements of the revision that say nothing of a scheduler:"
+        yield "\n".join(lines)
+
+
+def _ids_by_area(some: Sequence[Row]) -> Iterator[str]:
+    for area in AREAS:
+        ids = [row.requirement.id for row in some if row.requirement.area == area]
+        if ids:
+            yield f"- {subjects()[area]} ({len(ids)}): {', '.join(ids)}"

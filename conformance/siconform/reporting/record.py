@@ -1,0 +1,117 @@
+"""A record: what a run found, without what differs from one run to the next."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from siconform.baseline import Baseline, Entry
+from siconform.results import FILE
+from siconform.verdicts import Verdict
+
+_SPOKE: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.LATE, Verdict.BASELINED})
+_SAYS_ENOUGH: Final = frozenset({Verdict.BASELINED, Verdict.EXCLUDED, Verdict.OF_THE_RM})
+"""Verdicts whose reason stands in the baseline or in the catalogue."""
+
+
+class RecordError(Exception):
+    """A file that is no record or no results; the message is a sentence."""
+
+
+class Judged(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """What a run said about one requirement."""
+
+    verdict: Verdict
+    reason: str = ""
+    without: tuple[str, ...] = ()  # tests that did not speak although others did, and why
+    recorded: tuple[str, ...] = ()  # how the target uses a freedom the text leaves it
+
+
+class Record(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A run in short."""
+
+    target: str
+    revision: str
+    command: str
+    sentence: str
+    requirements: dict[str, Judged]  # by id, in the order of the catalogue
+
+
+def record_of(results: Mapping[str, Any]) -> Record:
+    """The record of a run whose results.json says this."""
+    return Record(
+        target=results["target"]["name"],
+        revision=results["revision"],
+        command=results["command"],
+        sentence=results["sentence"],
+        requirements={r["id"]: _judged(r) for r in results["requirements"]},
+    )
+
+
+def known_in(results: Mapping[str, Any]) -> Baseline:
+    """The entries of a baseline that explained something in this run."""
+    entries = (
+        Entry(requirement["id"], **known)
+        for requirement in results["requirements"]
+        for known in requirement["known"]
+    )
+    return Baseline(results["baseline"]["file"], tuple(entries))
+
+
+def read_results(folder: Path) -> tuple[Record, Baseline]:
+    """The record of the run that left its results there, and what was known of its target.
+
+    RecordError where there are none.
+    """
+    path = folder / FILE
+    try:
+        results = json.loads(path.read_text("utf-8"))
+        return record_of(results), known_in(results)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecordError(f"{path} is no results of this kit: {error!r}") from None
+
+
+def read_record(path: Path) -> Record:
+    """The record in this file; RecordError where there is none."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Record)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+    except msgspec.MsgspecError as error:
+        raise RecordError(f"{path} is no record: {error}") from None
+
+
+def written(record: Record) -> str:
+    """As JSON, one line a requirement, so that a difference shows where it is."""
+    plain = msgspec.to_builtins(record)
+    judged = [f"  {_json(key)}: {_json(value)}" for key, value in plain["requirements"].items()]
+    lines = [
+        f"{_json(key)}: {_json(value)}" for key, value in plain.items() if key != "requirements"
+    ]
+    lines.append('"requirements": {\n' + ",\n".join(judged) + "\n}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _judged(requirement: Mapping[str, Any]) -> Judged:
+    verdict = Verdict(requirement["verdict"])
+    tests = [test for test in requirement["tests"] if not test["monitor"]]
+    return Judged(
+        verdict,
+        "" if verdict in _SAYS_ENOUGH else requirement["reason"],
+        tuple(dict.fromkeys(_silent(tests))) if verdict in _SPOKE else (),
+        tuple(dict.fromkeys(said for test in tests for said in test["recorded"])),
+    )
+
+
+def _silent(tests: list[Mapping[str, Any]]) -> Iterator[str]:
+    for test in tests:
+        if Verdict(test["verdict"]) in (Verdict.NOT_SELECTED, Verdict.NOT_APPLICABLE):
+            yield f"{test['id'].rpartition('::')[2]}: {test['says']}"
