@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Final
+from typing import Final, NoReturn
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.reporting import with_reporter
@@ -70,6 +70,7 @@ class Exploration:
         self._spoilt = False
         self._numbers = count(1)
         self._current = self._last_better = 0
+        self._over: _Over | None = None
 
     @property
     def seconds(self) -> float:
@@ -111,31 +112,28 @@ class Exploration:
         try:
             with with_reporter(lambda _: None):
                 run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # a factory does
-        except _TimeIsUp:
-            self.tally.out_of_time = True
-        except _SmallEnough:
-            pass
-        except _Abandoned as abandoned:
-            if not self._found:
-                raise abandoned.why from abandoned
-        except Exception:
-            if not self._found:
+        except (_Over, Exception):
+            # What Hypothesis says of an end that it did not choose, that it is flaky for instance,
+            # is not needed: every finding was kept when it was made.
+            if not self._found and self._over is None:
                 raise
-            # What Hypothesis says of it, that it is flaky for instance, is not needed: every
-            # finding was kept when it was made.
+        if isinstance(self._over, _Abandoned) and not self._found:
+            raise self._over.why from self._over
 
     def begins(self) -> Holdings:
         """The RM of the next history, with nothing."""
+        if self._over is not None:
+            raise self._over
         number = next(self._numbers)
-        if self.seconds > self.budget.seconds:
-            raise _TimeIsUp
-        if self._found and number > self._last_better + _TRIES:
-            raise _SmallEnough
+        self.tally.out_of_time = self.seconds > self.budget.seconds
+        small_enough = bool(self._found) and number > self._last_better + _TRIES
+        if self.tally.out_of_time or small_enough:
+            self._ends(_Over())
         try:
             self.session.begins_anew()
             rm = self.session.resource_manager(f"x{number}")
         except TargetLost as lost:
-            raise _Abandoned(lost) from lost
+            self._ends(_Abandoned(lost))
         self._spoilt, self._current = False, number
         return Holdings(rm)
 
@@ -199,6 +197,11 @@ class Exploration:
                 self._last_better = self._current
         raise raised_for(found[0].name)(found[0].says)
 
+    def _ends(self, over: "_Over") -> NoReturn:
+        """No further history; Hypothesis may ask for more, and is told the same again."""
+        self._over = over
+        raise over
+
     def _patience_for_placement(self) -> float:
         """In full until something is found; smaller histories are then tried at a good pace."""
         full = self.session.patience.place
@@ -207,15 +210,11 @@ class Exploration:
         return min(full, max(full * _AT_LEAST, self._longest_placement * _OFTEN_ENOUGH))
 
 
-class _TimeIsUp(BaseException):  # not to be taken for a failure
-    """The budget is used up."""
+class _Over(BaseException):  # not to be taken for a failure
+    """The budget is used up, or what was found did not become smaller for a while."""
 
 
-class _SmallEnough(BaseException):  # the same
-    """What was found did not become smaller for a while."""
-
-
-class _Abandoned(BaseException):  # the same
+class _Abandoned(_Over):
     """There is no target any more."""
 
     def __init__(self, why: TargetLost) -> None:
