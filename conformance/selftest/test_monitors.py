@@ -9,7 +9,10 @@ from google.protobuf.message import Message
 from siconform import monitors
 from siconform.catalogue import catalogue
 from siconform.monitors import MONITORS, Finding
+from siconform.rm.cluster import POLICY_GROUP, conformance_queues
+from siconform.rm.configuration_verbs import ConfigurationSent
 from siconform.rm.connection import is_fence
+from siconform.rm.dialects import dialect_for
 from siconform.rm.dialects.lax import lax_messages
 from siconform.rm.facts import (
     Allocated,
@@ -37,9 +40,10 @@ from siconform.rm.sayings import (
     AskSaying,
     ExistingAllocationSaying,
     NodeSaying,
+    Registration,
     ReleaseSaying,
 )
-from siwire import find_revision
+from siwire import DEFAULT_REVISION, find_revision
 from siwire.r2023_12 import si_pb2
 
 si_2021: Any = lax_messages(find_revision("2021-02"))
@@ -76,6 +80,10 @@ def released(identity: str = "id", termination: Termination = STOPPED, **named: 
     return replace(plain, **named)
 
 
+def ask_released(key: str = "k", application: str = "a") -> Fact:
+    return AskReleased(key, application, STOPPED, message="", partition="default")
+
+
 def updated(state: str = "Running", timestamp: int = 1, application: str = "a") -> Fact:
     return ApplicationUpdated(application, state, timestamp, message="")
 
@@ -102,8 +110,28 @@ ASK = AskSaying("k", "a", "default", {"memory": 4})
 RELEASE = ReleaseSaying("a", "id", STOPPED)
 PREEMPTION = released(termination=PREEMPTED)
 CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
-FENCED = NodeRejected("fence-node", reason="known")
+NODES_FENCED = (NodeSaying("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
+APPS_FENCED = (replace(APP, application="fence-a"), ApplicationRejected("fence-a", "known"))
 ASKS_FENCED = (AskSaying("fence-k", "nobody", "default", {}), AskRejected("fence-k", "nobody", "?"))
+DRAIN = NodeSaying("n", Action.DRAIN)
+UNDRAIN = NodeSaying("n", Action.UNDRAIN)
+DECOMMISSION = NodeSaying("n", Action.DECOMMISSION)
+SMALLER = NodeSaying("n", Action.UPDATE, capacity={"memory": 4})
+REMOVAL = ApplicationRemoval("a", "default")
+WITHDRAWAL = AskReleaseSaying("a", "k", "default")
+IN_THE_CLUSTER = (
+    Registration("rm", "", POLICY_GROUP, conformance_queues()),
+    Registered("rm", "OK"),
+)
+ELSEWHERE = (Registration("rm", "", POLICY_GROUP, "partitions: []"), Registered("rm", "OK"))
+LIMITED = replace(APP, queue="root.parent.left")
+SISTER = replace(APP, application="b", queue="root.parent.right")
+FULL = (allocated(identity="1"), allocated(identity="2"))
+PLACEHOLDER = allocated("p", "ph", task_group="g", placeholder=True)
+REAL_ASK = replace(ASK, task_group="g")
+REAL = allocated(identity="real", task_group="g")
+REPLACED = released("ph", Termination.PLACEHOLDER_REPLACED, key="p")
+GONE = ReleaseSaying("a", "ph", Termination.PLACEHOLDER_REPLACED)
 OLD = allocated("old", "o", resource={"memory": 7})
 OLD_ITSELF = ExistingAllocationSaying(OLD)
 OLD_WITH_NODE = replace(NODE, existing=(OLD,))
@@ -150,39 +178,6 @@ CASES = (
         ],
     ),
     Case(
-        "nodes_of_allocations_exist",
-        [NODE, allocated(), replace(NODE, action=Action.DECOMMISSION), allocated(identity="late")],
-        [NODE],
-        [
-            ("no node of this RM", [NODE, allocated(node="other")]),
-            (
-                "no node of this RM",
-                [NODE, replace(NODE, action=Action.DECOMMISSION), FENCED, allocated()],
-            ),
-        ],
-    ),
-    Case(
-        "nodes_are_not_overfilled",
-        [
-            *(NODE, allocated("k", "1"), allocated("k", "2")),
-            *(replace(RELEASE, identity="1"), allocated("k", "3")),
-        ],
-        [NODE],
-        [
-            ("holds 12 of memory", [NODE, *(allocated("k", i) for i in "123")]),
-            (
-                "holds 12 of memory",  # room of an unconfirmed release is not free
-                [
-                    *(NODE, allocated("k", "1"), allocated("k", "2")),
-                    *(released("1", PREEMPTED), allocated("k", "3")),
-                ],
-            ),
-            ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_FENCED, allocated()]),
-            ("holds 11", [NODE, OLD_ITSELF, *ASKS_FENCED, allocated()]),
-            ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: taken over
-        ],
-    ),
-    Case(
         "ended_allocations_stay_ended",
         [
             *(allocated(), RELEASE, released(), allocated("k", "2"), released("2", PREEMPTED)),
@@ -190,6 +185,7 @@ CASES = (
             *(allocated("k", "3"), released("3", PREEMPTED)),
             *(ApplicationRemoval("a", "default"), released("3")),  # ended with its application
             replace(RELEASE, identity="3", termination=PREEMPTED),  # a late confirmation
+            *(allocated("k", "4"), *(replace(RELEASE, identity="4"), released("4")) * 2),  # again
         ],
         [allocated(), RELEASE],
         [
@@ -205,7 +201,11 @@ CASES = (
             *(allocated(), released()),
             *(ExistingAllocationSaying(allocated("old", "o")), released("o", key="")),
         ],
-        [allocated(), released(identity="")],
+        [
+            *(allocated(), released(identity="")),
+            *(replace(RELEASE, identity="?"), released("?")),  # repeats what the RM said
+            *(replace(RELEASE, application="b"), released(application="b")),
+        ],
         [
             ("never announced", [released()]),
             ("names application", [allocated(), released(application="b")]),
@@ -217,6 +217,15 @@ CASES = (
         [APP, ApplicationAccepted("a"), APP, ApplicationRejected("a", "known")],
         [APP],
         [("one verdict too many", [APP, ApplicationAccepted("a"), ApplicationRejected("a", "")])],
+    ),
+    Case(
+        "removed_applications_get_nothing",
+        [
+            *(APP, REMOVAL, *APPS_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
+            *(APP, allocated(identity="2")),
+        ],
+        [APP, ApplicationRemoval("a", "other"), *APPS_FENCED, *ASKS_FENCED, allocated()],
+        [("which was removed", [APP, REMOVAL, *APPS_FENCED, *ASKS_FENCED, allocated()])],
     ),
     Case(
         "state_changes_are_complete",
@@ -233,6 +242,27 @@ CASES = (
         [APP, updated(timestamp=1), updated(timestamp=1), updated(timestamp=2)],
         [APP, updated(), updated(application="b")],
         [("before its former state", [APP, updated(timestamp=2), updated(timestamp=1)])],
+    ),
+    Case(
+        "completed_applications_stay_completed",
+        [
+            *(APP, updated("Completing"), updated("Completed"), updated("Expired")),
+            *(updated("completed"), APP, updated("Running")),
+        ],
+        [APP, updated("Completing"), updated("Failed"), updated("Running")],
+        [
+            ("became Running after", [APP, updated("Completed"), updated("Running")]),
+            ("became waiting after", [APP, updated("Completed"), updated("waiting")]),
+        ],
+    ),
+    Case(
+        "failed_applications_stay_failed",
+        [APP, updated("Failing"), updated("Failed"), updated("Expired"), updated("killed")],
+        [APP, updated("Failing"), updated("Completed")],
+        [
+            ("became Resuming after", [APP, updated("Failed"), updated("Resuming")]),
+            ("became Completed after", [APP, updated("Failed"), updated("Completed")]),
+        ],
     ),
     Case(
         "asks_are_not_served_too_often",
@@ -258,10 +288,68 @@ CASES = (
         [("after its rejection", [ASK, AskRejected("k", "a", "no"), allocated()])],
     ),
     Case(
+        "withdrawn_asks_are_not_allocated",
+        [
+            *(ASK, WITHDRAWAL, *ASKS_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
+            *(ASK, allocated(identity="2")),
+        ],
+        [
+            *(ASK, replace(WITHDRAWAL, partition="other"), replace(WITHDRAWAL, application="b")),
+            *(replace(WITHDRAWAL, termination=TIMEOUT), replace(WITHDRAWAL, key="other")),
+            *(replace(REAL_ASK, key="r"), replace(WITHDRAWAL, key="r")),  # may be parked
+            *(*ASKS_FENCED, *ASKS_FENCED, allocated(), allocated("r", "2")),
+        ],
+        [
+            (
+                "after it was withdrawn",
+                [ASK, replace(WITHDRAWAL, key=key), *ASKS_FENCED, *ASKS_FENCED, allocated()],
+            )
+            for key in ("k", "")
+        ],
+    ),
+    Case(
         "allocated_asks_are_not_rejected",
         [ASK, allocated(), AskRejected("other", "a", "no")],
         [ASK, AskRejected("k", "a", "no")],
         [("after it had been allocated", [ASK, allocated(), AskRejected("k", "a", "no")])],
+    ),
+    Case(
+        "released_asks_were_asked_for",
+        [
+            *(APP, ASK, ask_released(), ask_released("")),
+            *(replace(WITHDRAWAL, key="other"), ask_released("other")),
+        ],
+        [ASK, released()],
+        [
+            ("nobody asked for", [ask_released()]),
+            ("names application", [ASK, ask_released(application="b")]),
+            ("never added", [ask_released("")]),
+        ],
+    ),
+    Case(
+        "replacements_wait_for_their_confirmation",
+        [
+            *(REAL_ASK, PLACEHOLDER, REPLACED, GONE, REAL),
+            *(replace(REAL_ASK, key="2"), replace(REAL_ASK, key="3"), PLACEHOLDER, REPLACED),
+            allocated("2", "elsewhere", task_group="g"),  # the release is for the other one
+        ],
+        [REAL_ASK, REAL, PLACEHOLDER],
+        [
+            ("before its placeholder", [REAL_ASK, PLACEHOLDER, REPLACED, REAL]),
+            (
+                "before its placeholder",
+                [replace(OLD_ITSELF, allocation=PLACEHOLDER), REAL_ASK, REPLACED, REAL],
+            ),
+            (
+                "before its placeholder",
+                [
+                    *(REAL_ASK, PLACEHOLDER, REPLACED, GONE, REAL),
+                    *(replace(REAL_ASK, key="2"), replace(PLACEHOLDER, identity="other")),
+                    replace(REPLACED, identity="other"),
+                    allocated("2", "2", task_group="g"),
+                ],
+            ),
+        ],
     ),
     Case(
         "creations_get_at_most_one_verdict",
@@ -273,8 +361,50 @@ CASES = (
         ],
     ),
     Case(
+        "nodes_of_allocations_exist",
+        [
+            *(NODE, allocated(), DECOMMISSION, allocated(identity="late")),
+            *(*NODES_FENCED, allocated(identity="later"), *ASKS_FENCED),
+            *(NODE, allocated(identity="back")),
+        ],
+        [NODE],
+        [
+            ("no node of this RM", [NODE, allocated(node="other")]),
+            (
+                "no node of this RM",
+                [NODE, DECOMMISSION, *NODES_FENCED, *ASKS_FENCED, allocated()],
+            ),
+        ],
+    ),
+    Case(
+        "draining_nodes_get_nothing_new",
+        [
+            *(NODE, DRAIN, *NODES_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
+            *(OLD_ITSELF, OLD, replace(PLACEHOLDER, node="m"), REPLACED, REAL),
+            *(UNDRAIN, allocated(identity="2")),
+        ],
+        [
+            *(NODE, DRAIN, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()),
+            *(replace(NODE, action=Action.CREATE_DRAINING), allocated(identity="2")),  # refused
+        ],
+        [
+            ("is draining", [NODE, DRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()]),
+            ("is draining", [replace(NODE, action=Action.CREATE_DRAINING), allocated()]),
+        ],
+    ),
+    Case(
+        "rejections_of_existing_allocations_are_complete",
+        [OLD_ITSELF, AllocationRejected("old", "a", "no node")],
+        [OLD_ITSELF, OLD],
+        [
+            ("did not report", [AllocationRejected("old", "a", "no node")]),
+            ("did not report", [OLD_ITSELF, AllocationRejected("old", "b", "no node")]),
+            ("gives no reason", [OLD_WITH_NODE, AllocationRejected("old", "a", "")]),
+        ],
+    ),
+    Case(
         "confirmations_are_not_confirmed",
-        [PREEMPTION, CONFIRMATION],
+        [PREEMPTION, CONFIRMATION, RELEASE, released()],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [
             ("was answered", [PREEMPTION, CONFIRMATION, PREEMPTION]),
@@ -299,6 +429,51 @@ CASES = (
         [AskReleased("k", "a", STOPPED, message="", partition="[rm]default")],
         [released(partition="")],
         [("names no partition", [AskReleased("k", "a", TIMEOUT, message="", partition="")])],
+    ),
+    Case(
+        "nodes_are_not_overfilled",
+        [
+            *(NODE, allocated("k", "1"), allocated("k", "2")),
+            *(replace(RELEASE, identity="1"), allocated("k", "3"), SMALLER),
+            *(*NODES_FENCED, replace(RELEASE, identity="3"), allocated("k", "4"), *ASKS_FENCED),
+            *(replace(RELEASE, identity="2"), replace(RELEASE, identity="4"), allocated("k", "5")),
+        ],
+        [NODE],
+        [
+            ("holds 12 of memory", [NODE, *(allocated("k", i) for i in "123")]),
+            ("holds 8 of memory", [NODE, SMALLER, *NODES_FENCED, *ASKS_FENCED, *FULL]),
+            (
+                "holds 12 of memory",  # room of an unconfirmed release is not free
+                [
+                    *(NODE, allocated("k", "1"), allocated("k", "2")),
+                    *(released("1", PREEMPTED), allocated("k", "3")),
+                ],
+            ),
+            ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_FENCED, allocated()]),
+            ("holds 11", [NODE, OLD_ITSELF, *ASKS_FENCED, allocated()]),
+            ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: taken over
+        ],
+    ),
+    Case(
+        "queues_are_not_overfilled",
+        [
+            *(*IN_THE_CLUSTER, LIMITED, *FULL, replace(RELEASE, identity="1")),
+            *(allocated(identity="3"), ConfigurationSent("rm", "group"), allocated(identity="4")),
+        ],
+        [*ELSEWHERE, LIMITED, *FULL, allocated(identity="3")],
+        [
+            ("parent holds 12", [*IN_THE_CLUSTER, LIMITED, *FULL, allocated(identity="3")]),
+            (
+                "parent holds 12",
+                [*IN_THE_CLUSTER, LIMITED, SISTER, *FULL, allocated("b", "3", application="b")],
+            ),
+        ],
+    ),
+    Case(
+        "placeholders_count_against_the_quota",
+        [*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, allocated()],
+        [*IN_THE_CLUSTER, LIMITED, *FULL, allocated(identity="3")],
+        [("parent holds 12", [*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])],
     ),
     Case(
         "every_field_is_declared",
@@ -345,10 +520,13 @@ BROKEN = [(case.monitor, says, parts) for case in CASES for says, parts in case.
 def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None = None) -> Exchange:
     history = History() if history is None else history
     for part in parts:
-        if isinstance(part, Message):
+        if isinstance(part, Registration):
+            request = dialect_for(DEFAULT_REVISION).registration(part)
+            history.add(rm, [Registered(rm, "OK")], said_by_rm=True, message=request)
+        elif isinstance(part, Message):
             history.add(rm, [Nothing(Kind.NODES)], said_by_rm=False, message=part)
         else:
-            by_rm = not isinstance(part, (Fact, Registered))
+            by_rm = not isinstance(part, (Fact, Registered)) or isinstance(part, ConfigurationSent)
             history.add(rm, [part], said_by_rm=by_rm, fence=is_fence)
     return Exchange(history, start=0)
 

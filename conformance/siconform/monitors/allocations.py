@@ -1,39 +1,35 @@
-"""Rules about allocations: asked for, unique, within capacity, and over when they are over."""
+"""Rules about allocations: asked for, unique, and over when they are over."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
 
-from siconform.monitors.existing import TakenOver, existing_in
-from siconform.monitors.finding import Era, Observation, monitors
-from siconform.rm.facts import ANY, Allocated, AllocationRejected, Released, Termination
+from siconform.monitors.existing import existing_in
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.rm.facts import ANY, Allocated, Released, Termination
 from siconform.rm.history import Entry
 from siconform.rm.resource_manager import CONFIRMED
-from siconform.rm.sayings import (
-    Action,
-    Amounts,
-    ApplicationRemoval,
-    AskSaying,
-    NodeSaying,
-    ReleaseSaying,
-)
+from siconform.rm.sayings import Amounts, AskSaying, ReleaseSaying
 
 
 @monitors("SI-ALLOC-002")
-def allocations_carry_their_ask(era: Era) -> Iterator[Observation]:
+def allocations_carry_their_ask() -> Judge:
     """A new allocation names an ask of this RM, its application, and its amount per allocation."""
     asks: dict[str, list[AskSaying]] = defaultdict(list)
     recovered: set[str] = set()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case AskSaying() as ask:
                 asks[ask.key].append(ask)
             case Allocated() as new if new.identity not in recovered:
-                yield Observation(index, _ask_of(new, asks[new.key]))
+                return _not_as_asked(new, asks[new.key])
             case content:
-                recovered |= {existing.identity for existing in existing_in(content)}
+                recovered.update(existing.identity for existing in existing_in(content))
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
-def _ask_of(new: Allocated, asks: list[AskSaying]) -> str:
+def _not_as_asked(new: Allocated, asks: list[AskSaying]) -> str:
     if not asks:
         return f"allocation {new.identity} has the key {new.key}, which nobody asked for"
     if all(ask.application != new.application for ask in asks):
@@ -47,172 +43,94 @@ def _nonzero(amounts: Amounts) -> dict[str, int]:
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-@monitors("SI-ALLOC-005", "SI-ALLOC-008")
-def identities_are_unique(era: Era) -> Iterator[Observation]:
+@monitors("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008")
+def identities_are_unique() -> Judge:
     """Every new allocation has an identity of its own, announced once."""
     announced: set[str] = set()
     recovered: dict[str, str] = {}  # identity to key
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case Allocated(identity="", key=key):
-                yield Observation(index, f"an allocation of {key} has no identity")
+                return f"an allocation of {key} has no identity"
             case Allocated(identity=identity, key=key) if identity in recovered:
-                echo = key == recovered[identity]
-                yield Observation(
-                    index, "" if echo else f"{key} got {identity}, the identity of a recovered one"
-                )
+                says = f"{key} got {identity}, the identity of a recovered one"
+                return violated_if(key != recovered[identity], says)
             case Allocated(identity=identity) if identity in announced:
-                yield Observation(index, f"allocation {identity} was announced twice")
+                return f"allocation {identity} was announced twice"
             case Allocated(identity=identity):
                 announced.add(identity)
-                yield Observation(index)
+                return ""
             case content:
-                recovered |= {existing.identity: existing.key for existing in existing_in(content)}
+                recovered.update({e.identity: e.key for e in existing_in(content)})
+        return NOTHING_TO_JUDGE
 
-
-@monitors("SI-ALLOC-001")
-def nodes_of_allocations_exist(era: Era) -> Iterator[Observation]:
-    """The node of a new allocation is registered by this RM (gone: decommissioned and fenced)."""
-    known: set[str] = set()
-    leaving: set[str] = set()
-    for index, entry in era.entries:
-        match entry.content:
-            case NodeSaying(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
-                known.add(node)
-                leaving.discard(node)
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
-                leaving.add(node)
-            case Allocated(node=node, identity=identity):
-                unknown = node not in known
-                yield Observation(
-                    index,
-                    f"allocation {identity} is on {node}, no node of this RM" if unknown else "",
-                )
-            case _ if _fences_nodes(entry):
-                known -= leaving
-                leaving.clear()
-
-
-def _fences_nodes(entry: Entry) -> bool:
-    return entry.fence and not entry.said_by_rm and hasattr(entry.content, "node")
-
-
-@monitors("SI-NODE-006")
-def nodes_are_not_overfilled(era: Era) -> Iterator[Observation]:
-    """No new allocation takes a node above the largest capacity it may have at that moment.
-
-    A capacity counts as soon as it is said; a smaller one replaces it only behind a fence. Room
-    counts as free as soon as the RM says a release, a removal or a decommission. What exists
-    counts once it is certain that it was taken over, and as far as it fits: that it counts beyond
-    the capacity is only a SHOULD (SI-REC-013).
-    """
-    books = _Books()
-    for index, entry in era.entries:
-        match entry.content:
-            case Allocated() as echo if books.existing.knows(echo):
-                books.takes_if_it_fits(echo)
-            case Allocated() as new:
-                yield Observation(index, books.takes(new))
-            case _:
-                books.hears(entry)
-
-
-class _Books:
-    """What is on each node, read in the target's favour where the order of things is open."""
-
-    def __init__(self) -> None:
-        self.capacities: dict[str, list[dict[str, int]]] = defaultdict(list)
-        self.live: dict[str, Allocated] = {}
-        self.existing = TakenOver()
-
-    def takes(self, new: Allocated) -> str:
-        self.live[new.identity] = new
-        capacities = self.capacities.get(new.node)
-        if not capacities:
-            return ""
-        for name in (n for n, amount in new.resource.items() if amount > 0):
-            used = sum(a.resource.get(name, 0) for a in self.live.values() if a.node == new.node)
-            most = max(c.get(name, 0) for c in capacities)
-            if used > most:
-                return f"node {new.node} holds {used} of {name} with {new.identity}, it has {most}"
-        return ""
-
-    def takes_if_it_fits(self, existing: Allocated) -> None:
-        if self.takes(existing):
-            del self.live[existing.identity]
-
-    def hears(self, entry: Entry) -> None:
-        for existing in self.existing.hears(entry):
-            self.takes_if_it_fits(existing)
-        match entry.content:
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
-                self._ends(lambda a: a.node == node)
-                self.capacities.pop(node, None)
-            case NodeSaying(node=node, capacity=capacity) if capacity is not None:
-                self.capacities[node].append(dict(capacity))
-            case ApplicationRemoval(application=application):
-                self._ends(lambda a: a.application == application)
-            case ReleaseSaying(identity="", application=application):
-                self._ends(lambda a: a.application == application)
-            case AllocationRejected(key=key):
-                self._ends(lambda a: a.key == key)
-            case ReleaseSaying(identity=identity):
-                self._ends(lambda a: a.identity == identity)
-            case Released(identity=identity, termination=termination):
-                if termination not in CONFIRMED:
-                    self._ends(lambda a: a.identity == identity)
-            case _:
-                pass
-
-    def _ends(self, which: Callable[[Allocated], bool]) -> None:
-        self.live = {i: a for i, a in self.live.items() if not which(a)}
-        self.existing.forgets(which)
+    return judge
 
 
 @monitors("SI-ALLOC-009")
-def ended_allocations_stay_ended(era: Era) -> Iterator[Observation]:
+def ended_allocations_stay_ended() -> Judge:
     """An allocation ends once: no release follows its release.
 
     A release of the scheduler is final only when confirmed. If the RM meanwhile releases the
     allocation itself, removes its application or decommissions its node, STOPPED_BY_RM tells the
-    end of it, and the open release was none.
+    end of it, and the open release was none. An RM that says a release again may be told again.
     """
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
-    for index, entry in era.entries:
+    said: Counter[str] = Counter()  # releases by the RM that were not answered yet
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case Released(identity=identity, termination=Termination.STOPPED_BY_RM) if (
-                unconfirmed.pop(identity, None) is not None
-            ):
-                yield Observation(index)
-            case Released(identity=identity) if identity and identity in ended:
-                yield Observation(index, f"allocation {identity} was released twice")
-            case Released(identity=identity, termination=termination) if identity:
+            case Released(identity="") | ReleaseSaying(identity=""):
+                pass
+            case Released(identity=identity, termination=termination):
+                asked_for, said[identity] = said[identity] > 0, max(0, said[identity] - 1)
+                stopped = termination is Termination.STOPPED_BY_RM
+                if stopped and unconfirmed.pop(identity, None) is not None:
+                    return ""
+                if identity in ended and not asked_for:
+                    return f"allocation {identity} was released twice"
                 ended.add(identity)
-                if termination in CONFIRMED:
+                if termination in CONFIRMED and not asked_for:
                     unconfirmed[identity] = termination
-                yield Observation(index)
+                return ""
             case ReleaseSaying(identity=identity, termination=termination):
-                if unconfirmed.pop(identity, termination) is not termination:
-                    ended.discard(identity)
+                if unconfirmed.pop(identity, None) is termination:
+                    return NOTHING_TO_JUDGE
+                said[identity] += 1
             case content:
-                ended -= {existing.identity for existing in existing_in(content)}
+                ended.difference_update(existing.identity for existing in existing_in(content))
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 @monitors("SI-REL-023")
-def releases_name_what_was_announced(era: Era) -> Iterator[Observation]:
-    """A release names an announced allocation, with that allocation's application and key."""
+def releases_name_what_was_announced() -> Judge:
+    """A release names an announced allocation, with that allocation's application and key.
+
+    An answer to a release of the RM repeats what that said, right or wrong.
+    """
     owners: dict[str, str] = {}
     keys: dict[str, str] = {}
-    for index, entry in era.entries:
+    said: set[tuple[str, str]] = set()  # application and identity, in releases of the RM
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case Allocated(identity=identity, application=application, key=key):
                 owners[identity], keys[identity] = application, key
-            case Released() as release if release.identity:
-                yield Observation(index, _wrong_name(release, owners, keys))
+            case ReleaseSaying(identity=identity, application=application):
+                said.add((application, identity))
+            case Released(identity=identity, application=application) as release if identity:
+                repeated = (application, identity) in said and owners.get(identity) != application
+                return NOTHING_TO_JUDGE if repeated else _wrong_name(release, owners, keys)
             case content:
-                owners |= {a.identity: a.application for a in existing_in(content)}
-                keys |= {a.identity: a.key for a in existing_in(content)}
+                owners.update({a.identity: a.application for a in existing_in(content)})
+                keys.update({a.identity: a.key for a in existing_in(content)})
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str]) -> str:

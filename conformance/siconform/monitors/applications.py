@@ -1,19 +1,32 @@
-"""Rules about applications: one verdict each, complete state changes, time that goes forward."""
+"""Rules about applications: one verdict each, complete state changes, and an end that is one."""
 
 from collections import Counter
-from collections.abc import Iterator
+from typing import Final
 
-from siconform.monitors.finding import Era, Observation, monitors
-from siconform.rm.facts import ApplicationAccepted, ApplicationRejected, ApplicationUpdated
-from siconform.rm.sayings import ApplicationSaying
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.settling import Settling
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    Kind,
+)
+from siconform.rm.history import Entry
+from siconform.rm.sayings import ApplicationRemoval, ApplicationSaying
+from siconform.rm.states import ACCEPTED, COMPLETED, FAILED, NEW, RESUMING, RUNNING, WAITING, State
+
+ACTIVE: Final = (NEW, ACCEPTED, RUNNING, RESUMING, WAITING)
+"""States that are no end."""
 
 
 @monitors("SI-APP-004")
-def each_application_gets_at_most_one_verdict(era: Era) -> Iterator[Observation]:
+def each_application_gets_at_most_one_verdict() -> Judge:
     """There are never more verdicts on an application than additions of it."""
     added: Counter[str] = Counter()
     judged: Counter[str] = Counter()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case ApplicationSaying(application=application):
                 added[application] += 1
@@ -23,28 +36,54 @@ def each_application_gets_at_most_one_verdict(era: Era) -> Iterator[Observation]
             ):
                 judged[application] += 1
                 surplus = judged[application] > added[application]
-                yield Observation(
-                    index, f"one verdict too many on application {application}" if surplus else ""
-                )
-            case _:
-                pass
+                return violated_if(surplus, f"one verdict too many on application {application}")
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
-@monitors("SI-APP-021")
-def state_changes_are_complete(era: Era) -> Iterator[Observation]:
+@monitors("SI-APP-017")
+def removed_applications_get_nothing() -> Judge:
+    """Nothing is allocated to an application that is removed for certain, and not added anew."""
+    partitions: dict[str, str] = {}
+    settling: Settling[str] = Settling()
+    removed: set[str] = set()
+
+    def judge(entry: Entry) -> Judgement:
+        gone = list(settling.hears(entry))
+        removed.update(gone)
+        match entry.content:
+            case ApplicationSaying(application=application, partition=partition):
+                partitions[application] = partition
+                removed.discard(application)
+                settling.forgets(lambda name: name == application)
+            case ApplicationRemoval(application=application, partition=partition):
+                if partitions.get(application) == partition:
+                    settling.says(application, Kind.APPLICATIONS)
+            case Allocated(application=application, identity=identity) if application in removed:
+                return f"allocation {identity} is for {application}, which was removed"
+        return "" if gone else NOTHING_TO_JUDGE
+
+    return judge
+
+
+@monitors("SI-APP-021", outlives_registrations=True)
+def state_changes_are_complete() -> Judge:
     """A state change names an application of this RM, a state and a time.
 
     News of an application from before a new registration may have been under way.
     """
-    known = {e.content.application for e in era.earlier if isinstance(e.content, ApplicationSaying)}
-    for index, entry in era.entries:
+    known: set[str] = set()
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case ApplicationSaying(application=application):
                 known.add(application)
             case ApplicationUpdated() as update:
-                yield Observation(index, _incomplete(update, known))
-            case _:
-                pass
+                return _incomplete(update, known)
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 def _incomplete(update: ApplicationUpdated, known: set[str]) -> str:
@@ -58,20 +97,50 @@ def _incomplete(update: ApplicationUpdated, known: set[str]) -> str:
 
 
 @monitors("SI-APP-022")
-def state_timestamps_do_not_go_back(era: Era) -> Iterator[Observation]:
+def state_timestamps_do_not_go_back() -> Judge:
     """Timestamps of successive state changes of one application never decrease."""
     last: dict[str, int] = {}
-    for index, entry in era.entries:
-        if isinstance(entry.content, ApplicationSaying):
-            last.pop(entry.content.application, None)
-        if isinstance(entry.content, ApplicationUpdated):
-            update = entry.content
-            if update.application in last:
-                back = update.timestamp < last[update.application]
-                yield Observation(
-                    index,
-                    f"{update.application} became {update.state} before its former state"
-                    if back
-                    else "",
-                )
-            last[update.application] = update.timestamp
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case ApplicationSaying(application=application):
+                last.pop(application, None)
+            case ApplicationUpdated(application=application, timestamp=timestamp) as update:
+                before, last[application] = last.get(application), timestamp
+                if before is not None:
+                    says = f"{application} became {update.state} before its former state"
+                    return violated_if(timestamp < before, says)
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+@monitors("SI-APP-030")
+def completed_applications_stay_completed() -> Judge:
+    """After Completed no state comes that is not an end, unless the application is added anew."""
+    return _last_state(COMPLETED)
+
+
+@monitors("SI-GANG-037")
+def failed_applications_stay_failed() -> Judge:
+    """The same after Failed, and it is never Completed either."""
+    return _last_state(FAILED, COMPLETED)
+
+
+def _last_state(final: State, *besides: State) -> Judge:
+    """Judges what comes after this state, which may itself be told again."""
+    reached: set[str] = set()
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case ApplicationSaying(application=application):
+                reached.discard(application)
+            case ApplicationUpdated(application=application, state=state):
+                if state == final:
+                    reached.add(application)
+                    return ""
+                if application in reached and any(state == other for other in (*ACTIVE, *besides)):
+                    return f"{application} became {state} after it was {final}"
+        return NOTHING_TO_JUDGE
+
+    return judge

@@ -1,16 +1,17 @@
-"""Rules about asks: never more than asked for, complete rejections, and rejected means over."""
+"""Rules about asks: never more than asked for, complete rejections, and over when they are over."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import Era, Observation, monitors
-from siconform.rm.facts import Allocated, AskRejected
-from siconform.rm.sayings import AskSaying
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.settling import Settling
+from siconform.rm.facts import Allocated, AskRejected, AskReleased, Kind, Termination
+from siconform.rm.history import Entry
+from siconform.rm.sayings import ApplicationSaying, AskReleaseSaying, AskSaying
 
 
 @monitors("SI-ASK-005")
-def asks_are_not_served_too_often(era: Era) -> Iterator[Observation]:
+def asks_are_not_served_too_often() -> Judge:
     """A key never yields more allocations than all its asks together wanted.
 
     What an ask for zero or fewer means is another, weaker rule (SI-ASK-007): not judged here.
@@ -19,7 +20,8 @@ def asks_are_not_served_too_often(era: Era) -> Iterator[Observation]:
     served: Counter[str] = Counter()
     recovered: set[str] = set()
     unclear: set[str] = set()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case AskSaying(key=key, max_allocations=most) if most <= 0:
                 unclear.add(key)
@@ -30,32 +32,31 @@ def asks_are_not_served_too_often(era: Era) -> Iterator[Observation]:
             case Allocated(key=key, identity=identity) if identity not in recovered:
                 served[key] += 1
                 surplus = served[key] > wanted[key]
-                yield Observation(
-                    index,
-                    f"{served[key]} allocations of {key}, asked were {wanted[key]}"
-                    if surplus
-                    else "",
-                )
+                says = f"{served[key]} allocations of {key}, asked were {wanted[key]}"
+                return violated_if(surplus, says)
             case content:
-                recovered |= {existing.identity for existing in existing_in(content)}
+                recovered.update(existing.identity for existing in existing_in(content))
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 @monitors("SI-ASK-022")
-def rejections_of_asks_are_complete(era: Era) -> Iterator[Observation]:
+def rejections_of_asks_are_complete() -> Judge:
     """A rejection names key and application of an ask and a reason, once for each ask."""
     asked: dict[str, list[str]] = defaultdict(list)
     rejected: Counter[str] = Counter()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case AskSaying() as ask:
                 asked[ask.key].append(ask.application)
-            case AskRejected() as rejection:
-                rejected[rejection.key] += 1
-                yield Observation(
-                    index, _incomplete(rejection, asked[rejection.key], rejected[rejection.key])
-                )
-            case _:
-                pass
+            case AskRejected(key=key) as rejection:
+                rejected[key] += 1
+                return _incomplete(rejection, asked[key], rejected[key])
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> str:
@@ -71,40 +72,114 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
 
 
 @monitors("SI-ASK-017")
-def rejected_asks_stay_rejected(era: Era) -> Iterator[Observation]:
+def rejected_asks_stay_rejected() -> Judge:
     """After the rejection of its only ask a key is not allocated until it is asked for again."""
     open_asks: Counter[str] = Counter()
-    rejected: dict[str, int] = {}
-    for index, entry in era.entries:
+    rejected: set[str] = set()
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case AskSaying(key=key):
                 open_asks[key] += 1
-                rejected.pop(key, None)
+                rejected.discard(key)
             case AskRejected(key=key):
                 open_asks[key] -= 1
                 if open_asks[key] <= 0:
-                    rejected[key] = index
-                    yield Observation(index)
+                    rejected.add(key)
+                    return ""
             case Allocated(key=key) if key in rejected:
-                yield Observation(index, f"{key} was allocated after its rejection")
-            case _:
-                pass
+                return f"{key} was allocated after its rejection"
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+@monitors("SI-ASK-018", "SI-REL-015", "SI-REL-016")
+def withdrawn_asks_are_not_allocated() -> Judge:
+    """An ask withdrawn for certain is not allocated until it is asked for again.
+
+    Real asks of a task group may wait for a placeholder to go; what becomes of those is another,
+    weaker rule (SI-GANG-059): not judged here.
+    """
+    asks: dict[str, AskSaying] = {}
+    settling: Settling[str] = Settling()
+    withdrawn: set[str] = set()
+
+    def judge(entry: Entry) -> Judgement:
+        over = list(settling.hears(entry))
+        withdrawn.update(over)
+        match entry.content:
+            case AskSaying(key=key) as ask:
+                asks[key] = ask
+                withdrawn.discard(key)
+                settling.forgets(lambda name: name == key)
+            case AskReleaseSaying() as withdrawal:
+                for key, ask in asks.items():
+                    if _withdraws(withdrawal, ask):
+                        settling.says(key, Kind.ALLOCATIONS)
+            case Allocated(key=key) if key in withdrawn:
+                return f"{key} was allocated after it was withdrawn"
+        return "" if over else NOTHING_TO_JUDGE
+
+    return judge
+
+
+def _withdraws(withdrawal: AskReleaseSaying, ask: AskSaying) -> bool:
+    return (
+        withdrawal.termination is Termination.STOPPED_BY_RM
+        and withdrawal.partition == ask.partition
+        and withdrawal.application == ask.application
+        and withdrawal.key in ("", ask.key)
+        and (ask.placeholder or not ask.task_group)
+    )
 
 
 @monitors("SI-ASK-019")
-def allocated_asks_are_not_rejected(era: Era) -> Iterator[Observation]:
+def allocated_asks_are_not_rejected() -> Judge:
     """An ask that was allocated in full is not rejected afterwards."""
     wanted: Counter[str] = Counter()
     served: Counter[str] = Counter()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case AskSaying() as ask:
                 wanted[ask.key] += max(ask.max_allocations, 0)
             case Allocated(key=key):
                 served[key] += 1
                 if served[key] == wanted[key]:
-                    yield Observation(index)
+                    return ""
             case AskRejected(key=key) if wanted[key] and served[key] >= wanted[key]:
-                yield Observation(index, f"{key} was rejected after it had been allocated")
-            case _:
-                pass
+                return f"{key} was rejected after it had been allocated"
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+@monitors("SI-ASK-002")
+def released_asks_were_asked_for() -> Judge:
+    """The release of an ask names one of this RM and its application, or repeats the RM's words."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    applications: set[str] = set()
+    said: set[tuple[str, str]] = set()  # application and key, in withdrawals of the RM
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case ApplicationSaying(application=application):
+                applications.add(application)
+            case AskSaying(key=key, application=application):
+                owners[key].add(application)
+            case AskReleaseSaying(key=key, application=application):
+                said.add((application, key))
+            case AskReleased(key=key, application=application):
+                if (application, key) in said:
+                    return ""
+                if not key:
+                    says = f"release of every ask of {application!r}, which was never added"
+                    return violated_if(application not in applications, says)
+                if key not in owners:
+                    return f"release of ask {key!r}, which nobody asked for"
+                says = f"release of ask {key} names application {application!r}"
+                return violated_if(application not in owners[key], says)
+        return NOTHING_TO_JUDGE
+
+    return judge

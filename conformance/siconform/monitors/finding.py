@@ -1,42 +1,32 @@
 """What a monitor is, and what it found."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from siconform.rm.history import Entry
 
+Judgement = str | None
+"""Of one entry: None where there is nothing to judge, "" where the rule holds, or what is wrong."""
 
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """One moment at which a monitor's premise held; ``violation`` is empty where the rule held."""
+Judge = Callable[[Entry], Judgement]
+"""Hears every entry of one life of an RM in order, and says of each what it makes of it."""
 
-    index: int  # of the entry in the history
-    violation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Era:
-    """The life of one RM from one successful registration to the next, with history indexes.
-
-    What was said before the index ``judged_from`` is context: observations there do not count.
-    ``earlier`` is what the RM said and heard in the lives before this one.
-    """
-
-    entries: Sequence[tuple[int, Entry]]
-    judged_from: int = 0
-    earlier: Sequence[Entry] = ()
-
-
-Rule = Callable[[Era], Iterator[Observation]]
+NOTHING_TO_JUDGE: Final = None
 
 
 @dataclass(frozen=True, slots=True)
 class Monitor:
-    """A safety rule over an era, and the requirements it is evidence for."""
+    """A safety rule, and the requirements it is evidence for.
+
+    A life of an RM goes from one successful registration to the next and has a judge of its own;
+    the judge of a rule that ``outlives_registrations`` hears all lives of the RM.
+    """
 
     name: str
     requirements: tuple[str, ...]
-    rule: Rule
+    begins: Callable[[], Judge]
+    outlives_registrations: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +47,18 @@ MONITORS: list[Monitor] = []
 """Every monitor, in the order of definition."""
 
 
-def monitors(*requirements: str) -> Callable[[Rule], Rule]:
-    """Declare a function over an era as the monitor of these requirements."""
+def monitors(
+    *requirements: str, outlives_registrations: bool = False
+) -> Callable[[Callable[[], Judge]], Callable[[], Judge]]:
+    """Declare a function that makes a judge as the monitor of these requirements."""
 
-    def declare(rule: Rule) -> Rule:
-        MONITORS.append(Monitor(rule.__name__, requirements, rule))
-        return rule
+    def declare(begins: Callable[[], Judge]) -> Callable[[], Judge]:
+        MONITORS.append(Monitor(begins.__name__, requirements, begins, outlives_registrations))
+        return begins
 
     return declare
+
+
+def violated_if(wrong: object, says: str) -> str:
+    """The judgement of a rule that is violated with this sentence, or holds."""
+    return says if wrong else ""

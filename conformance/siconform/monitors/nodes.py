@@ -1,29 +1,119 @@
-"""Rules about nodes: one verdict for each creation."""
+"""Rules about nodes: one verdict for each creation, and nothing new where nothing may be placed."""
 
 from collections import Counter
-from collections.abc import Iterator
 
-from siconform.monitors.finding import Era, Observation, monitors
-from siconform.rm.facts import NodeAccepted, NodeRejected
+from siconform.monitors.existing import existing_in
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.settling import Settling
+from siconform.rm.facts import Allocated, Kind, NodeAccepted, NodeRejected, Released, Termination
+from siconform.rm.history import Entry
 from siconform.rm.sayings import Action, NodeSaying
+
+_CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
 @monitors("SI-NODE-004")
-def creations_get_at_most_one_verdict(era: Era) -> Iterator[Observation]:
+def creations_get_at_most_one_verdict() -> Judge:
     """Acceptances never outnumber creations, and all verdicts never outnumber all requests."""
     created: Counter[str] = Counter()
     named: Counter[str] = Counter()
     accepted: Counter[str] = Counter()
     judged: Counter[str] = Counter()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case NodeSaying(node=node, action=action):
                 named[node] += 1
-                created[node] += action in (Action.CREATE, Action.CREATE_DRAINING)
+                created[node] += action in _CREATIONS
             case NodeAccepted(node=node) | NodeRejected(node=node):
                 judged[node] += 1
                 accepted[node] += isinstance(entry.content, NodeAccepted)
                 surplus = accepted[node] > created[node] or judged[node] > named[node]
-                yield Observation(index, f"one verdict too many on node {node}" if surplus else "")
-            case _:
-                pass
+                return violated_if(surplus, f"one verdict too many on node {node}")
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+@monitors("SI-ALLOC-001", "SI-NODE-033")
+def nodes_of_allocations_exist() -> Judge:
+    """The node of a new allocation is registered by this RM; once it is gone for certain, not."""
+    known: set[str] = set()
+    leaving: Settling[str] = Settling()
+
+    def judge(entry: Entry) -> Judgement:
+        known.difference_update(leaving.hears(entry))
+        match entry.content:
+            case NodeSaying(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
+                known.add(node)
+                leaving.forgets(lambda left: left == node)
+            case NodeSaying(action=Action.DECOMMISSION, node=node):
+                leaving.says(node, Kind.NODES)
+            case Allocated(node=node, identity=identity):
+                says = f"allocation {identity} is on {node}, no node of this RM"
+                return violated_if(node not in known, says)
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+@monitors("SI-NODE-026")
+def draining_nodes_get_nothing_new() -> Judge:
+    """Nothing is placed on a node that drains for certain, until it is told otherwise.
+
+    What exists there is no new allocation, and neither is one that takes the place of another.
+    """
+    drains = _Draining()
+
+    def judge(entry: Entry) -> Judgement:
+        settled = drains.hears(entry)
+        match entry.content:
+            case Allocated(node=node) as new if node in drains.nodes and not drains.excuses(new):
+                return f"allocation {new.identity} is on {node}, which is draining"
+        return "" if settled else NOTHING_TO_JUDGE
+
+    return judge
+
+
+class _Draining:
+    """The nodes that drain for certain."""
+
+    def __init__(self) -> None:
+        self.nodes: set[str] = set()
+        self._known: set[str] = set()
+        self._settling: Settling[str] = Settling()
+        self._excused: set[str] = set()  # identities that exist, groups where one is replaced
+
+    def hears(self, entry: Entry) -> bool:
+        """Whether another node drains with this."""
+        before = len(self.nodes)
+        self.nodes.update(self._settling.hears(entry))
+        match entry.content:
+            case NodeSaying(node=node, action=action) if action in _CREATIONS:
+                self._creates(node, action)
+            case NodeSaying(node=node, action=Action.DRAIN) if node in self._known:
+                self._settling.says(node, Kind.NODES)
+            case NodeSaying(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
+                self._forgets(node)
+                if action is Action.DECOMMISSION:
+                    self._known.discard(node)
+            case Released(application=application, termination=Termination.PLACEHOLDER_REPLACED):
+                self._excused.add(application)
+        self._excused |= {existing.identity for existing in existing_in(entry.content)}
+        return len(self.nodes) > before
+
+    def excuses(self, new: Allocated) -> bool:
+        """It was there before, or takes a place that was."""
+        replacing = bool(new.task_group) and new.application in self._excused
+        return replacing or new.identity in self._excused
+
+    def _creates(self, node: str, action: Action) -> None:
+        if node not in self._known:
+            self._forgets(node)
+            if action is Action.CREATE_DRAINING:
+                self.nodes.add(node)
+        self._known.add(node)
+
+    def _forgets(self, node: str) -> None:
+        self.nodes.discard(node)
+        self._settling.forgets(lambda draining: draining == node)

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import Era, Observation, monitors
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.rm.facts import Allocated, AskReleased, Released, Termination
-from siconform.rm.history import Content
+from siconform.rm.history import Content, Entry
 from siconform.rm.resource_manager import CONFIRMED
 from siconform.rm.sayings import (
     Action,
@@ -18,53 +18,66 @@ from siconform.rm.sayings import (
 
 
 @monitors("SI-REL-009")
-def confirmations_are_not_confirmed(era: Era) -> Iterator[Observation]:
-    """Once the RM has confirmed a release of the scheduler nothing more is said about it."""
+def confirmations_are_not_confirmed() -> Judge:
+    """Once the RM has confirmed a release of the scheduler nothing more is said about it.
+
+    An RM that then releases it by itself may be answered.
+    """
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
             case Released(identity=identity) if identity in confirmed:
-                yield Observation(index, f"the confirmation for {identity} was answered")
+                return f"the confirmation for {identity} was answered"
             case Released(identity=identity, termination=termination) if termination in CONFIRMED:
                 started[identity] = termination
-            case ReleaseSaying(identity=identity, termination=termination) if (
-                identity and started.get(identity) is termination
-            ):
-                confirmed.add(identity)
-                yield Observation(index)
+            case ReleaseSaying(identity=identity, termination=termination) if identity:
+                if started.get(identity) is termination:
+                    confirmed.add(identity)
+                    return ""
+                confirmed.discard(identity)
             case content:
                 for existing in existing_in(content):
                     started.pop(existing.identity, None)
                     confirmed.discard(existing.identity)
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 @monitors("SI-REL-013")
-def stops_go_back_to_the_rm(era: Era) -> Iterator[Observation]:
+def stops_go_back_to_the_rm() -> Judge:
     """STOPPED_BY_RM ends an allocation only where the RM asked for something that ends it.
 
     That is a release, the removal of the application or the decommission of the node; a withdrawn
     ask is let pass, as it is a request of the RM too.
     """
     causes = _Causes()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         if isinstance(entry.content, Released):
             if entry.content.termination is Termination.STOPPED_BY_RM:
-                yield Observation(index, causes.missing_for(entry.content))
+                return causes.missing_for(entry.content)
         else:
             causes.hears(entry.content)
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 @monitors("SI-REL-020")
-def ask_releases_name_a_partition(era: Era) -> Iterator[Observation]:
+def ask_releases_name_a_partition() -> Judge:
     """The release of an ask names a partition, whether it is a decision or a confirmation."""
-    for index, entry in era.entries:
-        if isinstance(entry.content, AskReleased):
-            missing = not entry.content.partition
-            yield Observation(
-                index,
-                f"the release of ask {entry.content.key} names no partition" if missing else "",
-            )
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case AskReleased(key=key, partition=partition):
+                says = f"the release of ask {key} names no partition"
+                return violated_if(not partition, says)
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 class _Causes:

@@ -1,80 +1,97 @@
 """Rules about the bytes themselves: declared fields only, nothing reserved, nothing left unset."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from siconform.monitors.finding import Era, Observation, monitors
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.rm.facts import Released, Termination, Unreadable
+from siconform.rm.history import Entry
 from siconform.rm.sayings import ReleaseSaying
 
 
 @monitors("SI-WIRE-006")
-def every_field_is_declared(era: Era) -> Iterator[Observation]:
+def every_field_is_declared() -> Judge:
     """What the scheduler sends decodes as its type and leaves no unknown field.
 
     A message with nothing in it shows neither.
     """
-    for index, message in _messages(era):
+
+    def judge_message(message: Message) -> Judgement:
+        if not message.ByteSize():
+            return NOTHING_TO_JUDGE
         unknown = list(_unknown(message))
-        if message.ByteSize():
-            yield Observation(index, f"undeclared field {unknown[0]}" if unknown else "")
-    for index, entry in era.entries:
+        return f"undeclared field {unknown[0]}" if unknown else ""
+
+    told = _of_messages(judge_message)
+
+    def judge(entry: Entry) -> Judgement:
         if isinstance(entry.content, Unreadable):
-            yield Observation(index, f"undecodable bytes: {entry.content.problem}")
+            return f"undecodable bytes: {entry.content.problem}"
+        return told(entry)
+
+    return judge
 
 
 @monitors("SI-WIRE-008")
-def reserved_numbers_are_not_used(era: Era) -> Iterator[Observation]:
+def reserved_numbers_are_not_used() -> Judge:
     """No message carries a number its definition reserves."""
-    for index, message in _messages(era):
+
+    def judge_message(message: Message) -> Judgement:
+        if not _can_reserve(message):
+            return NOTHING_TO_JUDGE
         used = [f"{name} {number}" for name, number in _unknown_numbers(message)]
-        reserved = [u for u in used if u in _RESERVED]
-        if _can_reserve(message):
-            yield Observation(index, f"reserved number: {reserved[0]}" if reserved else "")
+        reserved = [number for number in used if number in _RESERVED]
+        return f"reserved number: {reserved[0]}" if reserved else ""
+
+    return _of_messages(judge_message)
 
 
 @monitors("SI-WIRE-010")
-def releases_say_why(era: Era) -> Iterator[Observation]:
+def releases_say_why() -> Judge:
     """A release the scheduler started has a type; echoes of an unset one do not count."""
     unset: set[str] = set()
-    for index, entry in era.entries:
+
+    def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case ReleaseSaying(termination=Termination.UNKNOWN, identity=identity):
-                unset.add(identity)
-                if not identity:
-                    unset.add(entry.content.application)
-            case Released() as release:
-                echo = release.identity in unset or release.application in unset
-                if not echo:
-                    missing = release.termination is Termination.UNKNOWN
-                    yield Observation(
-                        index, f"release of {release.identity} has no type" if missing else ""
-                    )
-            case _:
-                pass
+            case ReleaseSaying(termination=Termination.UNKNOWN) as said:
+                unset.add(said.identity or said.application)
+            case Released(identity=identity, application=application, termination=termination):
+                if not {identity, application} & unset:
+                    missing = termination is Termination.UNKNOWN
+                    return violated_if(missing, f"release of {identity} has no type")
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 @monitors("SI-WIRE-012")
-def a_priority_is_said_in_one_way(era: Era) -> Iterator[Observation]:
+def a_priority_is_said_in_one_way() -> Judge:
     """No message of 2021-02 carries both members of the priority, number and class name."""
-    for index, message in _messages(era):
-        for part in _parts(message):
-            if part.DESCRIPTOR.full_name == "si.v1.Priority":
-                both = all(part.HasField(field.name) for field in part.DESCRIPTOR.fields)
-                yield Observation(index, "a priority by number and by name at once" if both else "")
+
+    def judge_message(message: Message) -> Judgement:
+        said = [p for p in _parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
+        if not said:
+            return NOTHING_TO_JUDGE
+        both = any(all(p.HasField(field.name) for field in p.DESCRIPTOR.fields) for p in said)
+        return violated_if(both, "a priority by number and by name at once")
+
+    return _of_messages(judge_message)
 
 
 @monitors("SI-CONN-012")
-def the_action_is_resync_or_none(era: Era) -> Iterator[Observation]:
+def the_action_is_resync_or_none() -> Judge:
     """The control code of 2021-02 is not used for anything else."""
-    for index, message in _messages(era):
-        if message.DESCRIPTOR.full_name == "si.v1.UpdateResponse":
-            action = getattr(message, "action", _NO_ACTION)
-            defined = action in (_NO_ACTION, _RESYNC)
-            yield Observation(index, "" if defined else f"action {action}, which is none")
+
+    def judge_message(message: Message) -> Judgement:
+        if message.DESCRIPTOR.full_name != "si.v1.UpdateResponse":
+            return NOTHING_TO_JUDGE
+        action = getattr(message, "action", _NO_ACTION)
+        return violated_if(action not in (_NO_ACTION, _RESYNC), f"action {action}, which is none")
+
+    return _of_messages(judge_message)
 
 
 _NO_ACTION, _RESYNC = 0, 1
@@ -87,19 +104,18 @@ _RESERVED = {
 """Where they are declared fields (UUID up to 2023-08) they never show up as unknown numbers."""
 
 
-def _messages(era: Era) -> Iterator[tuple[int, Message]]:
-    """What the scheduler said during the test; these rules need no context."""
-    seen = None
-    for index, entry in era.entries:
-        if (
-            index < era.judged_from
-            or entry.said_by_rm
-            or entry.message is None
-            or entry.number == seen
-        ):
-            continue
-        seen = entry.number
-        yield index, entry.message
+def _of_messages(judge_message: Callable[[Message], Judgement]) -> Judge:
+    """A judge of what the scheduler says, once a message, whatever number of elements it has."""
+    last = -1
+
+    def judge(entry: Entry) -> Judgement:
+        nonlocal last
+        if entry.said_by_rm or entry.message is None or entry.number == last:
+            return NOTHING_TO_JUDGE
+        last = entry.number
+        return judge_message(entry.message)
+
+    return judge
 
 
 def _can_reserve(message: Message) -> bool:

@@ -154,6 +154,10 @@ class History:
         """A copy of the entries from ``start`` on."""
         return self._entries[start:]
 
+    def between(self, start: int, end: int) -> list[Entry]:
+        """A copy of the entries from ``start`` up to ``end``, which is left out."""
+        return self._entries[start:end]
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -167,14 +171,15 @@ class Exchange:
 
     def entries(self) -> list[Entry]:
         """What was said and told during the test."""
-        return self.history.since(self.start)[: self._length()]
+        return self.history.between(self.start, self.until())
 
     def everything(self) -> list[Entry]:
-        """The same, preceded by everything since the history began (monitors need it)."""
-        return self.history.since(0)[: self.start + self._length()]
+        """The same, preceded by everything since the history began."""
+        return self.history.between(0, self.until())
 
-    def _length(self) -> int:
-        return (len(self.history) if self.end is None else self.end) - self.start
+    def until(self) -> int:
+        """The index of the first entry after it."""
+        return len(self.history) if self.end is None else self.end
 
     def render(self) -> str:
         """The exchange with times for a person; fences are left out."""

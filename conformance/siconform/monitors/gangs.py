@@ -1,0 +1,88 @@
+"""Rules about gangs: a placeholder and what replaces it never both hold their room."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from siconform.monitors.existing import existing_in
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.rm.facts import Allocated, Released, Termination
+from siconform.rm.history import Content, Entry
+from siconform.rm.sayings import Action, ApplicationRemoval, AskSaying, NodeSaying, ReleaseSaying
+
+
+class _Group(NamedTuple):
+    application: str
+    name: str
+
+
+@monitors("SI-GANG-020")
+def replacements_wait_for_their_confirmation() -> Judge:
+    """While a placeholder is to be replaced, one real ask of its group is still to be served.
+
+    Each open release is for a real ask of its own, whichever that is. One that the RM withdrew
+    still counts: its placeholder goes nevertheless.
+    """
+    replacements = _Replacements()
+    wanted: Counter[_Group] = Counter()
+    recovered: set[str] = set()
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case AskSaying(task_group=name, placeholder=False) as ask if name:
+                wanted[_Group(ask.application, name)] += max(ask.max_allocations, 0)
+            case Allocated(task_group=name, placeholder=False, identity=identity) as new if (
+                name and identity not in recovered
+            ):
+                group = _Group(new.application, name)
+                wanted[group] -= 1
+                if group in replacements.seen:
+                    says = f"allocation {identity} came before its placeholder was confirmed"
+                    return violated_if(replacements.open(group) > wanted[group], says)
+            case content:
+                recovered.update(existing.identity for existing in existing_in(content))
+                replacements.hears(content)
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+class _Replacements:
+    """The placeholders that are to be replaced and still hold their room."""
+
+    def __init__(self) -> None:
+        self.seen: set[_Group] = set()  # where one was to be replaced, ever
+        self._placeholders: dict[str, Allocated] = {}
+        self._open: set[str] = set()  # identities
+
+    def open(self, group: _Group) -> int:
+        """How many of this group."""
+        return sum(_group(self._placeholders[identity]) == group for identity in self._open)
+
+    def hears(self, content: Content) -> None:
+        match content:
+            case Allocated(placeholder=True):
+                self._placeholders[content.identity] = content
+            case Released(termination=Termination.PLACEHOLDER_REPLACED, identity=identity):
+                if identity in self._placeholders:
+                    self._open.add(identity)
+                    self.seen.add(_group(self._placeholders[identity]))
+            case (
+                ReleaseSaying(identity="", application=application)
+                | ApplicationRemoval(application=application)
+            ):
+                self._ends(lambda placeholder: placeholder.application == application)
+            case ReleaseSaying(identity=identity) | Released(identity=identity):
+                self._open.discard(identity)
+            case NodeSaying(action=Action.DECOMMISSION, node=node):
+                self._ends(lambda placeholder: placeholder.node == node)
+            case _:
+                existing = [a for a in existing_in(content) if a.placeholder is True]
+                self._placeholders.update({a.identity: a for a in existing})
+
+    def _ends(self, which: Callable[[Allocated], bool]) -> None:
+        self._open = {i for i in self._open if not which(self._placeholders[i])}
+
+
+def _group(placeholder: Allocated) -> _Group:
+    return _Group(placeholder.application, placeholder.task_group)

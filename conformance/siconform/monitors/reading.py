@@ -1,0 +1,96 @@
+"""Reading a history with every monitor: each entry once, however many tests share the history."""
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from siconform.monitors.finding import MONITORS, Finding, Judge, Monitor
+from siconform.rm.history import Entry, Exchange, History, Registered
+
+
+@dataclass(slots=True)
+class _Record:
+    """What one monitor has seen so far: entries, by their index, in order."""
+
+    held: list[int] = field(default_factory=list)
+    violations: list[tuple[int, str]] = field(default_factory=list)
+
+
+class _Life:
+    """The judges of one RM, from one successful registration to the next."""
+
+    def __init__(self, former: "_Life | None" = None) -> None:
+        self.judges: list[Judge] = [
+            former.judges[number]
+            if former is not None and monitor.outlives_registrations
+            else monitor.begins()
+            for number, monitor in enumerate(MONITORS)
+        ]
+
+    def was_asked_for(self, registration: Entry | None) -> None:
+        """The call that it began with was said before it did."""
+        if registration is not None:
+            for judge in self.judges:
+                judge(registration)
+
+
+class Reading:
+    """What the monitors make of a history as far as it was read."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._lives: dict[str, _Life] = {}
+        self._asked: dict[str, Entry] = {}  # the last call to register of each RM
+        self._records = [_Record() for _ in MONITORS]
+
+    def reads(self, history: History, end: int) -> None:
+        """Let the judges hear what has been added before the index ``end``."""
+        for entry in history.between(self._read, end):
+            self._hears(self._read, entry)
+            self._read += 1
+
+    def findings(self, start: int, end: int) -> list[Finding]:
+        """Of each monitor, what it saw between these indexes; what went before was context."""
+        return [
+            _finding(monitor, record, start, end)
+            for monitor, record in zip(MONITORS, self._records, strict=True)
+        ]
+
+    def _hears(self, index: int, entry: Entry) -> None:
+        life = self._lives.get(entry.rm)
+        if life is None or _begins_anew(entry):
+            life = self._lives[entry.rm] = _Life(life)
+            life.was_asked_for(self._asked.get(entry.rm))
+        if isinstance(entry.content, Registered) and entry.said_by_rm:
+            self._asked[entry.rm] = entry
+        for judge, record in zip(life.judges, self._records, strict=True):
+            judgement = judge(entry)
+            if judgement is not None:
+                record.held.append(index)
+                if judgement:
+                    record.violations.append((index, judgement))
+
+
+def _begins_anew(entry: Entry) -> bool:
+    content = entry.content
+    return isinstance(content, Registered) and not entry.said_by_rm and content.status == "OK"
+
+
+def _finding(monitor: Monitor, record: _Record, start: int, end: int) -> Finding:
+    held = bisect_left(record.held, end) - bisect_left(record.held, start)
+    first = bisect_left(record.violations, (start, ""))
+    violated = record.violations[first : first + 1]
+    for index, says in violated:
+        if index < end:
+            return Finding(monitor.name, monitor.requirements, held, says, index)
+    return Finding(monitor.name, monitor.requirements, held, None)
+
+
+_READINGS: WeakKeyDictionary[History, Reading] = WeakKeyDictionary()
+
+
+def reading_of(exchange: Exchange) -> Reading:
+    """The one reading of the history, up to the end of this exchange or further."""
+    reading = _READINGS.setdefault(exchange.history, Reading())
+    reading.reads(exchange.history, exchange.until())
+    return reading

@@ -1,0 +1,182 @@
+"""Rules about room: nodes hold what they can, queues what they may.
+
+Everything is read in the scheduler's favour where the order of things is open. A limit counts as
+soon as it is said; a lower one only when it is certain that it is known. Room counts as free as
+soon as the RM says a release, a removal or a decommission. What exists counts once it is certain
+that it was taken over, and as far as it fits: that it counts beyond the limit is only a SHOULD
+(SI-REC-013).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from siconform.monitors.existing import TakenOver
+from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors
+from siconform.monitors.quotas import Quotas
+from siconform.monitors.settling import Settling
+from siconform.rm.facts import Allocated, AllocationRejected, Kind, Released
+from siconform.rm.history import Entry
+from siconform.rm.resource_manager import CONFIRMED
+from siconform.rm.sayings import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
+
+Places = Callable[[Allocated], Iterable[str]]
+"""Where an allocation takes room: a node, or queues."""
+
+Limit = Callable[[str, str], int | None]
+"""The most there may be of a resource in a place; None where there is no limit."""
+
+
+@monitors("SI-NODE-006", "SI-NODE-018")
+def nodes_are_not_overfilled() -> Judge:
+    """No new allocation takes a node above the largest capacity it may have at that moment."""
+    nodes = _Capacities()
+    books = _Books(lambda allocation: (allocation.node,), nodes.most)
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case Allocated() as echo if books.existing.knows(echo):
+                books.takes_if_it_fits(echo)
+            case Allocated() as new:
+                over = books.takes(new)
+                return f"node {over}, it has {nodes.words(new.node)}" if over else ""
+            case _:
+                books.hears(entry)
+                nodes.hears(entry)
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+@monitors("SI-ASK-011")
+def queues_are_not_overfilled() -> Judge:
+    """No new allocation takes a queue above the maximum the RM's configuration gives it."""
+    return _queue_judge(lambda _: True)
+
+
+@monitors("SI-GANG-027")
+def placeholders_count_against_the_quota() -> Judge:
+    """The same where placeholders are among what the queue holds."""
+    return _queue_judge(lambda held: any(allocation.placeholder for allocation in held))
+
+
+def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
+    quotas = Quotas()
+    books = _Books(lambda allocation: quotas.limited(allocation.application), quotas.most)
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case Allocated() as echo if books.existing.knows(echo):
+                books.takes_if_it_fits(echo)
+            case Allocated() as new if queues := quotas.limited(new.application):
+                over = books.takes(new)
+                held = [allocation for queue in queues for allocation in books.held(queue)]
+                if concerns(held):
+                    return f"queue {over}, more than its maximum" if over else ""
+            case _:
+                books.hears(entry)
+                quotas.hears(entry)
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+class _Capacities:
+    """What each node may have, by what the RM said last and before that."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, list[Mapping[str, int]]] = {}
+        self._settling: Settling[tuple[str, Mapping[str, int]]] = Settling()
+
+    def most(self, node: str, resource: str) -> int | None:
+        said = self._said.get(node)
+        return max(c.get(resource, 0) for c in said) if said else None
+
+    def words(self, node: str) -> str:
+        said = self._said.get(node) or [{}]
+        return " or ".join(str(dict(capacity)) for capacity in said)
+
+    def hears(self, entry: Entry) -> None:
+        for node, settled in self._settling.hears(entry):
+            said = self._said.get(node, [])
+            latest = next((n for n, c in enumerate(said) if c is settled), 0)
+            self._said[node] = said[latest:]
+        match entry.content:
+            case NodeSaying(action=Action.DECOMMISSION, node=node):
+                self._said.pop(node, None)
+                self._settling.forgets(lambda one: one[0] == node)
+            case NodeSaying(action=action, node=node, capacity=capacity) if capacity is not None:
+                said = self._said.setdefault(node, [])
+                said.append(dict(capacity))
+                if action is Action.UPDATE and len(said) > 1:
+                    self._settling.says((node, said[-1]), Kind.NODES)
+
+
+class _Books:
+    """What holds room where."""
+
+    def __init__(self, places: Places, most: Limit) -> None:
+        self._places = places
+        self._most = most
+        self._live: dict[str, Allocated] = {}
+        self._in: dict[str, dict[str, Allocated]] = {}  # by place, then by identity
+        self.existing = TakenOver()
+
+    def held(self, place: str) -> list[Allocated]:
+        """What holds room there."""
+        return list(self._in.get(place, {}).values())
+
+    def takes(self, new: Allocated) -> str:
+        """Give it room; too much of what is then where, or nothing."""
+        self._begins(new)
+        for place in self._places(new):
+            for name in (n for n, amount in new.resource.items() if amount > 0):
+                most = self._most(place, name)
+                if most is None:
+                    continue
+                used = sum(a.resource.get(name, 0) for a in self._in[place].values())
+                if used > most:
+                    return f"{place} holds {used} of {name} with {new.identity}"
+        return ""
+
+    def takes_if_it_fits(self, existing: Allocated) -> None:
+        """Give it room where there is some."""
+        if self.takes(existing):
+            self._ends([existing.identity])
+
+    def hears(self, entry: Entry) -> None:
+        """What is taken over, and what ends, with this."""
+        for existing in self.existing.hears(entry):
+            self.takes_if_it_fits(existing)
+        match entry.content:
+            case NodeSaying(action=Action.DECOMMISSION, node=node):
+                self._ends_where(lambda a: a.node == node)
+            case ApplicationRemoval(application=application):
+                self._ends_where(lambda a: a.application == application)
+            case ReleaseSaying(identity="", application=application):
+                self._ends_where(lambda a: a.application == application)
+            case AllocationRejected(key=key):
+                self._ends_where(lambda a: a.key == key)
+            case ReleaseSaying(identity=identity):
+                self._ends_one(identity)
+            case Released(identity=identity, termination=termination):
+                if termination not in CONFIRMED:
+                    self._ends_one(identity)
+
+    def _begins(self, new: Allocated) -> None:
+        self._ends([new.identity])
+        self._live[new.identity] = new
+        for place in self._places(new):
+            self._in.setdefault(place, {})[new.identity] = new
+
+    def _ends_one(self, identity: str) -> None:
+        self._ends([identity])
+        self.existing.forgets(lambda a: a.identity == identity)
+
+    def _ends_where(self, which: Callable[[Allocated], bool]) -> None:
+        self._ends([identity for identity, a in self._live.items() if which(a)])
+        self.existing.forgets(which)
+
+    def _ends(self, identities: Iterable[str]) -> None:
+        for identity in identities:
+            if self._live.pop(identity, None) is not None:
+                for held in self._in.values():
+                    held.pop(identity, None)
