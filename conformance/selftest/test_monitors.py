@@ -186,6 +186,8 @@ CASES = (
             *(ApplicationRemoval("a", "default"), released("3")),  # ended with its application
             replace(RELEASE, identity="3", termination=PREEMPTED),  # a late confirmation
             *(allocated("k", "4"), *(replace(RELEASE, identity="4"), released("4")) * 2),  # again
+            *(allocated("k", "5"), replace(RELEASE, identity="5"), released("5", PREEMPTED)),
+            released("5"),  # the two crossed on the way
         ],
         [allocated(), RELEASE],
         [
@@ -318,6 +320,7 @@ CASES = (
         [
             *(APP, ASK, ask_released(), ask_released("")),
             *(replace(WITHDRAWAL, key="other"), ask_released("other")),
+            *(OLD_ITSELF, ask_released("old")),
         ],
         [ASK, released()],
         [
@@ -404,7 +407,11 @@ CASES = (
     ),
     Case(
         "confirmations_are_not_confirmed",
-        [PREEMPTION, CONFIRMATION, RELEASE, released()],
+        [
+            *(PREEMPTION, CONFIRMATION, RELEASE, released()),
+            *(replace(RELEASE, identity="2"), released("2", PREEMPTED)),  # crossing on the way
+            *(replace(CONFIRMATION, identity="2"), released("2")),
+        ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [
             ("was answered", [PREEMPTION, CONFIRMATION, PREEMPTION]),

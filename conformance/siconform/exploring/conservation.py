@@ -29,6 +29,7 @@ class Missing(NotAsTheTextSays):
 
 def ends_everything(has: Holdings) -> None:
     """Every other allocation is released by itself; the rest ends with its application."""
+    has.rm.confirms_everything()
     for allocation in has.allocations()[::2]:
         has.rm.releases(allocation)
     for application in has.applications:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from siconform.rm.facts import Allocated, Released
-from siconform.rm.handles import Application, Ask, Node
+from siconform.rm.handles import Application, Ask, Gang, Node
 from siconform.rm.resource_manager import ResourceManager
 
 T = TypeVar("T")
@@ -40,6 +40,10 @@ class Holdings:
             and told.key in keys
         ]
         return sorted(live, key=lambda told: keys.index(told.key))
+
+    def gangs(self) -> list[Gang]:
+        """The applications that are gangs."""
+        return [application for application in self.applications if isinstance(application, Gang)]
 
     def resizes(self, node: Node, capacity: dict[str, int]) -> None:
         """The node has this capacity from now on."""

@@ -12,7 +12,7 @@ from siwire import Capability
 from siconform.exploring.holdings import Holdings, chosen
 from siconform.rm.allocation_verbs import PLAIN_POLICY
 from siconform.rm.application_verbs import DEFAULT_QUEUE
-from siconform.rm.gang_verbs import GANG_QUEUE, QUOTA_QUEUE
+from siconform.rm.gang_verbs import GANG_QUEUE, HARD, QUOTA_QUEUE, SOFT
 from siconform.rm.handles import Node
 from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
@@ -64,6 +64,10 @@ def _has_nodes(self: "ArbitraryRM") -> bool:
 
 def _has_applications(self: "ArbitraryRM") -> bool:
     return bool(self.has.applications)
+
+
+def _has_gangs(self: "ArbitraryRM") -> bool:
+    return bool(self.has.gangs())
 
 
 def _has_asks(self: "ArbitraryRM") -> bool:
@@ -155,6 +159,43 @@ class ArbitraryRM(RuleBasedStateMachine):
     def submits_application(self, queue: str) -> None:
         """In a queue with or without a limit."""
         self.has.applications.append(self.rm.submits_application(queue=queue))
+
+    @precondition(lambda self: len(self.has.applications) < _MOST_APPLICATIONS)
+    @step(
+        members=st.integers(1, 3),
+        memory=st.integers(1, 3),
+        queue=st.sampled_from((GANG_QUEUE, QUOTA_QUEUE)),
+        style=st.sampled_from((SOFT, HARD)),
+    )
+    def submits_gang(self, members: int, memory: int, queue: str, style: str) -> None:
+        """A gang, with an ask for each placeholder."""
+        gang = self.rm.submits_gang(members=members, memory=memory, queue=queue, style=style)
+        self.has.applications.append(gang)
+        self.has.asks += self.rm.asks_placeholders(gang)
+
+    @precondition(_has_gangs)
+    @step(which=_ANY_ONE, other_size=st.sampled_from((None, None, 1, 4)))
+    def asks_for_member(self, which: int, other_size: int | None) -> None:
+        """The real one, maybe smaller or larger than its placeholder, maybe one too many."""
+        gang = chosen(self.has.gangs(), which)
+        if gang is not None:
+            self.has.asks.append(self.rm.asks_member(gang, memory=other_size))
+
+    @precondition(_has_gangs)
+    @step(which=_ANY_ONE)
+    def asks_for_another_placeholder(self, which: int) -> None:
+        """More than the gang said it would have."""
+        gang = chosen(self.has.gangs(), which)
+        if gang is not None:
+            self.has.asks.append(self.rm.asks_placeholder(gang))
+
+    @step()
+    def takes_its_time_to_confirm_or_confirms(self) -> None:
+        """What the scheduler releases is confirmed at once, or some steps later."""
+        if self.rm.is_confirming:
+            self.rm.stops_confirming()
+        else:
+            self.rm.confirms_everything()
 
     @precondition(lambda self: len(self.has.applications) > 1)
     @step(which=_ANY_ONE)

@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import ANY, Allocated, Released, Termination
+from siconform.rm.facts import ANY, CONFIRMED, Allocated, Released, Termination
 from siconform.rm.history import Entry
-from siconform.rm.resource_manager import CONFIRMED
 from siconform.rm.sayings import Amounts, AskSaying, ReleaseSaying
 
 
@@ -84,16 +83,18 @@ def ended_allocations_stay_ended() -> Judge:
         match entry.content:
             case Released(identity="") | ReleaseSaying(identity=""):
                 pass
-            case Released(identity=identity, termination=termination):
-                asked_for, said[identity] = said[identity] > 0, max(0, said[identity] - 1)
-                stopped = termination is Termination.STOPPED_BY_RM
-                if stopped and unconfirmed.pop(identity, None) is not None:
-                    return ""
-                if identity in ended and not asked_for:
+            case Released(identity=identity, termination=termination) if termination in CONFIRMED:
+                if identity in ended:
                     return f"allocation {identity} was released twice"
                 ended.add(identity)
-                if termination in CONFIRMED and not asked_for:
-                    unconfirmed[identity] = termination
+                unconfirmed[identity] = termination
+                return ""
+            case Released(identity=identity):
+                asked_for, said[identity] = said[identity] > 0, max(0, said[identity] - 1)
+                was_open = unconfirmed.pop(identity, None) is not None
+                if identity in ended and not asked_for and not was_open:
+                    return f"allocation {identity} was released twice"
+                ended.add(identity)
                 return ""
             case ReleaseSaying(identity=identity, termination=termination):
                 if unconfirmed.pop(identity, None) is termination:

@@ -157,7 +157,10 @@ def allocated_asks_are_not_rejected() -> Judge:
 
 @monitors("SI-ASK-002")
 def released_asks_were_asked_for() -> Judge:
-    """The release of an ask names one of this RM and its application, or repeats the RM's words."""
+    """The release of an ask names one of this RM and its application, or repeats the RM's words.
+
+    The key of what exists was that of an ask as well.
+    """
     owners: dict[str, set[str]] = defaultdict(set)
     applications: set[str] = set()
     said: set[tuple[str, str]] = set()  # application and key, in withdrawals of the RM
@@ -180,6 +183,9 @@ def released_asks_were_asked_for() -> Judge:
                     return f"release of ask {key!r}, which nobody asked for"
                 says = f"release of ask {key} names application {application!r}"
                 return violated_if(application not in owners[key], says)
+            case content:
+                for existing in existing_in(content):
+                    owners[existing.key].add(existing.application)
         return NOTHING_TO_JUDGE
 
     return judge

@@ -1,13 +1,12 @@
 """Rules about releases: confirmations are not answered, and STOPPED_BY_RM has a cause."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import Allocated, AskReleased, Released, Termination
+from siconform.rm.facts import CONFIRMED, Allocated, AskReleased, Released, Termination
 from siconform.rm.history import Content, Entry
-from siconform.rm.resource_manager import CONFIRMED
 from siconform.rm.sayings import (
     Action,
     ApplicationRemoval,
@@ -21,22 +20,28 @@ from siconform.rm.sayings import (
 def confirmations_are_not_confirmed() -> Judge:
     """Once the RM has confirmed a release of the scheduler nothing more is said about it.
 
-    An RM that then releases it by itself may be answered.
+    What the RM released by itself, before or after that, may be answered as often.
     """
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
+    said: Counter[str] = Counter()  # releases by the RM itself that were not answered
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case Released(identity=identity) if identity in confirmed:
+            case Released(identity=identity, termination=termination) if identity in confirmed:
+                if termination not in CONFIRMED and said[identity] > 0:
+                    said[identity] -= 1
+                    return NOTHING_TO_JUDGE
                 return f"the confirmation for {identity} was answered"
             case Released(identity=identity, termination=termination) if termination in CONFIRMED:
                 started[identity] = termination
+            case Released(identity=identity):
+                said[identity] -= 1
             case ReleaseSaying(identity=identity, termination=termination) if identity:
                 if started.get(identity) is termination:
                     confirmed.add(identity)
                     return ""
-                confirmed.discard(identity)
+                said[identity] += 1
             case content:
                 for existing in existing_in(content):
                     started.pop(existing.identity, None)

@@ -13,9 +13,8 @@ from siconform.monitors.existing import TakenOver
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors
 from siconform.monitors.quotas import Quotas
 from siconform.monitors.settling import Settling
-from siconform.rm.facts import Allocated, AllocationRejected, Kind, Released
+from siconform.rm.facts import CONFIRMED, Allocated, AllocationRejected, Kind, Released
 from siconform.rm.history import Entry
-from siconform.rm.resource_manager import CONFIRMED
 from siconform.rm.sayings import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
 
 Places = Callable[[Allocated], Iterable[str]]
@@ -25,7 +24,7 @@ Limit = Callable[[str, str], int | None]
 """The most there may be of a resource in a place; None where there is no limit."""
 
 
-@monitors("SI-NODE-006", "SI-NODE-018")
+@monitors("SI-NODE-006")
 def nodes_are_not_overfilled() -> Judge:
     """No new allocation takes a node above the largest capacity it may have at that moment."""
     nodes = _Capacities()
@@ -37,7 +36,7 @@ def nodes_are_not_overfilled() -> Judge:
                 books.takes_if_it_fits(echo)
             case Allocated() as new:
                 over = books.takes(new)
-                return f"node {over}, it has {nodes.words(new.node)}" if over else ""
+                return f"node {over}" if over else ""
             case _:
                 books.hears(entry)
                 nodes.hears(entry)
@@ -70,7 +69,7 @@ def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
                 over = books.takes(new)
                 held = [allocation for queue in queues for allocation in books.held(queue)]
                 if concerns(held):
-                    return f"queue {over}, more than its maximum" if over else ""
+                    return f"queue {over}" if over else ""
             case _:
                 books.hears(entry)
                 quotas.hears(entry)
@@ -89,10 +88,6 @@ class _Capacities:
     def most(self, node: str, resource: str) -> int | None:
         said = self._said.get(node)
         return max(c.get(resource, 0) for c in said) if said else None
-
-    def words(self, node: str) -> str:
-        said = self._said.get(node) or [{}]
-        return " or ".join(str(dict(capacity)) for capacity in said)
 
     def hears(self, entry: Entry) -> None:
         for node, settled in self._settling.hears(entry):
@@ -134,7 +129,7 @@ class _Books:
                     continue
                 used = sum(a.resource.get(name, 0) for a in self._in[place].values())
                 if used > most:
-                    return f"{place} holds {used} of {name} with {new.identity}"
+                    return f"{place} holds {used} of {name} with {new.identity}, at most {most}"
         return ""
 
     def takes_if_it_fits(self, existing: Allocated) -> None:

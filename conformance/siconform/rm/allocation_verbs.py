@@ -7,6 +7,7 @@ from dataclasses import replace
 from siconform.outcomes import NotAsTheTextSays, PremiseLost
 from siconform.rm.constraints import Constraint
 from siconform.rm.facts import (
+    CONFIRMED,
     Allocated,
     AskRejected,
     AskReleased,
@@ -260,9 +261,40 @@ class AllocationVerbs(Speaking):
     @contextmanager
     def confirming_nothing(self) -> Iterator[None]:
         """The RM leaves releases of allocations unconfirmed that come while this is open."""
-        self._confirms_releases = False
+        self.stops_confirming()
         try:
             yield
         finally:
-            with self.connection.hearing:  # a release that was seen already has been passed over
-                self._confirms_releases = True
+            self.confirms_from_now_on()
+
+    @property
+    def is_confirming(self) -> bool:
+        """Whether releases of allocations are confirmed as they come."""
+        return self._confirms_releases
+
+    def stops_confirming(self) -> None:
+        """The RM leaves releases of allocations unconfirmed from now on."""
+        self._confirms_releases = False
+
+    def confirms_from_now_on(self) -> None:
+        """The RM confirms releases as they come again; those that came before it leaves alone."""
+        with self.connection.hearing:  # a release that was seen already has been passed over
+            self._confirms_releases = True
+
+    def confirms_everything(self) -> None:
+        """The RM makes up for what it left unconfirmed, and confirms as they come what follows."""
+        with self.connection.hearing:
+            left = self._unconfirmed()
+            self._confirms_releases = True
+        for release in left:
+            self.confirms(release)
+
+    def _unconfirmed(self) -> list[Released]:
+        said = [e.content for e in self.exchange.entries() if isinstance(e.content, ReleaseSaying)]
+        answered = {(saying.identity, saying.termination) for saying in said}
+        return [
+            release
+            for release in self.hears(Released())
+            if release.termination in CONFIRMED
+            and (release.identity, release.termination) not in answered
+        ]

@@ -32,6 +32,16 @@ class Termination(Enum):
     UNDEFINED = "a number the revision does not define"
 
 
+CONFIRMED: Final = frozenset(
+    {
+        Termination.TIMEOUT,
+        Termination.PREEMPTED_BY_SCHEDULER,
+        Termination.PLACEHOLDER_REPLACED,
+    }
+)
+"""What the scheduler may start by itself, and the RM therefore confirms with the same type."""
+
+
 class Kind(Enum):
     """The three conversations of an RM; in 2021-02 they share one stream."""
 

@@ -1,7 +1,6 @@
 """The simulated resource manager a test speaks through."""
 
 from collections.abc import Callable
-from typing import Final
 
 from siwire import Capability
 
@@ -10,12 +9,12 @@ from siconform.rm.connection import Connection
 from siconform.rm.event_verbs import EventVerbs
 from siconform.rm.extension import Extension
 from siconform.rm.facts import (
+    CONFIRMED,
     ApplicationUpdated,
     AskReleased,
     Fact,
     Kind,
     Released,
-    Termination,
 )
 from siconform.rm.fences import Fences
 from siconform.rm.gang_timer_verbs import GangTimerVerbs
@@ -30,15 +29,6 @@ from siconform.rm.service_verbs import ServiceVerbs
 from siconform.rm.snapshot_verbs import SnapshotVerbs
 from siconform.rm.states import WAITING
 from siconform.targets.timers import UNKNOWN, Timers
-
-CONFIRMED: Final = frozenset(
-    {
-        Termination.TIMEOUT,
-        Termination.PREEMPTED_BY_SCHEDULER,
-        Termination.PLACEHOLDER_REPLACED,
-    }
-)
-"""What the scheduler may start by itself, and the RM therefore confirms with the same type."""
 
 
 class ResourceManager(

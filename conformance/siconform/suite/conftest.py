@@ -4,10 +4,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import pytest
 
-from siconform.exploring.exploration import Budget, Exploration
 from siconform.marks import waits
 from siconform.rm.history import HISTORY, Exchange
 from siconform.rm.newcomer import Newcomer
@@ -17,7 +17,9 @@ from siconform.rm.session import Session
 from siconform.running.options import starts_on_virtual_time
 from siconform.targets import Target
 
-FEW_HISTORIES = Budget(histories=8, steps=25, seconds=20.0)
+if TYPE_CHECKING:
+    from siconform.exploring.exploration import Exploration
+
 SEED = 2023
 
 
@@ -102,15 +104,20 @@ def newcomer(
 
 
 @pytest.fixture
-def exploration(session: Session, request: pytest.FixtureRequest) -> Exploration:
+def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploration":
     """A few arbitrary histories, always the same ones; each has an RM of its own if it can."""
+    from siconform.exploring.exploration import (  # noqa: PLC0415  # one worker of several needs it
+        Budget,
+        Exploration,
+    )
 
     def keeps(exploration: Exploration) -> None:
         exchange = exploration.judged()
         if exchange is not None:
             request.node.stash[HISTORY] = exchange
 
-    return Exploration(session, FEW_HISTORIES, SEED, keeps)
+    few = Budget(histories=8, steps=25, seconds=20.0)
+    return Exploration(session, few, SEED, keeps)
 
 
 @pytest.fixture

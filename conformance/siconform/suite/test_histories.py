@@ -3,11 +3,17 @@
 The monitors judge every history; ``siconform explore`` makes more of them.
 """
 
-from siconform.exploring.exploration import Exploration
+from typing import TYPE_CHECKING
+
 from siconform.marks import explores, requirement
+
+if TYPE_CHECKING:
+    from siconform.exploring.exploration import Exploration
 
 
 @explores
 @requirement("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")
-def test_whatever_ended_its_nodes_and_queues_can_be_filled_again(exploration: Exploration) -> None:
+def test_whatever_ended_its_nodes_and_queues_can_be_filled_again(
+    exploration: "Exploration",
+) -> None:
     exploration.finds_nothing()
