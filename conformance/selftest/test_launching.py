@@ -37,6 +37,11 @@ def test_workers_where_the_kit_starts_the_target(options: list[str], *, expected
     assert bool(workers(*options)) is expected
 
 
+@pytest.mark.parametrize("foreign", ["--target=yunikorn-core@1.5.1", "--target-command=x"])
+def test_more_workers_where_tests_mostly_wait(foreign: str) -> None:
+    assert int(workers(foreign)) > int(workers())
+
+
 def test_the_users_word_on_workers_goes_first() -> None:
     assert workers("-n", "7") == "7"
     assert "-n3" in arguments(["-n3"])

@@ -40,6 +40,10 @@ class TargetLost(PremiseLost):
     """The target died or cut the connection for good: COULD_NOT_RUN for all that needs it."""
 
 
+class Unreachable(TargetLost):
+    """Nothing answers where the target should be."""
+
+
 class NotForThisTarget(Outcome):
     """The target cannot be brought there without harm to other tests: left out, never green."""
 

@@ -8,7 +8,7 @@ import grpc
 from google.protobuf.message import DecodeError, Message
 from siwire import Revision, rpc
 
-from siconform.outcomes import TargetLost
+from siconform.outcomes import Unreachable
 from siconform.rm.dialects import dialect_for
 from siconform.rm.facts import Fact, Kind, Nothing, StreamEnded, Unreadable
 from siconform.rm.history import Content, History, Registered
@@ -59,12 +59,12 @@ class Connection:
         self.hearing = threading.Lock()
 
     def connects(self, patience: float) -> None:
-        """Wait for the transport; TargetLost after ``patience`` seconds."""
+        """Wait for the transport; Unreachable after ``patience`` seconds."""
         try:
             grpc.channel_ready_future(self._channel).result(timeout=patience)
         except grpc.FutureTimeoutError:
             message = f"nothing answers on {self._address} within {patience:g} s"
-            raise TargetLost(message) from None
+            raise Unreachable(message) from None
 
     def another(self, rm_id: str) -> "Connection":
         """A connection of its own to the same scheduler, for another RM of the same history."""

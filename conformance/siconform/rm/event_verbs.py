@@ -8,7 +8,7 @@ from siconform.rm.event_judging import EventJudging
 from siconform.rm.facets import Facet
 from siconform.rm.node_verbs import NodeVerbs
 
-_MARKER: Final = {"siconform.marker": 1}  # nothing else has or wants any of it
+_MARKER: Final = {"siconform.marker": 1, "memory": 0, "vcore": 0}  # nobody wants to go there
 
 
 class EventVerbs(NodeVerbs, CallbackVerbs, EventJudging):

@@ -8,7 +8,7 @@ from google.protobuf.message import Message
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 
-from siconform.outcomes import NotOffered, PremiseLost, TargetLost
+from siconform.outcomes import NotOffered, PremiseLost, Unreachable
 from siconform.rm.facets import MILLISECOND, NONE, Facet, Facets, read_facets
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
@@ -116,8 +116,8 @@ class Extension:
         return call(request, timeout=self._patience)
 
 
-def _lost(name: str, error: grpc.RpcError) -> TargetLost:
-    return TargetLost(f"the target is gone, {name} ended with {_says(error)}")
+def _lost(name: str, error: grpc.RpcError) -> Unreachable:
+    return Unreachable(f"the target is gone, {name} ended with {_says(error)}")
 
 
 def _code(error: grpc.RpcError) -> grpc.StatusCode | None:

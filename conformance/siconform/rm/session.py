@@ -1,11 +1,12 @@
 """The RM of a worker: registered once, used by one test after another, replaced with its target."""
 
+from collections.abc import Callable
 from itertools import count
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from siwire import Revision, find_revision
 
-from siconform.outcomes import NotForThisTarget, TargetLost
+from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable
 from siconform.rm.clock import VirtualClock
 from siconform.rm.cluster import POLICY_GROUP, conformance_queues
 from siconform.rm.connection import Connection
@@ -20,6 +21,8 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.sayings import Registration
 from siconform.targets.timers import Timers
 from siconform.targets.traits import pace_for
+
+T = TypeVar("T")
 
 
 class TargetInUse(Protocol):
@@ -62,7 +65,7 @@ class Session:
 
     def resource_manager(self, test: str) -> ResourceManager:
         """The registered RM, seen by one test; registers first where that has not happened yet."""
-        connection, fences = self._registered()
+        connection, fences = self._reaches(self._registered)
         exchange = Exchange(self.history, start=len(self.history))
         return ResourceManager(
             connection,
@@ -86,7 +89,7 @@ class Session:
         Where the target serves one RM only, that takes a fresh process; NotForThisTarget if the
         kit cannot start one.
         """
-        if not self.serves_several():
+        if not self._reaches(self.serves_several):
             if not self.target.restartable:
                 raise NotForThisTarget(
                     "needs an RM of its own and the target serves one: let the kit start it"
@@ -94,7 +97,9 @@ class Session:
                 )
             if self._main is not None or not self.target.alive():
                 self.renew()
-        return self._newcomer(Exchange(self.history, start=len(self.history)), test)
+        return self._reaches(
+            lambda: self._newcomer(Exchange(self.history, start=len(self.history)), test)
+        )
 
     def done_alone(self, newcomer: Newcomer) -> list[str]:
         """The test with an RM of its own is over; what it could not clear up, in words.
@@ -150,6 +155,19 @@ class Session:
         self._main = self._fences = self._extension = None
         self.history = History()
 
+    def _reaches(self, begin: Callable[[], T]) -> T:
+        """What ``begin`` gives; where nothing answers, with a fresh process if the kit has one.
+
+        A process can be at its end before that shows, and an address be somebody else's by now.
+        """
+        try:
+            return begin()
+        except Unreachable:
+            if not self.target.restartable:
+                raise
+            self.renew()
+            return begin()
+
     def _registered(self) -> tuple[Connection, Fences]:
         if not self.target.alive():
             if not self.target.restartable:
@@ -169,7 +187,8 @@ class Session:
                 f"RegisterResourceManager in {self.patience.register:g} s"
             )
         if outcome.status != "OK":
-            raise TargetLost(
+            lost = Unreachable if outcome.status == "UNAVAILABLE" else TargetLost
+            raise lost(
                 f"the scheduler at {self.target.address} refused RegisterResourceManager: "
                 f"{outcome.status} {outcome.details}"
             )
@@ -190,8 +209,12 @@ class Session:
 
     def _connect(self, rm_id: str) -> Connection:
         connection = self._connection(rm_id, self.history)
-        connection.connects(self.patience.connect)
-        self._beside()
+        try:
+            connection.connects(self.patience.connect)
+            self._beside()
+        except Unreachable:
+            connection.close()
+            raise
         return connection
 
     def _beside(self) -> Extension:

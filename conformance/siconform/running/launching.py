@@ -18,7 +18,8 @@ from siconform.targets.attached import is_address
 _PLUGINS: Final = ("siconform.plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress",)
-_WORKERS: Final = 4  # more than a small machine has cores: most of the time tests wait
+_WORKERS: Final = 4  # more than a small machine has cores: half of the time tests wait
+_WAITING_WORKERS: Final = 8  # for the timers of a foreign target they wait nearly all of the time
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _A_TEST: Final = re.compile(r"(.*/)?test_\w+\.py(::.*)?")
 _TAKES_A_TEST: Final = frozenset({"--deselect", "--ignore", "--ignore-glob"})
@@ -105,7 +106,8 @@ def _workers(options: Sequence[str]) -> list[str]:
     one_test = _AN_ID.fullmatch(_value(options, "-k")) is not None
     if is_address(target) or one_test:
         return []
-    return ["-n", str(_WORKERS), "--dist", "worksteal"]
+    foreign = target or _value(options, "--target-command")
+    return ["-n", str(_WAITING_WORKERS if foreign else _WORKERS), "--dist", "worksteal"]
 
 
 def _value(options: Sequence[str], flag: str) -> str:

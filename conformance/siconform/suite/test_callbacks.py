@@ -1,6 +1,6 @@
 """Callbacks: what a scheduler asks an RM that takes them, and what follows (SI-CB)."""
 
-from siconform.marks import requirement
+from siconform.marks import registering_again_is_a_race, requirement
 from siconform.rm.another import AnotherThan
 from siconform.rm.callback_facts import (
     Assumed,
@@ -19,6 +19,7 @@ from siconform.rm.resource_manager import ResourceManager
 MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has room, or nobody looked
 
 
+@registering_again_is_a_race
 @requirement("SI-CB-001")
 def test_callbacks_go_to_those_of_the_latest_registration(newcomer: Newcomer) -> None:
     newcomer.has_registered()
