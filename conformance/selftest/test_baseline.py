@@ -37,6 +37,33 @@ def test_a_baseline_is_read(tmp_path: Path) -> None:
     )
 
 
+def test_an_entry_says_nothing_of_a_revision_it_is_not_about(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "- {requirement: SI-NODE-004, outcome: fail, says: a, reason: r}\n"
+        "- {requirement: SI-NODE-005, outcome: fail, says: a, reason: r, revision: 2023-04}\n"
+        "- {requirement: SI-EVT-006, outcome: fail, says: a, reason: of later texts only}\n",
+    )
+
+    def named(revision: str) -> list[str]:
+        return [e.requirement for e in read_baseline(path).in_revision(revision).entries]
+
+    assert named("2023-04") == ["SI-NODE-004", "SI-NODE-005"]
+    assert named("2023-08") == ["SI-NODE-004", "SI-EVT-006"]
+
+
+@pytest.mark.parametrize("revision", ["1.4", "2024"])
+def test_an_entry_names_its_revision_as_the_project_does(tmp_path: Path, revision: str) -> None:
+    path = write(
+        tmp_path,
+        "- {requirement: SI-NODE-004, outcome: fail, says: a, reason: r,"
+        f" revision: '{revision}'}}\n",
+    )
+
+    with pytest.raises(BaselineError, match=f"entry 1: .*{revision}"):
+        read_baseline(path)
+
+
 def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
     assert read_baseline(write(tmp_path, "# nothing known\n")).entries == ()
 

@@ -1,4 +1,4 @@
-"""A session gets a fresh process where the one it has does not answer, and says so where it cannot."""
+"""Where no process answers a session takes a fresh one, or says so where it has none."""
 
 from collections.abc import Iterator
 from concurrent import futures
@@ -88,7 +88,7 @@ def test_it_is_tried_once_only() -> None:
 def test_without_a_process_of_its_own_the_kit_can_only_say_so() -> None:
     target = Target(NOBODY, restartable=False)
 
-    with pytest.raises(TargetLost, match="nothing answers on 127.0.0.1:1"):
+    with pytest.raises(TargetLost, match="nothing answers on"):
         Session(target, PATIENCE, "w").resource_manager("one")
 
     assert target.restarts == 0

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
+from siwire import find_revision
 
 from siconform.catalogue import find_requirement
 from siconform.verdicts import Evidence
@@ -23,7 +24,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One known deviation: it matches a bad verdict of that requirement by outcome and words.
 
     ``says`` is a part of the message, or a regular expression between slashes; ``test``, where
-    given, a part of the test's node id.
+    given, a part of the test's node id; ``revision``, where given, the only one it holds in.
     """
 
     requirement: Text
@@ -32,6 +33,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     reason: Text
     test: str = ""
     issue: str = ""
+    revision: str = ""
 
     def about(self, said: Evidence) -> bool:
         """Whether the entry speaks of this requirement in this test, whatever came out."""
@@ -40,6 +42,11 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     def explains(self, said: Evidence) -> bool:
         """Whether this is the recorded deviation."""
         return self.about(said) and said.verdict == self.outcome and self._recognises(said.says)
+
+    def holds_in(self, revision: str) -> bool:
+        """Whether it can be seen where a target is judged by this revision."""
+        judged_by = find_requirement(self.requirement).revisions
+        return revision in judged_by and self.revision in ("", revision)
 
     def _recognises(self, says: str) -> bool:
         if len(self.says) > 2 and self.says.startswith("/") and self.says.endswith("/"):  # noqa: PLR2004  # both slashes
@@ -65,6 +72,11 @@ class Baseline:
     def about(self, requirement: str) -> tuple[Entry, ...]:
         """The entries that name this requirement."""
         return tuple(e for e in self.entries if e.requirement == requirement)
+
+    def in_revision(self, revision: str) -> "Baseline":
+        """What it has to say of a target that is judged by this revision."""
+        entries = tuple(e for e in self.entries if e.holds_in(revision))
+        return Baseline(self.file, entries)
 
     def stale(self, evidence: Sequence[Evidence], unfinished: frozenset[str]) -> tuple[str, ...]:
         """Sentences about entries that no longer fit what was seen.
@@ -116,10 +128,16 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(str(path), tuple(e for e in entries if e is not None))
 
 
+def _check_revision(name: str) -> None:
+    if name and find_revision(name).name != name:
+        raise LookupError(f'"{name}" is another name for {find_revision(name)}: give that')
+
+
 def _entry(place: int, raw: Any, faults: list[str]) -> Entry | None:
     try:
         entry = msgspec.convert(raw, Entry)
         find_requirement(entry.requirement)
+        _check_revision(entry.revision)
         re.compile(entry.says[1:-1] if entry.says.startswith("/") else "")
     except (msgspec.ValidationError, LookupError, re.error) as error:
         faults.append(f"entry {place + 1}: {error}")

@@ -224,6 +224,6 @@ def _baseline(file: str | None, named: NamedTarget | None, revision: Revision) -
     if path is None:
         return Baseline()
     try:
-        return read_baseline(path)
+        return read_baseline(path).in_revision(revision.name)
     except BaselineError as error:
         raise BadOption(str(error)) from None

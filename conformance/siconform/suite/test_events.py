@@ -191,9 +191,7 @@ def test_what_ends_with_a_timeout_is_told_as_such(rm: ResourceManager) -> None:
     rm.presupposes_some([*pending, *placeholders], "a placeholder timeout")
     rm.only_tells(pending, Detail.REQUEST_TIMEOUT)
     # The asks of allocated placeholders may be withdrawn for the same reason.
-    rm.only_tells(
-        placeholders, Detail.ALLOC_TIMEOUT, Detail.REQUEST_TIMEOUT, Detail.REQUEST_ALLOC
-    )
+    rm.only_tells(placeholders, Detail.ALLOC_TIMEOUT, Detail.REQUEST_TIMEOUT, Detail.REQUEST_ALLOC)
 
 
 @requirement("SI-EVT-008")
