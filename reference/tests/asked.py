@@ -6,7 +6,6 @@ from sireference.core.model import (
     Answered,
     Callback,
     Effect,
-    OfferCallbacks,
     PredicatesQuestion,
     Settings,
 )
@@ -27,13 +26,10 @@ class Asked(RM):
         scheduler: Scheduler | None = None,
     ) -> None:
         super().__init__(queues=queues, settings=settings, scheduler=scheduler)
-        self.takes(*callbacks or (Callback.PREDICATES,))
+        self.offers(*callbacks or (Callback.PREDICATES,))
         self.creates("n1", memory=10, vcore=1)
         self.creates("n2", memory=10)
         self.submits("a1")
-
-    def takes(self, *callbacks: Callback) -> list[Effect]:
-        return self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset(callbacks)), self.now)
 
     def answers(
         self, question: int, *, suits: bool = True, reason: str = "no", index: int = -1

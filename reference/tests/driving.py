@@ -10,10 +10,12 @@ from sireference.core.model import (
     Allocation,
     Ask,
     AskRelease,
+    Callback,
     Effect,
     NewAllocation,
     NewApplication,
     NodeInfo,
+    OfferCallbacks,
     Register,
     RejectedAsk,
     Release,
@@ -94,6 +96,10 @@ class RM:
         configuration = parse_configuration(queues) if queues else default_configuration()
         event = UpdateConfiguration(self.rm_id, configuration, **more)
         return self.scheduler.handle(event, self.now)
+
+    def offers(self, *callbacks: Callback) -> list[Effect]:
+        """Take these callbacks from now on, and no others."""
+        return self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset(callbacks)), self.now)
 
     # Nodes
 

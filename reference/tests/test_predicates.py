@@ -240,7 +240,7 @@ def test_a_refused_ask_still_takes_a_new_node(rm: Asked) -> None:
 def test_whoever_offers_next_is_asked_what_is_open(rm: Asked) -> None:
     (first,) = questions(rm.asks("k1", memory=3))
 
-    (second,) = questions(rm.takes(PREDICATES))
+    (second,) = questions(rm.offers(PREDICATES))
 
     assert (second.key, second.node_id) == ("k1", "n1")
     assert rm.answers(first.number) == [], "nobody waits for that any more"
@@ -252,7 +252,7 @@ def test_an_rm_that_stops_taking_predicates_is_served_without(rm: Asked) -> None
     (question,) = questions(rm.asks("k1", memory=3))
     rm.asks("k2", memory=3)
 
-    effects = rm.takes()
+    effects = rm.offers()
 
     assert keys(effects) == ["k1", "k2"]
     assert rm.answers(question.number) == []

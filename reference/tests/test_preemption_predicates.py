@@ -7,7 +7,6 @@ from sireference.core.model import (
     Answered,
     Callback,
     Effect,
-    OfferCallbacks,
     PredicatesQuestion,
     PreemptionQuestion,
     RecordType,
@@ -24,14 +23,11 @@ class Consulted(Preempting):
 
     def __init__(self, *callbacks: Callback, entitled: str = "", memory: int = 10) -> None:
         super().__init__(entitled=entitled)
-        self.takes_callbacks(*callbacks or (CHECKS,))
+        self.offers(*callbacks or (CHECKS,))
         self.creates("n1", memory=memory)
         self.victims = {}
         for number in range(10):
             (self.victims[f"v{number}"],) = self.takes(f"v{number}")
-
-    def takes_callbacks(self, *callbacks: Callback) -> list[Effect]:
-        return self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset(callbacks)), self.now)
 
     def answers(
         self,
@@ -154,7 +150,7 @@ def test_one_question_is_open_at_a_time(rm: Consulted) -> None:
 
 def test_nobody_is_preempted_while_another_question_is_open() -> None:
     rm = Consulted(memory=11)
-    rm.takes_callbacks(CHECKS, Callback.PREDICATES)
+    rm.offers(CHECKS, Callback.PREDICATES)
     (question,) = of(rm.asks("k0", "t1", memory=1), PredicatesQuestion)
 
     assert no_question_in(rm.claims("k1", memory=2))
@@ -172,7 +168,7 @@ def test_the_ask_is_served_when_all_are_gone_whom_the_rm_named(rm: Consulted) ->
 
 def test_who_takes_placement_checks_is_asked_once_more_before_the_allocation() -> None:
     rm = Consulted(CHECKS)
-    rm.takes_callbacks(CHECKS, Callback.PREDICATES)
+    rm.offers(CHECKS, Callback.PREDICATES)
     (gone,) = preempted(rm.answers(question_in(rm.claims("k1")), 0))
 
     effects = rm.confirms(gone)
@@ -195,7 +191,7 @@ def test_who_takes_no_preemption_checks_is_not_asked() -> None:
 def test_whoever_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=2))
 
-    effects = rm.takes_callbacks()
+    effects = rm.offers()
 
     assert preempted(effects) == rm.named("v9", "v8")
     assert preempted(rm.answers(question, 5)) == []
@@ -205,7 +201,7 @@ def test_whoever_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> No
 def test_whoever_offers_next_is_asked_about_victims_that_are_open(rm: Consulted) -> None:
     first = question_in(rm.claims("k1", memory=2))
 
-    second = question_in(rm.takes_callbacks(CHECKS))
+    second = question_in(rm.offers(CHECKS))
 
     assert (second.victims, second.start_index) == (first.victims, first.start_index)
     assert rm.answers(first, 1) == []
@@ -272,7 +268,7 @@ class Crowded(Preempting):
 
     def __init__(self) -> None:
         super().__init__(parent="resources: {max: {memory: 8}}")
-        self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset({CHECKS})), self.now)
+        self.offers(CHECKS)
         self.creates("n1", memory=4)
         self.submits("o1", "root.outside")
         self.on_n1 = self.takes("v1", "o1", memory=2, most=2)
@@ -314,7 +310,7 @@ def test_a_refusal_is_news_of_the_request() -> None:
 
 def test_room_that_the_rm_does_not_want_is_no_reason_to_wait_for_it() -> None:
     rm = Consulted(entitled="preemption.delay: 1ms")
-    rm.takes_callbacks(CHECKS, Callback.PREDICATES)
+    rm.offers(CHECKS, Callback.PREDICATES)
     rm.creates("n2", memory=2)
     (question,) = of(
         rm.asks("k1", memory=2, more={"preemption_policy": ALLOWED}), PredicatesQuestion

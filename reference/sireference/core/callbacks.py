@@ -1,6 +1,7 @@
 """Callbacks: the RM says what it takes that way."""
 
 from sireference.core import predicates
+from sireference.core.books.partition import Partition
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import Effect, OfferCallbacks
 
@@ -8,8 +9,18 @@ from sireference.core.model import Effect, OfferCallbacks
 def offer(rm: ResourceManager, event: OfferCallbacks, now: float) -> list[Effect]:
     """From now on the RM takes what it offers, and nothing else; what was asked is asked again."""
     rm.callbacks.offer(event.callbacks)
+    for partition in rm.partitions.values():
+        _tell_anew(partition)
     return [
         effect
         for partition in rm.partitions.values()
         for effect in predicates.ask_again(partition, now)
     ]
+
+
+def _tell_anew(partition: Partition) -> None:
+    """Whoever takes scheduling states now was told nothing yet."""
+    for application in partition.applications.values():
+        for pending in application.pending.values():
+            pending.outlook = None
+            partition.states.moved(pending)

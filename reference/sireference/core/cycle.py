@@ -37,8 +37,7 @@ def _step(partition: Partition, line: Line, now: float) -> list[Effect]:
         return []
     bed = placeholders.bed(line) or state_aware.bed(line)
     if bed is not None:
-        line.sleep(bed)
-        return []
+        return _send_to_sleep(partition, line, bed)
     placeholder = replacement.choose(pending)
     if placeholder is not None:
         return replacement.begin(partition, pending, placeholder, now)
@@ -46,7 +45,12 @@ def _step(partition: Partition, line: Line, now: float) -> list[Effect]:
     if isinstance(found, Node):
         return predicates.place(partition, pending, found, now)
     predicates.found_no_node(partition, pending, now)
-    line.sleep(found)
+    return _send_to_sleep(partition, line, found)
+
+
+def _send_to_sleep(partition: Partition, line: Line, bed: Sleepers) -> list[Effect]:
+    line.sleep(bed)
+    partition.states.slept(line)
     return []
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from sireference.core.books.journal import Journal
 from sireference.core.books.live import LiveAllocation
+from sireference.core.books.scheduling_states import SchedulingStates
 from sireference.core.model import Answered, Call, Callback, Effect, SentEvents, SyncedCache
 
 Listener = Callable[[Answered, float], list[Effect]]
@@ -12,12 +13,22 @@ Listener = Callable[[Answered, float], list[Effect]]
 class Callbacks:
     """Of one registration. Nothing is gathered that nobody takes."""
 
-    __slots__ = ("_asked", "_assumed", "_forgotten", "_questions", "_rm_id", "journal", "offered")
+    __slots__ = (
+        "_asked",
+        "_assumed",
+        "_forgotten",
+        "_questions",
+        "_rm_id",
+        "journal",
+        "offered",
+        "states",
+    )
 
     def __init__(self, rm_id: str) -> None:
         self._rm_id = rm_id
         self.offered: frozenset[Callback] = frozenset()
         self.journal = Journal()
+        self.states = SchedulingStates(rm_id)
         self._assumed: list[tuple[str, str]] = []
         self._forgotten: list[str] = []
         self._asked = 0
@@ -28,6 +39,8 @@ class Callbacks:
         self.offered = callbacks
         self._questions.clear()
         self.journal.is_read = Callback.EVENTS in callbacks
+        self.states.is_read = Callback.CONTAINER_STATE in callbacks
+        self.states.forget()
 
     def ask(self, listener: Listener) -> int:
         """The number of a new question; ``listener`` gets the answer, and when it came."""
@@ -56,6 +69,7 @@ class Callbacks:
         records = self.journal.take()
         if records:
             yield SentEvents(self._rm_id, records)
+        yield from self.states.take()
         if self._assumed or self._forgotten:
             yield SyncedCache(self._rm_id, tuple(self._assumed), tuple(self._forgotten))
             self._assumed.clear()

@@ -2,10 +2,17 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 
 from sireference.core.books.live import LiveAllocation
-from sireference.core.books.pending import Sleepers
+from sireference.core.books.pending import Outlook, Sleepers
 from sireference.core.books.timers import Timer
+from sireference.core.model import SchedulingState
+
+_PATIENT: Final = Outlook(
+    SchedulingState.SKIPPED, "its application has to settle its placeholders first"
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -17,7 +24,8 @@ class Gang:
     # those not marked for release, by task group and identity, the oldest first; the first is taken
     # again and again, which a plain dict is slow at
     replaceable: dict[str, OrderedDict[str, LiveAllocation]] = field(default_factory=dict)
-    patient: Sleepers = field(default_factory=Sleepers)  # lines that wait for the placeholders
+    # lines that wait for the placeholders
+    patient: Sleepers = field(default_factory=partial(Sleepers, _PATIENT))
     timer: Timer | None = None
     is_clearing_up: bool = False  # waiting is over, the leftovers have to go
 

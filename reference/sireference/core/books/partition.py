@@ -75,10 +75,11 @@ class Partition:
         self.identities = identities
         self.callbacks = callbacks
         self.journal = callbacks.journal
+        self.states = callbacks.states
         self.root = Queue(config.root)
         self.allocations: dict[str, LiveAllocation] = {}
         self.room = Room(config.node_sort_policy, Groups(self.allocations))
-        self.preemptions = Preemptions(self.room, self.journal)
+        self.preemptions = Preemptions(self.room, callbacks)
         self.preemptors = Preemptors()
         self.nodes: dict[str, Node] = {}
         self.applications: dict[str, Application] = {}
@@ -127,6 +128,7 @@ class Partition:
         state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskHappening.ASKED)
         later = PendingAsk(ask, earlier.number, earlier.application, earlier.made, state)
         later.since = earlier.since
+        later.outlook = earlier.outlook
         awaited = list(earlier.awaited.values())
         if earlier.preemption is not None and earlier.key.shape == later.key.shape:
             self.preemptions.take_over(earlier.preemption, later)
@@ -163,6 +165,7 @@ class Partition:
             self.room.wanted(line.shape, need)
         before = pending.line
         line.join(pending)
+        self.states.joined(line, pending)
         if before is not line:
             self._clear(before)
         if line.bed is None and line.first() is pending:
@@ -205,6 +208,7 @@ class Partition:
         pending.made += 1
         if pending.made >= pending.ask.max_allocations:
             self.drop(pending, AskHappening.ALL_ALLOCATED)
+            self.states.moved(pending)
         else:
             self._clear(pending.line)
 
@@ -212,6 +216,7 @@ class Partition:
         """Let one allocation of ``pending`` wait for the end of ``placeholder``."""
         pending.awaited[placeholder.allocation.identity] = placeholder
         placeholder.replaced_by = pending
+        self.states.moved(pending)
         self._clear(pending.line)
 
     def unpark(self, placeholder: LiveAllocation) -> PendingAsk | None:

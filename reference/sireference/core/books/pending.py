@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sireference.core.books.proposals import Vetoes
 from sireference.core.books.turns import Turn
-from sireference.core.model import Ask
+from sireference.core.model import Ask, SchedulingState
 from sireference.core.placement_constraints import AllocationAffinity, PlacementConstraint
 from sireference.core.resources import Resource
 from sireference.core.states import AskState
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from sireference.core.books.live import LiveAllocation
     from sireference.core.books.preemption import Preemption
     from sireference.core.books.timers import Timer
+
+
+class Outlook(NamedTuple):
+    """How the scheduling of an ask goes, and why."""
+
+    state: SchedulingState
+    reason: str
 
 
 class Shape(NamedTuple):
@@ -71,6 +78,7 @@ class PendingAsk:
     preemption_timer: "Timer | None" = None  # until it may preempt
     proposed: int = 0  # allocations the RM was asked about, or is going to be
     vetoes: Vetoes | None = None  # nodes the RM does not want it on
+    outlook: Outlook | None = None  # what the RM was told last, if it was told anything
     had_placeholder: bool = False  # one that was of no use: it is placed like any other from now on
 
     @property
@@ -116,6 +124,7 @@ class Line:
         "need",
         "number",
         "priority",
+        "told",
         "turn",
     )
 
@@ -127,6 +136,7 @@ class Line:
         self.need = need
         self.number = number
         self.bed: Sleepers | None = None  # where it sleeps, None while it is awake
+        self.told: Outlook | None = None  # to the RM, when it slept last
         self.turn: Turn | None = None
         self.priority = 0  # of the ask whose turn it is
         self._heap: list[tuple[Order, int, PendingAsk]] = []
@@ -142,6 +152,10 @@ class Line:
         pending.line = self
         self._joined += 1  # an ask and the one it replaced may both be here, with one order
         heapq.heappush(self._heap, (pending.order, self._joined, pending))
+
+    def __iter__(self) -> Iterator[PendingAsk]:
+        """Everybody in line, in no order."""
+        return (pending for _, _, pending in self._heap if pending.line is self)
 
     def first(self) -> PendingAsk | None:
         """The ask whose turn it is, None when the line is empty."""
@@ -176,11 +190,12 @@ class Line:
 
 
 class Sleepers:
-    """Lines that wait for the same place to change, by shape."""
+    """Lines that wait for the same place to change, by shape; ``outlook`` says for what."""
 
-    __slots__ = ("_lines",)
+    __slots__ = ("_lines", "outlook")
 
-    def __init__(self) -> None:
+    def __init__(self, outlook: Outlook) -> None:
+        self.outlook = outlook
         self._lines: dict[Shape, dict[Line, None]] = {}
 
     def add(self, line: Line) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sireference.core.books.journal import Journal
+from sireference.core.books.callbacks import Callbacks
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
 from sireference.core.books.room import Room
@@ -41,11 +41,12 @@ class Preemptions:
     apart as yielding: it will be free without any further preemption.
     """
 
-    __slots__ = ("_journal", "_room", "open")
+    __slots__ = ("_journal", "_room", "_states", "open")
 
-    def __init__(self, room: Room, journal: Journal) -> None:
+    def __init__(self, room: Room, callbacks: Callbacks) -> None:
         self._room = room
-        self._journal = journal
+        self._journal = callbacks.journal
+        self._states = callbacks.states
         self.open: dict[Preemption, None] = {}
 
     def begin(self, preemption: Preemption) -> None:
@@ -55,6 +56,7 @@ class Preemptions:
         self.open[preemption] = None
         node.promise(preemption)
         self._journal.reserved(pending.ask, node, ChangeType.ADD)
+        self._states.moved(pending)
         pending.application.promise(pending.ask.resource)
         if node.state is NodeState.SCHEDULABLE:
             self._room.shrank(node)
@@ -74,6 +76,7 @@ class Preemptions:
             victim.preempted_for = None
         node.take_promise_back(preemption)
         self._journal.reserved(pending.ask, node, ChangeType.REMOVE)
+        self._states.moved(pending)
         if node.state is NodeState.SCHEDULABLE:
             self._room.grew(node)
         pending.application.take_promise_back(pending.ask.resource)
@@ -82,6 +85,7 @@ class Preemptions:
         """The ask was sent again, for as much: the promise is to ``later`` now."""
         preemption.pending.preemption = None
         preemption.pending = later
+        self._states.moved(later)
         later.preemption = preemption
 
     def gone(self, live: LiveAllocation) -> Preemption | None:

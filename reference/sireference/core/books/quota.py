@@ -1,7 +1,16 @@
 """A quota: what those who share it may use together, and who waits for it."""
 
-from sireference.core.books.pending import Shape, Sleepers
+from typing import Final
+
+from sireference.core.books.pending import Outlook, Shape, Sleepers
+from sireference.core.model import SchedulingState
 from sireference.core.resources import NOTHING, Resource
+
+_FULL: Final = Outlook(SchedulingState.SKIPPED, "its queue, user or group has all it may have")
+_TAKEN: Final = Outlook(
+    SchedulingState.SKIPPED, "as many applications of its queue, user or group run as may run"
+)
+_TOO_SMALL: Final = Outlook(SchedulingState.SKIPPED, "there is no room yet for all of its gang")
 
 
 class Quota:
@@ -30,9 +39,11 @@ class Quota:
         self.promised = NOTHING  # to asks whose victims are to go
         self.yielding = NOTHING  # held by victims of preemption
         self.running = 0  # applications that count
-        self.full = Sleepers()  # lines turned away by the maximum
-        self.slots_taken = Sleepers()  # lines turned away because enough applications run
-        self.gates = Sleepers()  # placeholder lines until there is room for their whole gang
+        self.full = Sleepers(_FULL)  # lines turned away by the maximum
+        self.slots_taken = Sleepers(_TAKEN)  # lines turned away because enough applications run
+        self.gates = Sleepers(
+            _TOO_SMALL
+        )  # placeholder lines until there is room for their whole gang
 
     def has_room(self, need: Resource) -> bool:
         """Whether ``need`` fits below the maximum."""

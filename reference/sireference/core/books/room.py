@@ -8,9 +8,12 @@ from sireference.configuration.model import NodeSortPolicy, NodeSortType
 from sireference.core.books.groups import Groups
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
-from sireference.core.books.pending import Shape, Sleepers
+from sireference.core.books.pending import Outlook, Shape, Sleepers
 from sireference.core.books.proposals import Vetoes
+from sireference.core.model import SchedulingState
 from sireference.core.resources import Resource, least_free_share
+
+_NOWHERE: Final = Outlook(SchedulingState.FAILED, "no node that suits it has room for it")
 
 
 class NodeIndex:
@@ -82,7 +85,7 @@ class Room:
     def __init__(self, policy: NodeSortPolicy, groups: Groups) -> None:
         self._groups = groups
         self.index = NodeIndex(rank_by(policy))
-        self.sleepers = Sleepers()  # lines that found no node
+        self.sleepers = Sleepers(_NOWHERE)  # lines that found no node
         self._gained: dict[Shape, dict[str, Node]] = {}
         self._wanted: dict[Shape, int] = {}
         self._needs: dict[Shape, Resource] = {}

@@ -1,12 +1,18 @@
 """A succession: applications of one leaf that come one after the other, the oldest first."""
 
 import bisect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from sireference.core.books.pending import Sleepers
+from sireference.core.books.pending import Outlook, Sleepers
+from sireference.core.model import SchedulingState
 
 if TYPE_CHECKING:
     from sireference.core.books.application import Application
+
+
+_LATER: Final = Outlook(
+    SchedulingState.SKIPPED, "an older application of its queue has to begin first"
+)
 
 
 class Succession:
@@ -17,7 +23,7 @@ class Succession:
     def __init__(self) -> None:
         self._numbers: list[int] = []  # of the applications, the oldest first
         self._applications: dict[int, Application] = {}
-        self.younger = Sleepers()  # lines whose turn comes after an older application
+        self.younger = Sleepers(_LATER)  # lines whose turn comes after an older application
 
     def put(self, application: "Application", *, is_in: bool) -> None:
         """Whether ``application`` wants to come."""

@@ -1,0 +1,235 @@
+"""Scheduling states: what an RM is told of asks that have to wait, and no state twice in a row."""
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+from sireference.core.books.pending import Line, PendingAsk
+from sireference.core.model import Callback, ContainerState, Effect, SchedulingState
+from tests.asked import Asked, questions
+from tests.driving import identities, keys, of
+from tests.gangs import Gangs
+from tests.test_preemption import ALLOWED, Preempting, preempted
+
+FAILED, SKIPPED = SchedulingState.FAILED, SchedulingState.SKIPPED
+RESERVED, SCHEDULED = SchedulingState.RESERVED, SchedulingState.SCHEDULED
+STATES = Callback.CONTAINER_STATE
+SMALL = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - {name: default}
+          - {name: small, resources: {max: {memory: 4}}}
+          - {name: single, maxapplications: 1}
+          - {name: stateaware, properties: {application.sort.policy: stateaware}}
+"""
+
+
+def told(effects: Iterable[Effect]) -> list[tuple[str, SchedulingState]]:
+    """Key and state of what was reported, in order."""
+    return [(state.key, state.state) for state in of(effects, ContainerState)]
+
+
+@pytest.fixture
+def rm() -> Asked:
+    return Asked(STATES, queues=SMALL)
+
+
+# requirement: SI-CB-009
+def test_an_ask_that_fits_nowhere_has_failed(rm: Asked) -> None:
+    effects = rm.asks("k1", memory=50)
+
+    (state,) = of(effects, ContainerState)
+    assert (state.rm_id, state.application_id, state.key) == ("rm", "a1", "k1")
+    assert state.state is FAILED
+    assert "no node" in state.reason
+
+
+# requirement: SI-CB-009
+@pytest.mark.parametrize("queue", ["root.small", "root.single", "root.stateaware"])
+def test_an_ask_that_nobody_looks_for_a_node_for_is_skipped(rm: Asked, queue: str) -> None:
+    for application_id in ("a2", "a3"):
+        rm.submits(application_id, queue)
+    assert told(rm.asks("k1", "a2", memory=4)) == []
+
+    (state,) = of(rm.asks("k2", "a3", memory=4), ContainerState)
+
+    assert (state.application_id, state.key, state.state) == ("a3", "k2", SKIPPED)
+    assert state.reason
+
+
+def test_nothing_is_told_of_an_ask_that_is_served_at_once(rm: Asked) -> None:
+    effects = rm.asks("k1", memory=3)
+
+    assert (keys(effects), told(effects)) == (["k1"], [])
+
+
+def test_who_takes_no_states_is_told_none() -> None:
+    rm = Asked(Callback.EVENTS)
+
+    assert told(rm.asks("k1", memory=50)) == []
+
+
+# requirement: SI-CB-009
+def test_an_ask_that_had_to_wait_is_scheduled_in_the_end(rm: Asked) -> None:
+    rm.asks("k1", memory=12)
+
+    effects = rm.creates("n3", memory=12)
+
+    assert (keys(effects), told(effects)) == (["k1"], [("k1", SCHEDULED)])
+
+
+def test_an_ask_for_several_is_scheduled_with_the_last_one(rm: Asked) -> None:
+    assert told(rm.asks("k1", memory=6, most=4)) == [("k1", FAILED)]
+
+    one_more = rm.creates("n3", memory=6)
+    last = rm.creates("n4", memory=6)
+
+    assert (keys(one_more), told(one_more)) == (["k1"], [])
+    assert (keys(last), told(last)) == (["k1"], [("k1", SCHEDULED)])
+
+
+def test_nothing_is_told_of_an_ask_that_is_withdrawn(rm: Asked) -> None:
+    rm.asks("k1", memory=50)
+
+    assert told(rm.withdraws("k1")) == []
+
+
+def test_a_state_that_lasts_is_told_once(rm: Asked) -> None:
+    rm.asks("k1", memory=50)
+
+    again = rm.creates("n3", memory=5) + rm.asks("k1", memory=51) + rm.waits(100)
+
+    assert told(again) == []
+
+
+def test_another_state_is_told(rm: Asked) -> None:
+    rm.submits("a2", "root.small")
+    (running,) = identities(rm.asks("k0", "a2", memory=4))
+    rm.drains("n1")
+    rm.drains("n2")
+    assert told(rm.asks("k1", "a2", memory=4)) == [("k1", SKIPPED)]
+
+    effects = rm.releases(running, "a2")
+
+    assert told(effects) == [("k1", FAILED)]
+
+
+def test_everybody_in_line_is_told(rm: Asked) -> None:
+    assert told(rm.asks("k1", memory=9)) == []
+    assert told(rm.asks("k2", memory=9)) == []
+
+    first = rm.asks("k3", memory=9)
+    later = rm.asks("k4", memory=9) + rm.asks("k5", memory=9)
+    served = rm.creates("n3", memory=9)
+
+    assert told(first) == [("k3", FAILED)]
+    assert told(later) == [("k4", FAILED), ("k5", FAILED)]
+    assert told(served) == [("k3", SCHEDULED)], "nothing is new for the others"
+
+
+def test_an_ask_that_no_node_suits_has_failed() -> None:
+    rm = Asked(STATES, Callback.PREDICATES)
+
+    effects, _ = rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
+
+    assert told(effects) == [("k1", FAILED)]
+    again, both = rm.answers_all(rm.waits(1.0), lambda _: False)
+    assert (len(both), told(again)) == (2, []), "it was asked about, with the same end"
+
+
+def test_who_joins_a_line_that_is_being_served_is_told_like_the_others() -> None:
+    rm = Asked(STATES, Callback.PREDICATES)
+    rm.answers_all(rm.asks("k1", memory=9) + rm.asks("k2", memory=9))
+    assert told(rm.asks("k3", memory=9)) == [("k3", FAILED)]
+    (question,) = questions(rm.creates("n3", memory=9))
+
+    joined = rm.asks("k4", memory=9)
+    agreed = rm.answers(question.number)
+
+    assert told(joined) == []
+    assert told(agreed) == [("k3", SCHEDULED), ("k4", FAILED)]
+
+
+# requirement: SI-CB-009
+def test_an_ask_is_reserved_while_its_victims_go() -> None:
+    rm = Preempting()
+    rm.offers(STATES)
+    rm.creates("n1", memory=10)
+    rm.takes("v1", most=10)
+
+    waiting = rm.asks("k1", memory=1, more={"preemption_policy": ALLOWED})
+    begun = rm.waits(10.0)
+    (victim,) = preempted(begun)
+    ended = rm.confirms(victim)
+
+    assert (told(waiting), told(begun)) == ([("k1", FAILED)], [("k1", RESERVED)])
+    assert (keys(ended), told(ended)) == (["k1"], [("k1", SCHEDULED)])
+
+
+# requirement: SI-CB-009
+def test_a_member_is_reserved_while_its_placeholder_goes() -> None:
+    rm = Gangs()
+    rm.offers(STATES)
+    rm.creates("n1", memory=10)
+    placeholder = rm.has_gang()[0]
+
+    begun = rm.asks_member("k1")
+    ended = rm.confirms(placeholder)
+
+    assert (told(begun), told(ended)) == ([("k1", RESERVED)], [("k1", SCHEDULED)])
+
+
+def test_a_gang_waits_for_room_and_its_members_for_the_gang() -> None:
+    rm = Gangs()
+    rm.offers(STATES)
+    rm.creates("n1", memory=10)
+    rm.submits("a1", "root.quota")
+    rm.asks("k0", memory=8)
+    rm.submits_gang(queue="root.quota")
+
+    effects = rm.asks_placeholder("p1") + rm.asks_member("k1")
+
+    assert told(effects) == [("p1", SKIPPED), ("k1", SKIPPED)]
+    assert len({state.reason for state in of(effects, ContainerState)}) == 2
+
+
+def test_a_promise_that_comes_to_nothing_leaves_the_ask_waiting() -> None:
+    rm = Preempting()
+    rm.offers(STATES)
+    rm.creates("n1", memory=10)
+    rm.takes("v1", most=10)
+    rm.claims("k1")
+
+    assert told(rm.decommissions("n1")) == [("k1", FAILED)]
+
+
+def test_whoever_takes_states_next_is_told_how_things_are(rm: Asked) -> None:
+    rm.asks("k1", memory=50)
+    rm.asks("k2", memory=50)
+
+    assert told(rm.offers(STATES)) == [("k1", FAILED), ("k2", FAILED)]
+    assert told(rm.offers()) == []
+    assert told(rm.asks("k3", memory=50)) == []
+
+
+def test_many_in_one_line_are_not_gone_through_without_news(
+    rm: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        rm.asks(f"k{number}", memory=9)
+    looks: list[Line] = []
+    everybody = Line.__iter__
+
+    def counted(line: Line) -> Iterator[PendingAsk]:
+        looks.append(line)
+        return everybody(line)
+
+    monkeypatch.setattr(Line, "__iter__", counted)
+
+    rm.asks("k3", memory=9)
+    rm.creates("n3", memory=9)
+
+    assert looks == []
