@@ -352,6 +352,17 @@ def test_a_queue_that_goes(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-010
+def test_the_queues_of_a_partition_go_with_it(rm: Watched) -> None:
+    second = "  - {name: second, queues: [{name: root, queues: [{name: only}]}]}"
+    rm.reconfigures(QUEUES + second)
+
+    assert told(rm.reconfigures(QUEUES)) == [
+        ("QUEUE", "root.only", "REMOVE", "QUEUE_CONFIG", ""),
+        ("QUEUE", "root", "REMOVE", "QUEUE_CONFIG", ""),
+    ]
+
+
+# requirement: SI-EVT-010
 def test_queues_in_another_configuration(rm: Watched) -> None:
     rm.submits("a2", "", user="ann")
     other = QUEUES.replace("{name: users, parent: true}", "{name: users, queues: [{name: ann}]}")
@@ -373,10 +384,11 @@ def test_queues_in_another_configuration(rm: Watched) -> None:
     last = last.replace(
         "- {name: user, create: true, parent: {name: fixed, value: users}}", "- {name: user}"
     )
-    assert told(rm.reconfigures(last))[-3:] == [
+    assert told(rm.reconfigures(last))[-4:] == [
         ("QUEUE", "root.users", "SET", "QUEUE_TYPE", ""),
         ("QUEUE", "root.users.ann", "REMOVE", "QUEUE_CONFIG", ""),
         ("QUEUE", "root.new", "REMOVE", "QUEUE_CONFIG", ""),
+        ("QUEUE", "root", "REMOVE", "QUEUE_CONFIG", ""),  # of the second partition
     ]
 
 

@@ -54,6 +54,8 @@ def clear_up(rm: ResourceManager) -> None:
     for name, partition in list(rm.partitions.items()):
         if partition.is_draining and not partition.nodes and not partition.applications:
             del rm.partitions[name]
+            for queue in reversed(list(partition.root.all())):  # children first
+                queues.went(partition.journal, queue, "its partition is gone")
 
 
 def _objections(rm: ResourceManager, event: UpdateConfiguration) -> Iterator[str]:

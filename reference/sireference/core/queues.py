@@ -8,6 +8,7 @@ from functools import partial
 
 from sireference.core.books import limits
 from sireference.core.books.application import Application
+from sireference.core.books.journal import Journal
 from sireference.core.books.partition import Partition
 from sireference.core.books.queue import Queue
 from sireference.core.books.quota import Quota
@@ -50,6 +51,11 @@ def _expire(partition: Partition, queue: Queue, now: float) -> list[Effect]:
 
 def _remove(partition: Partition, queue: Queue, above: Queue, now: float) -> None:
     above.remove(queue)
-    detail = ChangeDetail.QUEUE_DYNAMIC if queue.is_dynamic else ChangeDetail.QUEUE_CONFIG
-    partition.journal.queue(queue, ChangeType.REMOVE, detail, "empty and not needed any more")
+    went(partition.journal, queue, "empty and not needed any more")
     tidy(partition, above, now)
+
+
+def went(journal: Journal, queue: Queue, message: str) -> None:
+    """``queue`` is known no more."""
+    detail = ChangeDetail.QUEUE_DYNAMIC if queue.is_dynamic else ChangeDetail.QUEUE_CONFIG
+    journal.queue(queue, ChangeType.REMOVE, detail, message)

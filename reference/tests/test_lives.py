@@ -1,0 +1,173 @@
+"""Arbitrary histories of RMs that come, get lost, come again and are not alone."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sireference.configuration.model import Configuration
+from sireference.core.model import (
+    ConnectionLost,
+    Effect,
+    NewAllocation,
+    Refused,
+    Register,
+    RejectedAllocation,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+    ReleasedAllocation,
+    ReleasedAsk,
+    ShutDown,
+    UpdatedApplication,
+)
+from sireference.core.scheduler import Scheduler
+from sireference.core.snapshot import Snapshot
+from sireference.core.states import ApplicationState, RMState, TerminationType
+from tests.driving import of
+from tests.histories import SETTINGS, Player
+from tests.history_moves import Together, histories
+from tests.history_queues import QUEUES
+
+Effects = list[list[Effect]]
+
+
+def played(history: list[object], player: Player | None = None) -> Player:
+    player = player or Player()
+    for move in history:
+        player.play(move)
+    return player
+
+
+def in_own_words(effects: Effects) -> Effects:
+    """The effects with the identities of allocations numbered as they come."""
+    own: dict[str, str] = {}
+
+    def word(identity: str) -> str:
+        return own.setdefault(identity, f"#{len(own)}") if identity.isdigit() else identity
+
+    def translated(effect: Effect) -> Effect:
+        if isinstance(effect, NewAllocation):
+            identity = word(effect.allocation.identity)
+            return replace(effect, allocation=replace(effect.allocation, identity=identity))
+        if isinstance(effect, ReleasedAllocation):
+            identity = word(effect.release.identity)
+            return replace(effect, release=replace(effect.release, identity=identity))
+        return effect
+
+    return [[translated(effect) for effect in step] for step in effects]
+
+
+@given(histories, histories, st.lists(st.booleans(), min_size=20, max_size=60))
+@settings(max_examples=40, deadline=None)
+def test_resource_managers_do_not_see_each_other(
+    history: list[object], others: list[object], turns: list[bool]
+) -> None:
+    alone = played(history)
+    scheduler = Scheduler(SETTINGS)
+    first, second = Player(scheduler), Player(scheduler, "other")
+    rest = list(others)
+
+    for move, is_others_turn in zip(history, turns * len(history), strict=False):
+        if is_others_turn and rest and not isinstance(rest[0], float):
+            second.now = first.now
+            second.play(rest.pop(0))
+        first.play(move)
+
+    assert in_own_words(first.effects) == in_own_words(alone.effects)
+
+
+@given(histories, histories)
+@settings(max_examples=40, deadline=None)
+def test_who_registers_again_begins_anew(before: list[object], history: list[object]) -> None:
+    earlier = played(before)
+
+    again = played(history, Player(earlier.scheduler, now=earlier.now))
+
+    fresh = played(history, Player(now=earlier.now))
+    assert in_own_words(again.effects) == in_own_words(fresh.effects)
+    assert without_identities(again) == without_identities(fresh)
+
+
+def without_identities(player: Player) -> Any:
+    held = player.scheduler.snapshot(player.rm_id)
+    applications = [
+        (one.application_id, one.state, one.queue, one.pending_keys, one.allocated_real)
+        for one in held.applications
+    ]
+    return held.nodes, held.queues, applications
+
+
+@given(histories, histories, st.sampled_from([ConnectionLost, ShutDown]))
+@settings(max_examples=40, deadline=None)
+def test_who_is_gone_is_not_served_and_leaves_nothing(
+    history: list[object], more: list[object], end: type[ConnectionLost | ShutDown]
+) -> None:
+    player = played(history)
+    player.hears(player.scheduler.handle(end("rm"), player.now))
+    said = len(player.effects)
+
+    for move in more:
+        if isinstance(move, float):
+            player.play(move)
+        elif not isinstance(move, Configuration):  # that is taken while it is paused
+            event = player.event(move)
+            assert of(player.scheduler.handle(event, player.now), Refused)
+    player.play(100.0)
+
+    assert not any(player.effects[said:])
+    (rm,) = player.scheduler.rms.all()
+    assert rm.state is RMState.STOPPED
+    assert not rm.partitions
+    assert player.scheduler.next_deadline() is None
+    assert player.scheduler.handle(Register("rm", QUEUES), player.now)
+
+
+def held(player: Player) -> Snapshot:
+    return player.scheduler.snapshot(player.rm_id)
+
+
+@given(histories)
+@settings(max_examples=60, deadline=None)
+def test_what_is_rejected_changes_nothing(history: list[object]) -> None:
+    player = Player()
+    for move in history:
+        before = held(player)
+        player.play(move)
+        effects = player.effects[-1]
+        if isinstance(move, Together):
+            continue  # what is with it in the message may have been taken without a word
+        if effects and all(isinstance(effect, REJECTIONS) for effect in effects):
+            assert held(player) == before
+
+
+REJECTIONS = (RejectedNode, RejectedApplication, RejectedAsk, RejectedAllocation, Refused)
+
+
+def test_histories_are_about_everything_that_can_happen() -> None:
+    kinds: Counter[type] = Counter()
+    releases: set[TerminationType] = set()
+    states: set[ApplicationState] = set()
+
+    @given(histories)
+    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    def see(history: list[object]) -> None:
+        for effect in [effect for step in played(history).effects for effect in step]:
+            kinds[type(effect)] += 1
+            if isinstance(effect, ReleasedAllocation):
+                releases.add(effect.release.termination)
+            if isinstance(effect, UpdatedApplication):
+                states.add(effect.state)
+
+    see()
+
+    assert {*REJECTIONS, NewAllocation, ReleasedAsk} <= set(kinds)
+    assert releases == {
+        TerminationType.STOPPED_BY_RM,
+        TerminationType.TIMEOUT,
+        TerminationType.PREEMPTED_BY_SCHEDULER,
+        TerminationType.PLACEHOLDER_REPLACED,
+    }
+    untold = {ApplicationState.NEW, ApplicationState.REJECTED}  # there are other answers for them
+    assert states == set(ApplicationState) - untold - {ApplicationState.EXPIRED}  # after days
