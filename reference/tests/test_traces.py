@@ -2,13 +2,14 @@
 
 import asyncio
 import copy
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from google.protobuf import json_format
-from siwire import REVISIONS, Revision, rpc
+from siwire import REVISIONS, Capability, Revision, rpc
 from tests.traces import Replayer, read
 
 REVISED = list(REVISIONS.values())
@@ -34,7 +35,12 @@ def test_the_session_has_what_it_is_about(revision: Revision) -> None:
     assert [line["do"] for line in lines if "do" in line] == ["start", "wait", "start", "wait"]
     assert sum(one.count("PLACEHOLDER_REPLACED") for one in told) == 4
     assert sum(one.count('"Completed"') for one in told) == 2
-    assert "existingAllocations" in json.dumps(lines)
+    second = lines[[number for number, line in enumerate(lines) if "do" in line][2] :]
+    recovered = json.dumps([line for line in second if line.get("from") == "rm"])
+    assert "existingAllocations" in recovered
+    by_itself = any("allocations" in line.get("json", {}) for line in second)
+    assert by_itself is revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
+    assert '"Completed"' in json.dumps(second)
 
 
 @every_revision
@@ -73,9 +79,45 @@ def with_more_than_there_was(lines: Lines) -> None:
     line["json"]["released"].pop()
 
 
+def with_an_identity_from_nowhere(lines: Lines) -> None:
+    lists = (line.get("json", {}).get("released", []) for line in lines)
+    next(told for told in lists if told)[0]["allocationID"] = "9-9"
+
+
+def at_another_time(lines: Lines) -> None:
+    lists = (line.get("json", {}).get("updated", []) for line in lines)
+    next(told for told in lists if told)[0]["stateTransitionTimestamp"] = "1700000001000000000"
+
+
+def without_a_reason(lines: Lines) -> None:
+    lists = (line.get("json", {}).get("rejected", []) for line in lines)
+    del next(told for told in lists if told)[0]["reason"]
+
+
+def with_an_answer_that_came_later(lines: Lines) -> None:
+    pairs = enumerate(itertools.pairwise(lines))
+    where = next(at for at, (one, _) in pairs if "accepted" in one.get("json", {}))
+    lines[where], lines[where + 1] = lines[where + 1], lines[where]
+
+
+def with_another_answer_to_the_registration(lines: Lines) -> None:
+    answers = [one for one in lines if one.get("message", "").endswith("ManagerResponse")]
+    answers[0]["json"]["more"] = "than there is"
+
+
 @pytest.mark.parametrize(
     "spoil",
-    [without_a_line, with_another_node, with_one_identity_for_two, with_more_than_there_was],
+    [
+        without_a_line,
+        with_another_node,
+        with_one_identity_for_two,
+        with_more_than_there_was,
+        with_an_identity_from_nowhere,
+        at_another_time,
+        without_a_reason,
+        with_an_answer_that_came_later,
+        with_another_answer_to_the_registration,
+    ],
 )
 def test_a_session_that_goes_otherwise_is_noticed(spoil: Callable[[Lines], None]) -> None:
     revision = REVISIONS["2023-12"]
