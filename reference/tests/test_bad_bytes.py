@@ -5,8 +5,8 @@ from typing import Any
 
 import grpc
 import pytest
+from sireference.clock import VirtualClock
 from sireference.core.model import Settings
-from sireference.shell.clock import VirtualClock
 from siwire import REVISIONS, Revision, rpc
 from siwire.r2021_02 import si_pb2 as si
 from tests.sessions import Speaker

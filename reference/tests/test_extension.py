@@ -11,8 +11,8 @@ from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no type
     reflection_pb2,
     reflection_pb2_grpc,
 )
+from sireference.clock import VirtualClock
 from sireference.core.model import Settings
-from sireference.shell.clock import VirtualClock
 from siwire.ext import extension_pb2 as ext
 from tests.wire import Stream, Wire, served
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 import grpc
 from google.protobuf import json_format
 from google.protobuf.message import Message
+from sireference.clock import VirtualClock
 from sireference.codec import Policies
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import Settings
-from sireference.shell.clock import VirtualClock
 from siwire import REVISIONS, Capability, Revision, rpc
 from tests.sessions import POLICY_GROUP, QUEUES, Said, Speaker, play
 from tests.wire import PATIENCE, Wire, served

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
+from sireference.clock import Clock
 from sireference.codec import Policies, codec_for
 from sireference.core.model import Settings
-from sireference.shell.clock import Clock
 from sireference.shell.extension.service import SERVICE
 from sireference.shell.options import DEFAULT_LIMITS, Limits
 from sireference.shell.server import Server

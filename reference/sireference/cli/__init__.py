@@ -16,10 +16,10 @@ from sireference.cli.operations import credentials, limits, operation_options
 from sireference.cli.parameters import Address, RevisionName
 from sireference.cli.policies import policies, policy_options
 from sireference.cli.timers import timer_options
+from sireference.clock import SystemClock, VirtualClock
 from sireference.codec import codec_for
 from sireference.core.model import Settings
 from sireference.shell import collector, logs
-from sireference.shell.clock import SystemClock, VirtualClock
 from sireference.shell.http_page import HttpPage
 from sireference.shell.server import Server
 

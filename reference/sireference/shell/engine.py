@@ -5,6 +5,7 @@ from typing import Final
 
 import grpc
 
+from sireference.clock import Clock, VirtualClock
 from sireference.codec import Codec
 from sireference.core.model import (
     Answer,
@@ -20,7 +21,6 @@ from sireference.core.model import (
     ShutDown,
 )
 from sireference.core.scheduler import Scheduler
-from sireference.shell.clock import Clock, VirtualClock
 from sireference.shell.counters import Counters
 from sireference.shell.extension.callback_table import CallbackTable
 from sireference.shell.logs import LOGGER, fields

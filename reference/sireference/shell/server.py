@@ -14,9 +14,9 @@ from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 
+from sireference.clock import Clock, SystemClock
 from sireference.codec import Codec
 from sireference.core.model import Settings
-from sireference.shell.clock import Clock, SystemClock
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.service import SERVICE, ExtensionService

@@ -6,10 +6,10 @@ from typing import Any, Final
 import grpc
 from siwire.ext import extension_pb2 as ext
 
+from sireference.clock import VirtualClock
 from sireference.codec import NoPolicyError
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import UpdateConfiguration, quoted
-from sireference.shell.clock import VirtualClock
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds

@@ -1,0 +1,111 @@
+"""Calls to one resource manager: each telling of the core becomes a call of its callback."""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.protobuf.message import Message
+from siwire import Revision
+
+from sireference.api.callback import (
+    CachePlugin,
+    ContainerStatePlugin,
+    EventPlugin,
+    PredicatesPlugin,
+    PreemptionPredicatesPlugin,
+    SIError,
+)
+from sireference.codec.callbacks import CallbackCodec, callbacks_of
+from sireference.core.model import (
+    Answered,
+    Call,
+    Callback,
+    ContainerState,
+    PredicatesQuestion,
+    PreemptionQuestion,
+    SentEvents,
+    SyncedCache,
+)
+
+_LOGGER: Final = logging.getLogger("sireference.api")
+_PLUGINS: Final[dict[Callback, type]] = {
+    Callback.PREDICATES: PredicatesPlugin,
+    Callback.PREEMPTION_PREDICATES: PreemptionPredicatesPlugin,
+    Callback.EVENTS: EventPlugin,
+    Callback.CONTAINER_STATE: ContainerStatePlugin,
+    Callback.CACHE_SYNC: CachePlugin,
+}
+_RESPONSES: Final = {
+    "UpdateAllocation": "update_allocation",
+    "UpdateApplication": "update_application",
+    "UpdateNode": "update_node",
+    "Update": "recv_update_response",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """Messages that answer what an RM said on one of the update methods."""
+
+    rm_id: str
+    method: str
+    messages: tuple[Message, ...]
+
+
+class Calls:
+    """Calls the RMs of one scheduler; ``answered`` takes what they answer to questions."""
+
+    def __init__(self, revision: Revision, answered: Callable[[Answered], object]) -> None:
+        self._codec = CallbackCodec(revision)
+        self._available = callbacks_of(revision)
+        self._answered = answered
+
+    def taken_by(self, rm: object) -> frozenset[Callback]:
+        """The callbacks that ``rm`` implements and the revision has."""
+        return frozenset(one for one in self._available if isinstance(rm, _PLUGINS[one]))
+
+    def make(self, rm: Any, telling: Call | Responses) -> None:
+        """Call ``rm``. Whatever it raises that is no SIError is passed on."""
+        match telling:
+            case Responses():
+                respond = getattr(rm, _RESPONSES[telling.method])
+                for message in telling.messages:
+                    _notify(respond, message)
+            case PredicatesQuestion() | PreemptionQuestion():
+                self._ask(rm, telling)
+            case SentEvents():
+                rm.send_event(list(self._codec.messages(telling)))
+            case ContainerState():
+                self._notify_each(rm.update_container_scheduling_state, telling)
+            case SyncedCache():
+                self._notify_each(rm.re_sync_scheduler_cache, telling)
+
+    def _notify_each(self, method: Callable[[Any], object], call: Call) -> None:
+        messages: Iterable[Any] = self._codec.messages(call)
+        for message in messages:
+            _notify(method, message)
+
+    def _ask(self, rm: Any, question: PredicatesQuestion | PreemptionQuestion) -> None:
+        """A question that ends with an exception is answered nevertheless, by a refusal."""
+        (message,) = self._codec.messages(question)
+        answer = Answered(question.rm_id, question.number, suits=False, reason="it failed")
+        try:
+            if isinstance(question, PreemptionQuestion):
+                said = rm.preemption_predicates(message)
+                answer = Answered(question.rm_id, question.number, said.success, "", said.index)
+            else:
+                rm.predicates(message)
+                answer = Answered(question.rm_id, question.number, suits=True)
+        except SIError as why:
+            answer = Answered(question.rm_id, question.number, suits=False, reason=str(why))
+        finally:
+            self._answered(answer)
+
+
+def _notify(method: Callable[[Any], object], message: Any) -> None:
+    """Call ``method``; an error it reports changes nothing and is written down."""
+    try:
+        method(message)
+    except SIError as why:
+        _LOGGER.warning("%s of the resource manager: %s", method.__name__, why)

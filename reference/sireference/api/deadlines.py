@@ -1,0 +1,57 @@
+"""Deadlines: a thread that calls a scheduler when the next of its deadlines has come."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from sireference.clock import Clock
+
+_LOGGER: Final = logging.getLogger("sireference.api")
+
+
+class Deadlines:
+    """Kept from the first ``changed`` on; whoever calls that or ``stop`` holds the lock."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        lock: "threading.RLock",
+        next_deadline: Callable[[], float | None],
+        keep: Callable[[], None],
+    ) -> None:
+        self._clock = clock
+        self._lock = lock
+        self._next_deadline = next_deadline
+        self._keep = keep
+        self._has_changed = threading.Event()
+        self._is_over = False
+        self._thread: threading.Thread | None = None
+
+    def changed(self) -> None:
+        """The next deadline may be another one."""
+        self._has_changed.set()
+        if self._thread is None and not self._is_over:
+            self._thread = threading.Thread(target=self._run, name="SI deadlines", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Keep none from now on."""
+        self._is_over = True
+        self._has_changed.set()
+
+    def _run(self) -> None:
+        while not self._is_over:
+            deadline = self._next_deadline()
+            patience = None if deadline is None else max(0.0, deadline - self._clock.now())
+            if not self._has_changed.wait(patience):
+                self._keep_those_due()
+            self._has_changed.clear()
+
+    def _keep_those_due(self) -> None:
+        try:
+            with self._lock:
+                if not self._is_over:
+                    self._keep()
+        except Exception:
+            _LOGGER.exception("a callback of the resource manager failed")

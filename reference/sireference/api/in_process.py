@@ -1,0 +1,200 @@
+"""The scheduler in process: what the APIs of all revisions have in common."""
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+from google.protobuf.message import Message
+from siwire import Revision
+
+from sireference.api.callback import SIError, StateDumpPlugin
+from sireference.api.calls import Calls, Responses
+from sireference.api.deadlines import Deadlines
+from sireference.clock import Clock, SystemClock
+from sireference.codec import NoPolicyError, Policies, codec_for
+from sireference.configuration.problems import ConfigurationError
+from sireference.core.model import (
+    Answer,
+    Answered,
+    Call,
+    Configured,
+    Effect,
+    Event,
+    Refused,
+    Registered,
+    Settings,
+)
+from sireference.core.scheduler import Scheduler
+
+
+class InProcess:
+    """What the APIs of all revisions have in common; a context manager that ends with ``close``.
+
+    Every call may come from any thread. One is served at a time, and it returns when everything
+    that follows from it has been told by callback, on the thread of the call. From inside a
+    callback the scheduler can be called as well: that returns at once, and what follows is told
+    after everything that was to be told before.
+    """
+
+    def __init__(
+        self,
+        revision: Revision,
+        policies: Policies | None = None,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """Without ``clock`` it is the system's, and deadlines are kept on a thread of their own.
+
+        Whoever brings a clock along has to call ``keep_deadlines`` when a deadline has come.
+        """
+        self.revision = revision
+        self._codec = codec_for(revision, policies)
+        self._scheduler = Scheduler(settings)
+        self._clock = clock or SystemClock()
+        self._calls = Calls(revision, self._answered)
+        self._rms: dict[str, object] = {}
+        self._to_tell: deque[Call | Responses] = deque()
+        self._is_telling = False
+        self._lock = threading.RLock()
+        self._deadlines: Deadlines | None = None
+        if clock is None:
+            self._deadlines = Deadlines(
+                self._clock, self._lock, self.next_deadline, self.keep_deadlines
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Keep no more deadlines; no callback begins after it that the RM did not cause."""
+        with self._lock:
+            if self._deadlines is not None:
+                self._deadlines.stop()
+
+    def next_deadline(self) -> float | None:
+        """When ``keep_deadlines`` has something to do, by the clock; None if never."""
+        with self._lock:
+            return self._scheduler.next_deadline()
+
+    def keep_deadlines(self) -> None:
+        """Do what is due by now."""
+        with self._lock:
+            self._tell(self._scheduler.handle_timeout(self._clock.now()))
+
+    def state_dump(self) -> str:
+        """What the scheduler holds, and what RMs add that have a state dump, as JSON."""
+        with self._lock:
+            known = [rm.rm_id for rm in self._scheduler.rms.all()]
+            state = {
+                "revision": self.revision.name,
+                "now": self._clock.now(),
+                "resource_managers": [self._scheduler.snapshot(rm_id) for rm_id in known],
+                "dumps": {
+                    rm_id: _dump(rm)
+                    for rm_id, rm in self._rms.items()
+                    if isinstance(rm, StateDumpPlugin)
+                },
+            }
+            return msgspec.json.encode(state).decode()
+
+    def _register(self, request: Message, rm: object) -> Message:
+        self._check(request, "RegisterResourceManagerRequest")
+        with usable():
+            event = self._codec.register(request)
+        with self._lock:
+            taken = self._calls.taken_by(rm)
+            effects = self._scheduler.handle(replace(event, callbacks=taken), self._clock.now())
+            _raise_refusal(effects)
+            self._rms[event.rm_id] = rm
+            others = (one for one in self._to_tell if one.rm_id != event.rm_id)
+            self._to_tell = deque(others)  # the earlier registration is over
+            self._tell(effects)
+        response: Message = self.revision.si.RegisterResourceManagerResponse()
+        return response
+
+    def _update(self, method: str, request: Message, kind: str) -> None:
+        self._check(request, kind)
+        with self._lock:
+            for event in self._codec.events(method, request):
+                self._handle(event)
+
+    def _handle(self, event: Event) -> None:
+        with self._lock:
+            effects = self._scheduler.handle(event, self._clock.now())
+            self._tell(effects)
+            _raise_refusal(effects)
+
+    def _answered(self, answer: Answered) -> None:
+        """Of an RM that has registered again meanwhile the answer is no matter."""
+        self._tell(self._scheduler.handle(answer, self._clock.now()))
+
+    def _check(self, message: Message, kind: str) -> None:
+        """A message of another revision would be misread: its fields have other meanings."""
+        if not isinstance(message, getattr(self.revision.si, kind)):
+            revision = self.revision.name
+            needed = f"{'an' if kind[0] in 'AU' else 'a'} {kind} of {revision}"
+            raise TypeError(f"{needed} is needed, not {type(message).__name__}")
+
+    def _tell(self, effects: Iterable[Effect]) -> None:
+        self._to_tell.extend(self._tellings(effects))
+        if self._deadlines is not None:
+            self._deadlines.changed()
+        if self._is_telling:  # whoever does it goes on with these
+            return
+        self._is_telling = True
+        try:
+            while self._to_tell:
+                telling = self._to_tell.popleft()
+                self._calls.make(self._rms[telling.rm_id], telling)
+        finally:
+            self._is_telling = False
+
+    def _tellings(self, effects: Iterable[Effect]) -> list[Call | Responses]:
+        """Calls in their order, then answers, those of a method together."""
+        calls: list[Call | Responses] = []
+        answers: dict[tuple[str, str], list[Answer]] = {}
+        for effect in effects:
+            if isinstance(effect, Call):
+                calls.append(effect)
+            elif not isinstance(effect, Registered | Configured | Refused):
+                where = (effect.rm_id, self._codec.method_of(effect))
+                answers.setdefault(where, []).append(effect)
+        for (rm_id, method), said in answers.items():
+            calls.append(Responses(rm_id, method, tuple(self._codec.responses(method, said))))
+        return calls
+
+
+@contextmanager
+def usable() -> Iterator[None]:
+    """Whatever is wrong with a configuration is an SIError."""
+    try:
+        yield
+    except (ConfigurationError, NoPolicyError) as why:
+        raise SIError(str(why)) from why
+
+
+def _raise_refusal(effects: Iterable[Effect]) -> None:
+    for effect in effects:
+        if isinstance(effect, Refused):
+            raise SIError(effect.reason)
+
+
+def _dump(rm: StateDumpPlugin) -> Any:
+    """What the RM says of itself, read as JSON; or why there is none."""
+    try:
+        return msgspec.json.decode(rm.get_state_dump())
+    except (SIError, msgspec.DecodeError) as why:
+        return {"error": str(why)}

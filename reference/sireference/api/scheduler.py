@@ -1,0 +1,79 @@
+"""The calls of the SI's API: of 2023-04, 2023-08 and 2023-12, and of 2021-02."""
+
+from typing import Any
+
+from google.protobuf.message import Message
+from siwire import Capability, Revision
+
+from sireference.api.callback import OneStreamCallback, ResourceManagerCallback
+from sireference.api.in_process import InProcess, usable
+from sireference.clock import Clock
+from sireference.codec import Policies
+from sireference.core.model import Settings, UpdateConfiguration
+
+
+class SchedulerAPI(InProcess):
+    """The API from 2023-04 on: five calls, whose results come by callback."""
+
+    def __init__(
+        self,
+        revision: Revision,
+        policies: Policies | None = None,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """See InProcess. Raises ValueError for a revision that has another API."""
+        if revision.can(Capability.ONE_UPDATE_STREAM):
+            raise ValueError(f"{revision.name} has the calls of OneStreamAPI")
+        super().__init__(revision, policies, settings, clock)
+
+    def register_resource_manager(
+        self, request: Message, callback: ResourceManagerCallback
+    ) -> Message:
+        """Register, or begin again with nothing known. Raises SIError."""
+        return self._register(request, callback)
+
+    def update_allocation(self, request: Message) -> None:
+        """Take an AllocationRequest. Raises SIError for an RM that is not registered."""
+        self._update("UpdateAllocation", request, "AllocationRequest")
+
+    def update_application(self, request: Message) -> None:
+        """Take an ApplicationRequest. Raises SIError for an RM that is not registered."""
+        self._update("UpdateApplication", request, "ApplicationRequest")
+
+    def update_node(self, request: Message) -> None:
+        """Take a NodeRequest. Raises SIError for an RM that is not registered."""
+        self._update("UpdateNode", request, "NodeRequest")
+
+    def update_configuration(self, request: Message) -> None:
+        """Take an UpdateConfigurationRequest as a whole. Raises SIError where that cannot be."""
+        self._check(request, "UpdateConfigurationRequest")
+        said: Any = request
+        with usable():
+            sent = self._codec.policies.configuration(said.policyGroup, said.config)
+        extra = dict(said.extraConfig)
+        self._handle(UpdateConfiguration(said.rmID, sent, said.policyGroup, extra))
+
+
+class OneStreamAPI(InProcess):
+    """The API of 2021-02: two calls, whose results come by one callback."""
+
+    def __init__(
+        self,
+        revision: Revision,
+        policies: Policies | None = None,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """See InProcess. Raises ValueError for a revision that has another API."""
+        if not revision.can(Capability.ONE_UPDATE_STREAM):
+            raise ValueError(f"{revision.name} has the calls of SchedulerAPI")
+        super().__init__(revision, policies, settings, clock)
+
+    def register_resource_manager(self, request: Message, callback: OneStreamCallback) -> Message:
+        """Register, or begin again with nothing known. Raises SIError."""
+        return self._register(request, callback)
+
+    def update(self, request: Message) -> None:
+        """Take an UpdateRequest. Raises SIError for an RM that is not registered."""
+        self._update("Update", request, "UpdateRequest")

@@ -1,0 +1,159 @@
+"""A resource manager in the same process as the scheduler, for tests of the API."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sireference.api import SchedulerAPI, SIError
+from siwire import Revision
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        properties: {preemption.delay: 1ms}
+        queues:
+          - {name: default}
+          - {name: entitled, resources: {guaranteed: {memory: 5}}}
+"""
+
+
+class Recorder:
+    """Takes what it is told, one call at a time."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, Any]] = []
+        self.threads: set[str] = set()
+        self.reacts: Mapping[str, Callable[[Any], Any]] = {}  # by method
+        self.overlaps = 0  # calls while another one was not over
+        self.has_news = threading.Condition()
+        self._is_being_told = False
+
+    def take(self, method: str, message: Any) -> Any:
+        self.overlaps += self._is_being_told
+        self._is_being_told = True
+        self.threads.add(threading.current_thread().name)
+        with self.has_news:
+            self.told.append((method, message))
+            self.has_news.notify_all()
+        self._is_being_told = False
+        return self.reacts[method](message) if method in self.reacts else None
+
+    def messages(self, method: str) -> list[Any]:
+        return [message for name, message in self.told if name == method]
+
+    def methods(self) -> list[str]:
+        return [name for name, _ in self.told]
+
+
+class EmbeddedRM(Recorder):
+    """A callback with all that the SI has from 2023-04 on; what it is asked is all right."""
+
+    def update_allocation(self, response: Any) -> None:
+        self.take("update_allocation", response)
+
+    def update_application(self, response: Any) -> None:
+        self.take("update_application", response)
+
+    def update_node(self, response: Any) -> None:
+        self.take("update_node", response)
+
+    def predicates(self, args: Any) -> None:
+        self.take("predicates", args)
+
+    def preemption_predicates(self, args: Any) -> Any:
+        return self.take("preemption_predicates", args)
+
+    def send_event(self, events: Sequence[Any]) -> None:
+        for event in events:
+            self.take("send_event", event)
+
+    def update_container_scheduling_state(self, request: Any) -> None:
+        self.take("update_container_scheduling_state", request)
+
+    def get_state_dump(self) -> str:
+        return '{"pods": 3}'
+
+    def allocations(self) -> list[Any]:
+        """New allocations, in order."""
+        return [new for said in self.messages("update_allocation") for new in said.new]
+
+    def released(self) -> list[Any]:
+        """Released allocations, in order."""
+        return [gone for said in self.messages("update_allocation") for gone in said.released]
+
+
+class Embedding:
+    """What an RM says to the API, with node n1 and application a1 if it is settled."""
+
+    def __init__(self, api: SchedulerAPI, rm: EmbeddedRM, rm_id: str = "rm") -> None:
+        self.api = api
+        self.rm = rm
+        self.rm_id = rm_id
+        self.si: Any = api.revision.si
+
+    def registers(self, rm: EmbeddedRM | None = None, config: str = QUEUES) -> Any:
+        self.rm = rm or self.rm
+        request = self.si.RegisterResourceManagerRequest(rmID=self.rm_id, config=config)
+        return self.api.register_resource_manager(request, self.rm)
+
+    def settles(self) -> "Embedding":
+        self.registers()
+        self.creates("n1", memory=10)
+        self.submits("a1")
+        return self
+
+    def creates(self, node_id: str, **amounts: int) -> None:
+        node = self.si.NodeInfo(
+            nodeID=node_id,
+            action=self.si.NodeInfo.CREATE,
+            schedulableResource=self.resource(**amounts),
+        )
+        self.api.update_node(self.si.NodeRequest(rmID=self.rm_id, nodes=[node]))
+
+    def submits(self, application_id: str, queue: str = "root.default") -> None:
+        new = self.si.AddApplicationRequest(applicationID=application_id, queueName=queue)
+        self.api.update_application(self.si.ApplicationRequest(rmID=self.rm_id, new=[new]))
+
+    def asks(self, key: str, application_id: str = "a1", most: int = 1, **amounts: int) -> None:
+        ask = self.si.AllocationAsk(
+            allocationKey=key,
+            applicationID=application_id,
+            resourceAsk=self.resource(**amounts),
+            maxAllocations=most,
+            preemptionPolicy=self.si.PreemptionPolicy(
+                allowPreemptSelf=True, allowPreemptOther=application_id == "entitled"
+            ),
+        )
+        self.api.update_allocation(self.si.AllocationRequest(rmID=self.rm_id, asks=[ask]))
+
+    def releases(self, allocation: Any, kind: str = "STOPPED_BY_RM") -> None:
+        """End an allocation, or confirm its release."""
+        release = self.si.AllocationRelease
+        gone = release(
+            partitionName="default",
+            applicationID=allocation.applicationID,
+            terminationType=self.si.TerminationType.Value(kind),
+        )
+        identity = next(name for name in ("allocationID", "UUID") if hasattr(gone, name))
+        setattr(gone, identity, getattr(allocation, identity))
+        together = self.si.AllocationReleasesRequest(allocationsToRelease=[gone])
+        self.api.update_allocation(self.si.AllocationRequest(rmID=self.rm_id, releases=together))
+
+    def resource(self, **amounts: int) -> Any:
+        quantity = self.si.Quantity
+        return self.si.Resource(
+            resources={name: quantity(value=amount) for name, amount in amounts.items()}
+        )
+
+
+def refuse(_: Any) -> None:
+    """Say no to whatever is asked."""
+    raise SIError("not here")
+
+
+def settled(revision: Revision, **more: Any) -> Embedding:
+    """An RM with a node and an application, and a clock that nobody moves."""
+    return Embedding(SchedulerAPI(revision, **more), EmbeddedRM()).settles()

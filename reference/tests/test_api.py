@@ -1,0 +1,477 @@
+"""The SI as an API: calls in, callbacks out, in one process."""
+
+import inspect
+import json
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sireference.api import (
+    OneStreamAPI,
+    PreemptionPredicatesPlugin,
+    ResourceManagerCallback,
+    SchedulerAPI,
+    SIError,
+    StateDumpPlugin,
+)
+from sireference.clock import VirtualClock
+from sireference.core.model import Settings
+from siwire import DEFAULT_REVISION, REVISIONS, Revision
+from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, settled
+
+LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
+PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+OLDEST = REVISIONS["2021-02"]
+PATIENCE = 20.0  # seconds, where another thread has something to do
+
+of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
+
+
+@pytest.fixture
+def rm() -> Embedding:
+    return settled(DEFAULT_REVISION, clock=VirtualClock())
+
+
+def calls_of(kind: type) -> dict[str, list[str]]:
+    """The public methods that ``kind`` defines itself or by a protocol, with their parameters."""
+    return {
+        name: [
+            parameter for parameter in inspect.signature(method).parameters if parameter != "self"
+        ]
+        for name, method in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+# requirement: SI-CB-012
+def test_the_api_has_the_five_calls_of_the_si() -> None:
+    beside = {"close", "keep_deadlines", "next_deadline", "state_dump"}
+
+    calls = calls_of(SchedulerAPI)
+
+    assert {name: said for name, said in calls.items() if name not in beside} == {
+        "register_resource_manager": ["request", "callback"],
+        "update_allocation": ["request"],
+        "update_application": ["request"],
+        "update_node": ["request"],
+        "update_configuration": ["request"],
+    }
+
+
+# requirement: SI-CB-012
+def test_a_callback_has_the_seven_methods_of_the_si() -> None:
+    assert calls_of(ResourceManagerCallback) == {
+        "update_allocation": ["response"],
+        "update_application": ["response"],
+        "update_node": ["response"],
+        "predicates": ["args"],
+        "preemption_predicates": ["args"],
+        "send_event": ["events"],
+        "update_container_scheduling_state": ["request"],
+    }
+    assert calls_of(StateDumpPlugin) == {"get_state_dump": []}
+
+
+# requirement: SI-CB-012
+@of_later_revisions
+def test_a_call_is_answered_by_callback(revision: Revision) -> None:
+    rm = Embedding(SchedulerAPI(revision, clock=VirtualClock()), EmbeddedRM())
+
+    response = rm.registers()
+    rm.creates("n1", memory=10)
+    rm.submits("a1")
+    rm.asks("k1", memory=3)
+    (allocation,) = rm.rm.allocations()
+    rm.releases(allocation)
+
+    assert type(response) is revision.si.RegisterResourceManagerResponse
+    assert [said.accepted[0].nodeID for said in rm.rm.messages("update_node")] == ["n1"]
+    (accepted, *_) = rm.rm.messages("update_application")
+    assert accepted.accepted[0].applicationID == "a1"
+    assert (allocation.allocationKey, allocation.nodeID) == ("k1", "n1")
+    (released,) = rm.rm.released()
+    assert released.terminationType == revision.si.TerminationType.Value("STOPPED_BY_RM")
+
+
+# requirement: SI-CB-012
+@of_later_revisions
+def test_what_cannot_be_is_an_error_and_no_callback(revision: Revision) -> None:
+    rm = Embedding(SchedulerAPI(revision, clock=VirtualClock()), EmbeddedRM())
+
+    with pytest.raises(SIError, match="not registered"):
+        rm.creates("n1", memory=10)
+    with pytest.raises(SIError, match="1 error"):
+        rm.registers(config="partitions: 7")
+    with pytest.raises(SIError, match="no rmID"):
+        Embedding(rm.api, rm.rm, rm_id="").registers()
+
+    assert rm.rm.told == []
+
+
+# requirement: SI-CB-012
+def test_the_configuration_is_updated_as_a_whole_or_not_at_all(rm: Embedding) -> None:
+    def updates(config: str, group: str = "") -> None:
+        request = rm.si.UpdateConfigurationRequest(rmID="rm", config=config, policyGroup=group)
+        rm.api.update_configuration(request)
+
+    with pytest.raises(SIError, match="1 error"):
+        updates("partitions: 7")
+    with pytest.raises(SIError, match="not registered with policy group"):
+        updates(QUEUES, group="another")
+    updates(QUEUES.replace("entitled", "renamed"))
+    rm.submits("a2", "root.renamed")
+
+    told = rm.rm.messages("update_application")
+    assert [new.applicationID for said in told for new in said.accepted] == ["a1", "a2"]
+
+
+# requirement: SI-CB-002
+def test_predicates_are_asked_and_an_error_excludes_the_node(rm: Embedding) -> None:
+    rm.rm.reacts = {"predicates": refuse}
+
+    rm.asks("k1", memory=3)
+
+    (args,) = rm.rm.messages("predicates")
+    assert (args.allocationKey, args.nodeID, args.allocate) == ("k1", "n1", True)
+    assert rm.rm.allocations() == []
+
+
+# requirement: SI-CB-005, SI-CB-007
+@of_later_revisions
+@pytest.mark.parametrize(("success", "index", "gone"), [(True, 1, 2), (True, 2, 3), (False, 2, 0)])
+def test_preemption_predicates_are_asked_and_heeded(
+    revision: Revision,
+    success: bool,  # noqa: FBT001  # an answer
+    index: int,
+    gone: int,
+) -> None:
+    clock = VirtualClock()
+    rm = settled(revision, clock=clock)
+    answer = rm.si.PreemptionPredicatesResponse(success=success, index=index)
+    rm.rm.reacts = {"preemption_predicates": lambda _: answer}
+    rm.asks("v1", memory=1, most=10)
+    rm.submits("entitled", "root.entitled")
+
+    rm.asks("k1", "entitled", memory=2)
+    clock.move_to(clock.now() + 0.5)
+    rm.api.keep_deadlines()
+
+    (args,) = rm.rm.messages("preemption_predicates")
+    assert (args.allocationKey, args.nodeID, args.startIndex) == ("k1", "n1", 1)
+    assert list(args.preemptAllocationKeys) == ["v1"] * 10
+    assert len(rm.rm.released()) == gone
+
+
+# requirement: SI-CB-009
+@of_later_revisions
+def test_events_and_container_states_are_told(revision: Revision) -> None:
+    rm = settled(revision, clock=VirtualClock())
+
+    rm.asks("k1", memory=50)
+
+    (state,) = rm.rm.messages("update_container_scheduling_state")
+    failed = revision.si.UpdateContainerSchedulingStateRequest.FAILED
+    assert (state.allocationKey, state.state) == ("k1", failed)
+    assert {record.objectID for record in rm.rm.messages("send_event")} >= {"n1", "a1"}
+
+
+# requirement: SI-CB-004
+def test_who_implements_less_is_not_called_for_the_rest() -> None:
+    class Plain(Recorder):
+        def update_allocation(self, response: Any) -> None:
+            self.take("update_allocation", response)
+
+        def update_application(self, response: Any) -> None:
+            self.take("update_application", response)
+
+        def update_node(self, response: Any) -> None:
+            self.take("update_node", response)
+
+    plain: Any = Plain()
+    rm = Embedding(SchedulerAPI(DEFAULT_REVISION, clock=VirtualClock()), plain).settles()
+
+    rm.asks("k1", memory=3)
+
+    assert set(plain.methods()) == {"update_node", "update_application", "update_allocation"}
+    assert not isinstance(plain, PreemptionPredicatesPlugin)
+
+
+# requirement: SI-CB-001
+def test_a_new_registration_brings_another_callback(rm: Embedding) -> None:
+    first, second = rm.rm, EmbeddedRM()
+    before = len(first.told)
+
+    rm.registers(second)
+    rm.creates("n2", memory=10)
+
+    assert len(first.told) == before
+    assert "update_node" in second.methods()
+
+
+# requirement: SI-CB-001
+def test_what_was_to_be_told_of_the_earlier_registration_is_not(rm: Embedding) -> None:
+    first, second = rm.rm, EmbeddedRM()
+    first.reacts = {"update_application": lambda _: rm.registers(second)}
+
+    rm.asks("k1", memory=3)
+
+    assert first.allocations() == []
+    assert "update_allocation" not in second.methods()
+
+
+def test_two_rms_hear_what_is_theirs(rm: Embedding) -> None:
+    other = Embedding(rm.api, EmbeddedRM(), rm_id="other").settles()
+
+    rm.asks("k1", memory=3)
+    other.asks("k2", memory=3)
+
+    assert [new.allocationKey for new in rm.rm.allocations()] == ["k1"]
+    assert [new.allocationKey for new in other.rm.allocations()] == ["k2"]
+
+
+def test_the_scheduler_can_be_called_from_a_callback(rm: Embedding) -> None:
+    def ends(response: Any) -> None:
+        for new in response.new:
+            rm.releases(new)
+
+    rm.rm.reacts = {"update_allocation": ends}
+
+    rm.asks("k1", memory=3)
+
+    assert [len(said.new) for said in rm.rm.messages("update_allocation")] == [1, 0]
+    assert len(rm.rm.released()) == 1
+    assert rm.rm.overlaps == 0
+
+
+def test_what_is_refused_inside_a_callback_is_an_error_there(rm: Embedding) -> None:
+    stranger = Embedding(rm.api, EmbeddedRM(), rm_id="stranger")
+    errors: list[str] = []
+
+    def speaks(_: Any) -> None:
+        with pytest.raises(SIError) as raised:
+            stranger.creates("n9", memory=1)
+        errors.append(str(raised.value))
+
+    rm.rm.reacts = {"update_allocation": speaks}
+    rm.asks("k1", memory=3)
+
+    assert errors == ["resource manager 'stranger' is not registered"]
+
+
+def test_an_error_of_a_callback_is_written_down_and_changes_nothing(
+    rm: Embedding, caplog: pytest.LogCaptureFixture
+) -> None:
+    rm.rm.reacts = {"update_allocation": refuse}
+
+    rm.asks("k1", memory=3)
+    rm.asks("k2", memory=3)
+
+    assert len(rm.rm.allocations()) == 2
+    assert "update_allocation of the resource manager: not here" in caplog.text
+
+
+def test_any_other_exception_comes_out_of_the_call_and_nothing_is_lost(rm: Embedding) -> None:
+    def breaks(_: Any) -> None:
+        rm.rm.reacts = {}
+        raise ZeroDivisionError
+
+    rm.rm.reacts = {"update_application": breaks}
+    with pytest.raises(ZeroDivisionError):
+        rm.asks("k1", memory=3)
+
+    rm.asks("k2", memory=3)
+
+    assert [new.allocationKey for new in rm.rm.allocations()] == ["k1", "k2"]
+
+
+def test_a_predicate_that_breaks_is_a_refusal(rm: Embedding) -> None:
+    def breaks(_: Any) -> None:
+        raise ZeroDivisionError
+
+    rm.rm.reacts = {"predicates": breaks}
+    with pytest.raises(ZeroDivisionError):
+        rm.asks("k1", memory=3)
+    rm.rm.reacts = {}
+
+    rm.asks("k2", memory=3)
+
+    assert [new.allocationKey for new in rm.rm.allocations()] == ["k2"]
+
+
+def test_callbacks_come_one_at_a_time_whoever_calls(rm: Embedding) -> None:
+    def asks(name: str) -> None:
+        for number in range(20):
+            rm.asks(f"{name}-{number}", memory=0, vcore=1)
+
+    rm.creates("n2", vcore=1000)
+    threads = [threading.Thread(target=asks, args=(name,)) for name in ("one", "two", "three")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+
+    assert len(rm.rm.allocations()) == 60
+    assert rm.rm.overlaps == 0
+
+
+def test_deadlines_are_kept_when_the_callers_clock_says_so() -> None:
+    clock = VirtualClock()
+    rm = settled(DEFAULT_REVISION, clock=clock, settings=Settings(completing_timeout=5))
+    rm.asks("k1", memory=3)
+    rm.releases(rm.rm.allocations()[0])
+    deadline = rm.api.next_deadline()
+
+    clock.move_to(clock.now() + 5)
+    rm.api.keep_deadlines()
+
+    assert deadline is not None
+    assert states(rm.rm)[-2:] == ["Completing", "Completed"]
+
+
+def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
+    with SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01)) as api:
+        rm = Embedding(api, EmbeddedRM()).settles()
+        rm.asks("k1", memory=3)
+        rm.releases(rm.rm.allocations()[0])
+
+        with rm.rm.has_news:
+            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), PATIENCE)
+
+    assert completed
+    assert "SI deadlines" in rm.rm.threads
+    assert rm.rm.overlaps == 0
+
+
+def test_after_it_is_closed_no_deadline_is_kept() -> None:
+    api = SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01))
+    rm = Embedding(api, EmbeddedRM()).settles()
+    rm.asks("k1", memory=3)
+    api.close()
+
+    rm.releases(rm.rm.allocations()[0])
+
+    assert states(rm.rm)[-1] == "Completing"
+    assert rm.rm.threads == {threading.current_thread().name}
+
+
+def test_a_deadline_thread_survives_a_callback_that_breaks(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def breaks(response: Any) -> None:
+        if any(update.state == "Completed" for update in response.updated):
+            raise ZeroDivisionError
+
+    with SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01)) as api:
+        rm = Embedding(api, EmbeddedRM()).settles()
+        rm.rm.reacts = {"update_application": breaks}
+        for key in ("k1", "k2"):
+            rm.submits(key)
+            rm.asks(key, key, memory=3)
+            rm.releases(rm.rm.allocations()[-1])
+            with rm.rm.has_news:
+                wanted = len(rm.rm.allocations())
+                assert rm.rm.has_news.wait_for(
+                    lambda: states(rm.rm).count("Completed") == wanted,  # noqa: B023  # at once
+                    PATIENCE,
+                )
+
+    assert "a callback of the resource manager failed" in caplog.text
+
+
+def states(rm: EmbeddedRM) -> list[str]:
+    """The application states told, in order."""
+    told = rm.messages("update_application")
+    return [update.state for said in told for update in said.updated]
+
+
+def test_a_message_of_another_revision_is_not_taken(rm: Embedding) -> None:
+    for other in (REVISIONS["2023-08"], OLDEST):
+        with pytest.raises(TypeError, match="a RegisterResourceManagerRequest of 2023-12"):
+            rm.api.register_resource_manager(other.si.RegisterResourceManagerRequest(), rm.rm)
+    with pytest.raises(TypeError, match="AllocationRequest of 2023-12 is needed, not NodeRequest"):
+        rm.api.update_allocation(rm.si.NodeRequest())
+    with pytest.raises(TypeError, match="an UpdateConfigurationRequest"):
+        rm.api.update_configuration(rm.si.NodeRequest())
+
+
+def test_a_state_dump_has_what_the_rm_adds(rm: Embedding) -> None:
+    dump = json.loads(rm.api.state_dump())
+
+    (held,) = dump["resource_managers"]
+    assert (dump["revision"], held["rm_id"]) == ("2023-12", "rm")
+    assert [node["node_id"] for node in held["nodes"]] == ["n1"]
+    assert dump["dumps"] == {"rm": {"pods": 3}}
+
+
+@pytest.mark.parametrize("said", ["{", None], ids=["no JSON", "an error"])
+def test_a_state_dump_that_the_rm_cannot_give_says_why(
+    rm: Embedding, monkeypatch: pytest.MonkeyPatch, said: str | None
+) -> None:
+    def dump(_: EmbeddedRM) -> str:
+        if said is None:
+            raise SIError("busy")
+        return said
+
+    monkeypatch.setattr(EmbeddedRM, "get_state_dump", dump)
+
+    (error,) = json.loads(rm.api.state_dump())["dumps"].values()
+
+    assert list(error) == ["error"]
+
+
+class OneStreamRM(Recorder):
+    """An RM of 2021-02 that takes all callbacks there are."""
+
+    def recv_update_response(self, response: Any) -> None:
+        self.take("recv_update_response", response)
+
+    def predicates(self, args: Any) -> None:
+        self.take("predicates", args)
+
+    def re_sync_scheduler_cache(self, args: Any) -> None:
+        self.take("re_sync_scheduler_cache", args)
+
+
+# requirement: SI-CB-011
+def test_the_api_of_the_oldest_revision_has_one_update_and_one_callback() -> None:
+    si: Any = OLDEST.si
+    api, rm = OneStreamAPI(OLDEST, clock=VirtualClock()), OneStreamRM()
+    quantity = si.Resource(resources={"memory": si.Quantity(value=3)})
+    new = si.NewNodeInfo(nodeID="n1", schedulableResource=quantity)
+    application = si.AddApplicationRequest(applicationID="a1", queueName="root.default")
+    ask = si.AllocationAsk(
+        allocationKey="k1", applicationID="a1", resourceAsk=quantity, maxAllocations=1
+    )
+
+    response = api.register_resource_manager(si.RegisterResourceManagerRequest(rmID="rm"), rm)
+    api.update(
+        si.UpdateRequest(
+            rmID="rm", newSchedulableNodes=[new], newApplications=[application], asks=[ask]
+        )
+    )
+
+    assert type(response) is si.RegisterResourceManagerResponse
+    told = rm.messages("recv_update_response")
+    assert [one.nodeID for said in told for one in said.newAllocations] == ["n1"]
+    assert len(rm.messages("predicates")) == 1
+    (cache,) = rm.messages("re_sync_scheduler_cache")
+    assert [(one.allocationKey, one.nodeID) for one in cache.assumedAllocations] == [("k1", "n1")]
+    with pytest.raises(SIError, match="not registered"):
+        api.update(si.UpdateRequest(rmID="stranger"))
+
+
+def test_a_revision_has_one_of_the_two_apis() -> None:
+    with pytest.raises(ValueError, match="OneStreamAPI"):
+        SchedulerAPI(OLDEST)
+    with pytest.raises(ValueError, match="SchedulerAPI"):
+        OneStreamAPI(DEFAULT_REVISION)
+
+
+def test_the_example_of_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
+
+    exec(compile(example, str(PAGE), "exec"), {})  # noqa: S102  # it is ours
+
+    assert capsys.readouterr().out == "k1 runs on n2\n"
