@@ -110,6 +110,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "proto/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
+    session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.reporting.committed", *session.posargs)
 
 

@@ -7,7 +7,7 @@ is a SHOULD of its own (SI-EVT-013).
 
 import pytest
 
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.rm.cluster import queues_with_quotas
 from siconform.rm.event_facts import (
     Change,
@@ -241,6 +241,7 @@ def test_a_preempted_allocation_is_told_as_such(rm: ResourceManager) -> None:
     rm.only_tells(ends, Detail.ALLOC_PREEMPT, Detail.REQUEST_ALLOC)
 
 
+@waits
 @requirement("SI-EVT-009")
 def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> None:
     rm.hears_events()
