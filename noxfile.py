@@ -122,6 +122,20 @@ def proof(session: nox.Session) -> None:
 
 
 @nox.session
+def trivial(session: nox.Session) -> None:
+    """Judge schedulers that schedule nothing: nearly nothing may pass: nox -s trivial -- silent."""
+    install(session)
+    session.run("python", "-m", "proof.trivial", *session.posargs)
+
+
+@nox.session(name="same-verdicts")
+def same_verdicts(session: nox.Session) -> None:
+    """Compare verdicts in order, shuffled, by one and two workers, and alone: -- --revision R."""
+    install(session, "tests")
+    session.run("python", "-m", "proof.same_verdicts", *session.posargs)
+
+
+@nox.session
 def adapter(session: nox.Session) -> None:
     """Test the Go program that makes yunikorn-core a target, against both real cores."""
     install(session, "tests")

@@ -123,6 +123,32 @@ def page(results: Sequence[Path]) -> None:
 
 
 @main.command()
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
+def compare(first: Path, others: Sequence[Path]) -> None:
+    """Compare results folders, requirement by requirement; exit code 1 where verdicts differ."""
+    from siconform.reporting.comparing import differences  # noqa: PLC0415  # imports pytest
+    from siconform.reporting.record import RecordError, read_results  # noqa: PLC0415  # the same
+
+    try:
+        one, *more = [read_results(folder)[0] for folder in (first, *others)]
+    except RecordError as error:
+        _wrong(str(error))
+    found = [
+        (folder, difference)
+        for folder, other in zip(others, more, strict=True)
+        for difference in differences(one, other)
+    ]
+    for folder, difference in found:
+        click.echo(f"{folder}: {difference}")
+    compared = f"{len(one.requirements)} requirements in {1 + len(others)} runs"
+    click.echo(
+        f"{compared}: {len(found) or 'no'} different verdict{'' if len(found) == 1 else 's'}"
+    )
+    sys.exit(bool(found))
+
+
+@main.command()
 @click.option("--histories", "--examples", default=100, show_default=True, help="At most.")
 @click.option("--steps", default=30, show_default=True, help="In each history, at most.")
 @click.option("--time", "seconds", default=120.0, show_default=True, help="Seconds, at most.")

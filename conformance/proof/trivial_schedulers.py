@@ -1,6 +1,6 @@
 """Schedulers that schedule nothing, to see that nothing they do passes for it.
 
-Run as a script: ``trivial_targets.py KIND REVISION``; it picks a port and says which.
+Run as ``python -m proof.trivial_schedulers KIND REVISION``; it picks a port and says which.
 """
 
 import asyncio

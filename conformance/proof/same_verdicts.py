@@ -1,0 +1,89 @@
+"""Whether a verdict hangs on the order of tests, on how many work at them, or on what ran before.
+
+Run as ``python -m proof.same_verdicts``. The suite judges the embedded reference in its own order,
+shuffled by one worker, shuffled by two, and some requirements each alone; every requirement has to
+come to the same verdict. The exit code is 1 where one does not.
+"""
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+from siconform.reporting.comparing import Difference, differences
+from siconform.reporting.record import Record, read_results
+from siconform.running.index import tests_by_requirement
+from siconform.verdicts import Verdict
+from siwire import DEFAULT_REVISION
+
+_ROOT: Final = Path(__file__).parents[2]
+_FOLDER: Final = _ROOT / "build" / "same-verdicts"
+_LIMIT: Final = 600.0  # seconds for one run
+_SHUFFLED: Final = ("-p", "random_order.plugin", "--random-order-bucket=global")
+_WAYS: Final = {
+    "shuffled-one-worker": ("-n", "1"),
+    "shuffled-two-workers": ("-n", "2", "--dist", "worksteal"),
+}
+
+
+@click.command(help=__doc__)
+@click.option("--revision", default=DEFAULT_REVISION.name, show_default=True)
+@click.option("--alone", default=12, show_default=True, help="How many requirements, each alone.")
+@click.option("--seed", type=int, help="To shuffle and choose as before (default: any).")
+@click.option("-k", "selection", default="", help="Only these requirements, in every run.")
+def main(*, revision: str, alone: int, seed: int | None, selection: str) -> None:
+    """Run, compare, tell."""
+    seed = random.SystemRandom().randrange(10_000) if seed is None else seed
+    click.echo(f"SI {revision}, seed {seed}")
+    chosen = ("-k", selection) if selection else ()
+    usual = _run(revision, "in-order", chosen)
+    _tell("in-order", usual, ())
+    found: list[Difference] = []
+    for name, workers in _WAYS.items():
+        order = (*_SHUFFLED, f"--random-order-seed={seed}", *workers)
+        other = _run(revision, name, (*chosen, *order))
+        found += _tell(name, other, list(differences(usual, other)))
+    for identifier in _sample(usual, alone, seed):
+        other = _run(revision, identifier, ("-k", identifier))
+        differ = [d for d in differences(usual, other) if d.requirement == identifier]
+        found += _tell(identifier, other, differ)
+    click.echo("verdicts differ" if found else "the same verdicts in every run")
+    sys.exit(bool(found))
+
+
+def _run(revision: str, name: str, options: Sequence[str]) -> Record:
+    results = _FOLDER / revision / name
+    command = [sys.executable, "-m", "siconform", "run", "--revision", revision]
+    command += ["--results", str(results), *options]
+    done = subprocess.run(  # noqa: S603  # our own command
+        command, capture_output=True, text=True, check=False, timeout=_LIMIT, cwd=_ROOT
+    )
+    if not (results / "results.json").exists():
+        raise click.ClickException(f"{name}: {done.stderr.strip() or done.stdout.strip()}")
+    return read_results(results)[0]
+
+
+def _sample(usual: Record, count: int, seed: int) -> Iterator[str]:
+    """Some of those a test speaks for, and not monitors alone, in the order of the catalogue."""
+    judged = [
+        identifier
+        for identifier, one in usual.requirements.items()
+        if one.verdict is Verdict.PASS and identifier in tests_by_requirement()
+    ]
+    chosen = set(random.Random(seed).sample(judged, min(count, len(judged))))  # noqa: S311  # no secret
+    return (identifier for identifier in judged if identifier in chosen)
+
+
+def _tell(name: str, found: Record, differ: Sequence[Difference]) -> Sequence[Difference]:
+    passed = sum(judged.verdict is Verdict.PASS for judged in found.requirements.values())
+    click.echo(f"{name:<22} {passed:>4} pass   {len(differ) or 'none'} differ")
+    for difference in differ:
+        click.echo(f"  {difference}")
+    return differ
+
+
+if __name__ == "__main__":
+    main()

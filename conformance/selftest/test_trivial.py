@@ -1,0 +1,38 @@
+"""Schedulers that schedule nothing keep nearly nothing; `nox -s trivial` runs the whole suite."""
+
+from pathlib import Path
+
+import pytest
+from proof import trivial
+from proof.trivial import KEPT, judged, passed, passing
+from proof.trivial_schedulers import Trivial
+from siconform.catalogue import Level, catalogue
+from siconform.verdicts import Verdict
+
+AREA = "SI-RES"
+A_PART = ("-k", AREA, "-n", "4", "--dist", "worksteal")
+"""Monitors see too little of a part to speak for other areas."""
+
+
+@pytest.mark.parametrize("kind", Trivial)
+def test_nothing_passes_against_what_schedules_nothing(kind: Trivial, tmp_path: Path) -> None:
+    record = judged(kind, tmp_path, A_PART)
+
+    verdicts = {j.verdict for i, j in record.requirements.items() if i.startswith(AREA)}
+    assert verdicts & {Verdict.FAIL, Verdict.COULD_NOT_RUN}
+    assert [i for i in passed(record) if i.startswith(AREA)] == []
+
+
+def test_what_passes_and_is_not_kept_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trivial, "KEPT", {Trivial.ACCEPTING: {}})
+
+    assert "SI-NODE-001" in passing(Trivial.ACCEPTING, tmp_path, ("-k", "SI-NODE-001"))
+
+
+def test_what_they_keep_are_musts_and_has_a_reason() -> None:
+    assert KEPT.keys() == set(Trivial)
+    for kept in KEPT.values():
+        assert {catalogue()[identifier].level for identifier in kept} == {Level.MUST}
+        assert all(kept.values())

@@ -1,0 +1,37 @@
+"""Two runs side by side: where they came to another verdict."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from siconform.reporting.record import Judged, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One requirement of which two runs say something else; None where a run does not know it."""
+
+    requirement: str
+    first: Judged | None
+    second: Judged | None
+
+    def __str__(self) -> str:
+        return f"{self.requirement}: {_told(self.first)}, then {_told(self.second)}"
+
+
+def differences(first: Record, second: Record) -> Iterator[Difference]:
+    """The requirements with another verdict, or in one of the runs only."""
+    for identifier in {**first.requirements, **second.requirements}:
+        difference = Difference(
+            identifier, first.requirements.get(identifier), second.requirements.get(identifier)
+        )
+        if _verdict(difference.first) != _verdict(difference.second):
+            yield difference
+
+
+def _verdict(judged: Judged | None) -> str:
+    return "unknown" if judged is None else judged.verdict.words
+
+
+def _told(judged: Judged | None) -> str:
+    reason = "" if judged is None else judged.reason
+    return f"{_verdict(judged)} ({reason})" if reason else _verdict(judged)
