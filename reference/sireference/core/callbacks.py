@@ -19,8 +19,10 @@ def offer(rm: ResourceManager, event: OfferCallbacks, now: float) -> list[Effect
 
 
 def _tell_anew(partition: Partition) -> None:
-    """Whoever takes scheduling states now was told nothing yet."""
+    """Whoever takes callbacks now was not told how asks go, and which allocations there are."""
     for application in partition.applications.values():
         for pending in application.pending.values():
             pending.outlook = None
             partition.states.moved(pending)
+    for live in partition.allocations.values():
+        partition.callbacks.cache.came(live)

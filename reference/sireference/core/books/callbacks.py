@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 
+from sireference.core.books.cache_sync import CacheSync
 from sireference.core.books.journal import Journal
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.scheduling_states import SchedulingStates
-from sireference.core.model import Answered, Call, Callback, Effect, SentEvents, SyncedCache
+from sireference.core.model import Answered, Call, Callback, Effect, SentEvents
 
 Listener = Callable[[Answered, float], list[Effect]]
 
@@ -15,10 +16,9 @@ class Callbacks:
 
     __slots__ = (
         "_asked",
-        "_assumed",
-        "_forgotten",
         "_questions",
         "_rm_id",
+        "cache",
         "journal",
         "offered",
         "states",
@@ -29,8 +29,7 @@ class Callbacks:
         self.offered: frozenset[Callback] = frozenset()
         self.journal = Journal()
         self.states = SchedulingStates(rm_id)
-        self._assumed: list[tuple[str, str]] = []
-        self._forgotten: list[str] = []
+        self.cache = CacheSync(rm_id)
         self._asked = 0
         self._questions: dict[int, Listener] = {}  # that are open, by number
 
@@ -41,6 +40,7 @@ class Callbacks:
         self.journal.is_read = Callback.EVENTS in callbacks
         self.states.is_read = Callback.CONTAINER_STATE in callbacks
         self.states.forget()
+        self.cache.start(is_read=Callback.CACHE_SYNC in callbacks)
 
     def ask(self, listener: Listener) -> int:
         """The number of a new question; ``listener`` gets the answer, and when it came."""
@@ -56,13 +56,11 @@ class Callbacks:
     def came(self, live: LiveAllocation) -> None:
         """An allocation is in the books."""
         self.journal.came(live)
-        if Callback.CACHE_SYNC in self.offered:
-            self._assumed.append((live.allocation.ask.key, live.node.node_id))
+        self.cache.came(live)
 
     def went(self, live: LiveAllocation) -> None:
         """An allocation has ended."""
-        if Callback.CACHE_SYNC in self.offered:
-            self._forgotten.append(live.allocation.ask.key)
+        self.cache.went(live)
 
     def take(self) -> Iterator[Call]:
         """What is to be told now."""
@@ -70,7 +68,4 @@ class Callbacks:
         if records:
             yield SentEvents(self._rm_id, records)
         yield from self.states.take()
-        if self._assumed or self._forgotten:
-            yield SyncedCache(self._rm_id, tuple(self._assumed), tuple(self._forgotten))
-            self._assumed.clear()
-            self._forgotten.clear()
+        yield from self.cache.take()
