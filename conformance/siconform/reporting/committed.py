@@ -49,7 +49,9 @@ def baseline_of(record: Record) -> Baseline:
     if record.target == REFERENCE:
         return Baseline()
     path = find_named(record.target).baselines.get(record.revision)
-    return Baseline() if path is None else read_baseline(path)
+    if path is None:
+        return Baseline()
+    return read_baseline(path).in_revision(record.revision)
 
 
 def pages(kept: Iterable[Record]) -> Mapping[str, str]:
