@@ -1,0 +1,251 @@
+"""What a test may believe: presence in time, absence only behind a fence, nothing of the dead."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
+from siconform.rm.connection import FENCE_PREFIX
+from siconform.rm.expectations import Expectations
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationRejected,
+    AskRejected,
+    Fact,
+    Kind,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    StreamEnded,
+)
+from siconform.rm.fences import Fences
+from siconform.rm.history import Exchange, History
+from siconform.rm.patience import Patience
+from siconform.rm.sayings import (
+    ApplicationSaying,
+    AskSaying,
+    NodeSaying,
+    ReleaseSaying,
+    Saying,
+)
+from siwire import DEFAULT_REVISION
+
+BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
+PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
+Answer = Callable[[Saying], Sequence[Fact]]
+
+
+def answers(said: Saying) -> Sequence[Fact]:
+    """As a scheduler does: what the kit's fences ask for has a certain answer."""
+    match said:
+        case NodeSaying():
+            return [NodeRejected(said.node, "known")]
+        case ApplicationSaying():
+            return [ApplicationRejected(said.application, "known")]
+        case AskSaying() if said.application.startswith(f"{FENCE_PREFIX}nobody"):
+            return [AskRejected(said.key, said.application, "unknown application")]
+        case AskSaying():
+            return [Allocated(said.key, said.application, identity=f"{FENCE_PREFIX}identity")]
+        case ReleaseSaying():
+            return [Released(said.key, said.application, said.identity)]
+        case _:
+            return []
+
+
+def only_live_allocations(said: Saying) -> Sequence[Fact]:
+    """As one that says nothing of asks for an application it does not know."""
+    told = answers(said)
+    return [fact for fact in told if not isinstance(fact, AskRejected)]
+
+
+def nothing(_: Saying) -> Sequence[Fact]:
+    """As one that does not answer."""
+    return []
+
+
+class Line:
+    """A connection to a scheduler that is a function from what is said to what is told."""
+
+    rm_id = "rm"
+    revision = DEFAULT_REVISION
+
+    def __init__(self, answer: Answer) -> None:
+        self.history = History()
+        self.answer = answer
+        self.said: list[Saying] = []
+        self.open = True
+
+    def is_open(self, _: Kind) -> bool:
+        return self.open
+
+    def say(self, _: Kind, sayings: Sequence[Saying]) -> None:
+        self.said += sayings
+        for saying in sayings:
+            for fact in self.answer(saying):
+                self.hears(fact)
+
+    def hears(self, *facts: Fact) -> None:
+        self.history.add("rm", facts, said_by_rm=False, fence=lambda f: FENCE_PREFIX in str(f))
+
+    def hears_in(self, seconds: float, *facts: Fact) -> None:
+        timer = threading.Timer(seconds, self.hears, facts)
+        timer.daemon = True
+        timer.start()
+
+
+class Rm(Expectations):
+    """Expectations of an RM on such a line."""
+
+    def __init__(self, answer: Answer = answers, patience: Patience = BRIEF) -> None:
+        self.line = Line(answer)
+        line: Any = self.line
+        self.lives = True
+        fences = Fences(line, patience)
+        exchange = Exchange(self.line.history, 0)
+        super().__init__(line, exchange, fences, patience, lambda: self.lives)
+
+
+def test_what_comes_in_time_is_told() -> None:
+    rm = Rm(patience=PATIENT)
+    rm.line.hears_in(0.05, NodeAccepted("n"))
+
+    assert rm.is_told(NodeAccepted("n")) == NodeAccepted("n")
+
+
+def test_what_comes_within_the_grace_is_late() -> None:
+    rm = Rm(patience=replace(BRIEF, grace=100.0))
+    rm.line.hears_in(0.15, NodeAccepted("n"))
+
+    with pytest.raises(CameLate, match=r"allowed 0\.1 s"):
+        rm.is_told(NodeAccepted("n"))
+
+
+def test_what_never_comes_fails_and_is_not_late() -> None:
+    with pytest.raises(NotAsTheTextSays, match="never told: node accepted") as failure:
+        Rm().is_told(NodeAccepted("n"))
+    assert not isinstance(failure.value, CameLate)
+
+
+def test_one_element_answers_one_expectation() -> None:
+    rm = Rm()
+    rm.line.hears(NodeAccepted("n"))
+
+    rm.is_told(NodeAccepted("n"))
+    with pytest.raises(NotAsTheTextSays):
+        rm.is_told(NodeAccepted("n"))
+
+
+def test_a_stream_that_ended_is_not_waited_for() -> None:
+    rm = Rm(patience=PATIENT)
+    rm.line.hears(StreamEnded(Kind.NODES, "INTERNAL", "oops"))
+    rm.line.open = False
+
+    with pytest.raises(NotAsTheTextSays, match="the nodes stream ended: INTERNAL oops"):
+        rm.is_told(NodeAccepted("n"))
+
+
+def test_of_the_dead_nothing_is_said() -> None:
+    rm = Rm(nothing)
+    rm.lives = False
+
+    with pytest.raises(TargetLost):
+        rm.is_told(NodeAccepted("n"))
+    with pytest.raises(TargetLost):
+        rm.is_not_told(NodeAccepted("n"))
+
+
+@pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
+def test_silence_behind_an_answered_fence_is_believed(pattern: Fact) -> None:
+    rm = Rm()
+
+    rm.is_not_told(pattern)
+    assert rm.line.said
+
+
+@pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
+def test_silence_without_an_answer_to_the_fence_is_not(pattern: Fact) -> None:
+    with pytest.raises(PremiseLost, match=r"the fence on the .* stream was not answered"):
+        Rm(nothing).is_not_told(pattern)
+
+
+def test_what_comes_before_the_answer_to_the_fence_is_seen() -> None:
+    rm = Rm(lambda said: [NodeAccepted("n"), *answers(said)])
+
+    with pytest.raises(NotAsTheTextSays, match="came: node accepted node n"):
+        rm.is_not_told(NodeAccepted("n"))
+
+
+def test_what_comes_in_the_quiet_window_is_seen() -> None:
+    rm = Rm(patience=PATIENT)
+    rm.line.hears_in(0.1, NodeAccepted("n"))
+
+    with pytest.raises(NotAsTheTextSays, match="came: node accepted node n"):
+        rm.is_not_told(NodeAccepted("n"))
+
+
+def test_the_answer_to_a_fence_answers_no_expectation() -> None:
+    rm = Rm(lambda said: [NodeAccepted(said.node)] if isinstance(said, NodeSaying) else [])
+
+    rm.is_not_told(NodeAccepted())
+
+
+def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() -> None:
+    rm = Rm(only_live_allocations)
+
+    rm.is_not_told(Allocated("k"))
+
+    fence = rm.line.said[-1]
+    assert isinstance(fence, ReleaseSaying)
+    assert fence.identity == f"{FENCE_PREFIX}identity"
+
+
+def test_the_sharper_way_once_seen_is_counted_on() -> None:
+    rm = Rm()
+    rm.fences(Kind.ALLOCATIONS)
+    rm.line.answer = only_live_allocations
+
+    with pytest.raises(PremiseLost, match="allocations stream was not answered"):
+        rm.fences(Kind.ALLOCATIONS)
+
+
+def test_what_was_forgotten_is_set_up_anew() -> None:
+    rm = Rm()
+    rm.fences(Kind.NODES)
+    first = len(rm.line.said)
+    rm.fences(Kind.NODES)
+    second = len(rm.line.said) - first
+    rm._fences.forget()
+    rm.fences(Kind.NODES)
+
+    assert (first, second, len(rm.line.said) - first - second) == (2, 1, 2)
+
+
+@pytest.mark.parametrize("happens", ["control", "premise"])
+def test_a_control_or_premise_that_fails_costs_the_judgement(happens: str) -> None:
+    rm = Rm()
+
+    with (
+        pytest.raises(PremiseLost, match="a node is accepted"),
+        getattr(rm, happens)("a node is accepted"),
+    ):
+        rm.is_told(NodeAccepted("n"))
+
+
+@pytest.mark.parametrize("happens", ["control", "premise"])
+def test_what_goes_wrong_with_us_in_a_control_stays_our_fault(happens: str) -> None:
+    with pytest.raises(KeyError), getattr(Rm(), happens)("a node is accepted"):
+        raise KeyError
+
+
+def test_a_rejection_without_a_reason_fails() -> None:
+    Rm().says_why(NodeRejected("n", "known"))
+    with pytest.raises(NotAsTheTextSays, match="gives no reason"):
+        Rm().says_why(NodeRejected("n", "  "))
+
+
+def test_what_was_told_in_any_case_is_compared() -> None:
+    Rm().agrees(NodeRejected("n", "known"), NodeRejected("n"))
+    with pytest.raises(NotAsTheTextSays, match="told node rejected"):
+        Rm().agrees(NodeRejected("n", "known"), NodeRejected("m"))
