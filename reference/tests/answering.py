@@ -1,0 +1,120 @@
+"""Codec and core of one revision in process, an RM that speaks to them, and checks of the books."""
+
+from typing import Any
+
+from google.protobuf.message import Message
+from sireference.codec import Codec, codec_for
+from sireference.configuration.parsing import parse_configuration
+from sireference.core.model import (
+    Answer,
+    Effect,
+    NewAllocation,
+    Refused,
+    Register,
+    Release,
+    ReleasedAllocation,
+    Settings,
+)
+from sireference.core.scheduler import Scheduler
+from sireference.core.snapshot import Snapshot
+from sireference.core.states import TerminationType
+from siwire import Capability, Revision, rpc
+from tests.sessions import Speaker
+from tests.test_histories import applications_make_sense, books_balance, gangs_make_sense
+
+QUEUES = parse_configuration("""
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{name: default}, {name: small, resources: {max: {memory: 6}}}, {name: gangs}]
+""")
+
+
+def identity_in(revision: Revision) -> str:
+    return "allocationID" if revision.can(Capability.IDENTITY_IN_ALLOCATION_ID) else "UUID"
+
+
+class Served:
+    """Codec and core of one revision; every answer is put into bytes and read again."""
+
+    def __init__(self, revision: Revision) -> None:
+        self.revision = revision
+        self.codec: Codec = codec_for(revision)
+        self.methods = rpc.methods(revision)
+        self.scheduler = Scheduler(Settings(placeholder_timeout=20.0))
+        self.now = 1000.0
+        self.identities: list[str] = []
+        self.to_confirm: list[Release] = []
+        self.kinds: set[type] = set()
+        self.effects: list[Effect] = []  # of what was said last
+        self.longest_reason = 0
+        self.scheduler.handle(Register("rm", QUEUES), self.now)
+
+    def opens(self) -> None:
+        """A node, applications and asks, so that there is something to go wrong."""
+        rm = Speaker(self.revision)
+        self.hears(*rm.node("n1", 12))
+        for application_id in ("a1", "g1"):
+            self.hears(*rm.application(application_id, gang=4))
+        self.hears(*rm.asks("g1", "p1", "p2", placeholder=True))
+        self.hears(*rm.asks("g1", "r1", placeholder=False))
+
+    def hears(self, method: str, said: Any) -> None:
+        message = said if isinstance(said, Message) else self.request(method, said)
+        self.effects = []
+        for event in self.codec.events(method, message):
+            self.answers(self.scheduler.handle(event, self.now))
+
+    def request(self, method: str, fields: dict[str, Any]) -> Message:
+        kind: Any = self.methods[method].request
+        request: Message = kind(rmID="rm", **fields)
+        return request
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.answers(self.scheduler.handle_timeout(self.now))
+
+    def answers(self, effects: list[Effect]) -> None:
+        said: dict[str, list[Answer]] = {}
+        self.effects += effects
+        for effect in effects:
+            self.kinds.add(type(effect))
+            reason = getattr(effect, "reason", "")
+            self.longest_reason = max(self.longest_reason, len(reason))
+            if isinstance(effect, NewAllocation):
+                self.identities.append(effect.allocation.identity)
+            if isinstance(effect, Refused):
+                self.goes_over_the_wire(list(self.codec.farewell(effect)))
+            elif isinstance(effect, Answer):
+                said.setdefault(self.codec.method_of(effect), []).append(effect)
+            if isinstance(effect, ReleasedAllocation):
+                self.to_confirm.append(effect.release)
+        for method, answers in said.items():
+            self.goes_over_the_wire(list(self.codec.responses(method, answers)))
+
+    def goes_over_the_wire(self, responses: list[Any]) -> None:
+        for response in responses:
+            assert type(response).FromString(response.SerializeToString()) == response
+
+    def confirms(self, number: int) -> None:
+        """The RM does what it was asked to and says so, in the words of the revision."""
+        waiting = [r for r in self.to_confirm if r.termination is not TerminationType.STOPPED_BY_RM]
+        if waiting:
+            told = ReleasedAllocation("rm", waiting[number % len(waiting)])
+            method = self.codec.method_of(told)
+            (response,) = self.codec.responses(method, [told])
+            ((_, released),) = response.ListFields()
+            request = self.revision.si.AllocationReleasesRequest(allocationsToRelease=released)
+            self.hears(method, {"releases": request})
+
+    def held(self) -> Snapshot:
+        return self.scheduler.snapshot("rm")
+
+    def make_sense(self) -> None:
+        for rm in self.scheduler.rms.all():
+            for partition in rm.partitions.values():
+                books_balance(partition)
+                applications_make_sense(partition)
+                gangs_make_sense(partition)

@@ -1,0 +1,154 @@
+"""One bad field at a time: an answer or silence, no crash, and nothing is half done."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+from sireference.codec.policies import NoPolicyError
+from sireference.configuration.problems import ConfigurationError
+from sireference.core.model import (
+    AcceptedApplication,
+    AcceptedNode,
+    Refused,
+    RejectedAllocation,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+    UpdatedApplication,
+)
+from siwire import REVISIONS, Capability, Revision
+from tests.answering import Served
+from tests.bad_fields import VERY_MANY, Names, registration, requests, spoilt
+from tests.sessions import Speaker
+from tests.wire import Stream
+from tests.wire import served as serving
+
+every_revision = pytest.mark.parametrize("revision", list(REVISIONS.values()), ids=str)
+NAMES: dict[str, Names] = {
+    "all new": {"nodeID": "n9", "applicationID": "a9", "UUID": "old", "allocationID": "old"},
+    "all known": {"nodeID": "n1", "applicationID": "g1", "UUID": "1", "allocationID": "1"},
+    "new node": {"nodeID": "n9", "applicationID": "a1", "UUID": "old", "allocationID": "old"},
+    "recovered": {"nodeID": "n1", "applicationID": "a1", "UUID": "old", "allocationID": "old"},
+}
+every_kind_of_name = pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+REJECTIONS = (RejectedNode, RejectedApplication, RejectedAsk, RejectedAllocation, Refused)
+
+
+def begun(revision: Revision) -> Served:
+    served = Served(revision)
+    served.opens()
+    assert served.identities[0] == "1"
+    return served
+
+
+def elements(message: Any) -> int:
+    held = [(field.is_repeated, held) for field, held in message.ListFields()]
+    return sum(len(one) if is_repeated else 1 for is_repeated, one in held) - bool(message.rmID)
+
+
+@every_revision
+@every_kind_of_name
+def test_any_field_may_be_bad(revision: Revision, names: Names) -> None:
+    served = begun(revision)
+    before = served.held()
+    most = VERY_MANY if names is NAMES["new node"] else 20  # once is enough for what takes long
+    nobody = Speaker(revision).asks("nobody", "k", placeholder=False)
+    for method, message in requests(revision, names):
+        for what, bad in spoilt(message, most):
+            try:
+                served.hears(method, bad)
+                served.make_sense()
+                is_rejected = any(isinstance(effect, REJECTIONS) for effect in served.effects)
+                if is_rejected and elements(bad) <= 1:
+                    assert served.held() == before
+                served.hears(*nobody)
+                assert [type(effect) for effect in served.effects] == [RejectedAsk]
+            except Exception as why:
+                raise AssertionError(f"{method}: {what}") from why
+            if served.held() != before:
+                served = begun(revision)
+    assert served.longest_reason < 1000
+
+
+@every_revision
+def test_the_messages_do_something_before_they_are_spoilt(revision: Revision) -> None:
+    kinds: set[type] = set()
+    for names in NAMES.values():
+        for method, message in requests(revision, names):
+            served = begun(revision)
+            before = served.held()
+            served.hears(method, message)
+            kinds |= {type(effect) for effect in served.effects}
+            kinds |= {type(None)} if served.held() != before else set()
+
+    assert {*REJECTIONS, AcceptedNode, AcceptedApplication, UpdatedApplication} - kinds == (
+        {Refused} if can_recover(revision) else {Refused, RejectedAllocation}
+    )
+
+
+def can_recover(revision: Revision) -> bool:
+    return revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
+
+
+def rm_of(message: Any) -> str:
+    return str(message.rmID)
+
+
+@every_revision
+def test_bad_fields_over_grpc_leave_the_streams_open(revision: Revision) -> None:
+    async def play() -> None:
+        async with serving(revision) as wire:
+            await wire.registers()
+            streams: dict[str, Stream] = {}
+            sent = 0
+            for method, message in requests(revision, NAMES["new node"]):
+                stream = streams.get(method) or await wire.opens(method)
+                streams[method] = stream
+                for _, bad in spoilt(message, most=3):
+                    if rm_of(bad) == "rm" and bad.ByteSize() < 10_000:
+                        await stream.call.write(bad)
+                        sent += 1
+            rm = Speaker(revision)
+            for method, fields in (
+                rm.node("fine", 5),
+                rm.application("fine", gang=0),
+                rm.asks("nobody", "fine", placeholder=False),
+            ):
+                await streams[method].says(**fields)
+                while "fine" not in str(await streams[method].hears()):
+                    pass
+            assert sent > 400
+            assert not any(stream.call.done() for stream in streams.values())
+
+    asyncio.run(asyncio.wait_for(play(), 60))
+
+
+def outcome_of(served: Served, registering: Message) -> str:
+    try:
+        event = served.codec.register(registering)
+    except (ConfigurationError, NoPolicyError) as why:
+        return type(why).__name__
+    (effect,) = served.scheduler.handle(event, served.now)
+    return type(effect).__name__
+
+
+@every_revision
+def test_any_field_of_a_registration_may_be_bad(revision: Revision) -> None:
+    outcomes: Counter[str] = Counter()
+    served = begun(revision)
+    before = served.held()
+    for what, bad in spoilt(registration(revision)):
+        outcome = outcome_of(served, bad)
+        outcomes[outcome] += 1
+        if outcome == "Registered":
+            served = begun(revision)
+        else:
+            assert served.held() == before, what
+
+    assert outcomes["Registered"] > 20
+    assert outcomes["Refused"] == 1  # without rmID
+    assert (outcomes["ConfigurationError"] > 0) is revision.can(
+        Capability.CONFIGURATION_IN_REGISTRATION
+    )
