@@ -10,7 +10,7 @@ from siconform.catalogue import Level, catalogue
 from siconform.verdicts import Verdict
 
 AREA = "SI-RES"
-A_PART = ("-k", AREA, "-n", "4", "--dist", "worksteal")
+A_PART = ("-k", AREA, "-n", "0")
 """Monitors see too little of a part to speak for other areas."""
 
 
