@@ -330,6 +330,7 @@ def test_describe_says_which_callbacks_there_are(revision: Revision) -> None:
             assert {CHECK, EVENTS, ext.CONTAINER_STATE} <= kinds
             assert (ext.EVICTION_CHECK in kinds) is revision.can(Capability.PREEMPTION_PREDICATES)
             assert (ext.CACHE_SYNC in kinds) is revision.can(Capability.CACHE_RESYNC)
+            assert (ext.RM_STATE_DUMP in kinds) is (revision in THREE_STREAMS)
             assert facets.timers.callback_answer == 1500
 
     asyncio.run(play())

@@ -46,23 +46,33 @@ class CallbackService:
         self, stream: CallbackStream, requests: AsyncIterator[ext.FromRm], context: Any
     ) -> Ending:
         self._engine.handle(OfferCallbacks(stream.owner, self._engine.callbacks.bind(stream)))
-        reader = asyncio.create_task(_read(stream, requests))
-        writer = stream.begin_writing(context)
         try:
-            await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
-            if reader.done():
-                await reader
-                stream.end(Ending())
-            await writer
-        except BaseException:
-            if not (stream.is_broken_off and writer.cancelled()):
-                raise
+            await context.send_initial_metadata(())  # the offer holds
+            await _converse(stream, requests, context)
         finally:
-            reader.cancel()
-            writer.cancel()
             if self._engine.callbacks.unbind(stream):
                 self._engine.handle(OfferCallbacks(stream.owner, frozenset()))
         return await stream.ending
+
+
+async def _converse(
+    stream: CallbackStream, requests: AsyncIterator[ext.FromRm], context: Any
+) -> None:
+    """Make calls and take answers, until one of the two ends it."""
+    reader = asyncio.create_task(_read(stream, requests))
+    writer = stream.begin_writing(context)
+    try:
+        await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+        if reader.done():
+            await reader
+            stream.end(Ending())
+        await writer
+    except BaseException:
+        if not (stream.is_broken_off and writer.cancelled()):
+            raise
+    finally:
+        reader.cancel()
+        writer.cancel()
 
 
 async def _read(stream: CallbackStream, requests: AsyncIterator[ext.FromRm]) -> None:

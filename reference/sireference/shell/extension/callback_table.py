@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import grpc
 from google.protobuf.message import DecodeError, Message
-from siwire import Revision
+from siwire import Capability, Revision
 from siwire.ext import extension_pb2 as ext
 
 from sireference.codec.callbacks import CallbackCodec, callbacks_of
@@ -34,6 +34,7 @@ _KINDS: Final[dict[Callback, Kind]] = {
 }
 # Well below the 4 MiB a gRPC client takes unless told otherwise
 _MOST_BYTES: Final = 1 << 20
+_PREEMPTION_ANSWER: Final = "si.v1.PreemptionPredicatesResponse"
 _NOT_READ: Final = "the resource manager does not read its callbacks"
 
 
@@ -41,7 +42,10 @@ class CallbackTable:
     """The open stream of every RM that takes callbacks."""
 
     def __init__(self, revision: Revision, limits: Limits) -> None:
-        self.kinds = tuple(sorted(_KINDS[callback] for callback in callbacks_of(revision)))
+        kinds = {_KINDS[callback] for callback in callbacks_of(revision)}
+        if revision.can(Capability.THREE_UPDATE_STREAMS):  # 2021-02 has no state dump
+            kinds.add(ext.RM_STATE_DUMP)
+        self.kinds = tuple(sorted(kinds))
         self._codec = CallbackCodec(revision)
         self._limits = limits
         self.patience = limits.callback_patience
@@ -107,15 +111,18 @@ class CallbackTable:
         return listen
 
     def _read(self, payload: ext.SiPayload) -> tuple[bool, int]:
+        """Whatever is no PreemptionPredicatesResponse is a refusal."""
+        if payload.full_name != _PREEMPTION_ANSWER:
+            return False, -1
         try:
             return self._codec.preemption_answer(payload.data)
         except DecodeError:
             return False, -1
 
-    def state_dump(self, rm_id: str) -> "asyncio.Future[Answer] | None":
-        """What the RM will answer, None if it did not offer a state dump."""
+    async def state_dump(self, rm_id: str) -> Answer | None:
+        """What the RM says of its own state, None if it does not offer that."""
         stream = self._streams.get(rm_id)
-        if stream is None or ext.RM_STATE_DUMP not in stream.kinds:
+        if stream is None or ext.RM_STATE_DUMP not in stream.kinds & set(self.kinds):
             return None
         dump: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
@@ -124,7 +131,9 @@ class CallbackTable:
                 dump.set_result(answer)
 
         stream.call(ext.RM_STATE_DUMP, listener=listen)
-        return dump
+        either: set[asyncio.Future[Any]] = {dump, stream.ending}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        return dump.result() if dump.done() else None
 
 
 def _note_refusal(answer: Answer) -> None:

@@ -13,7 +13,7 @@ from sireference.core.model import UpdateConfiguration, quoted
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds
-from sireference.shell.extension.views import metrics_result, snapshot_result
+from sireference.shell.extension.views import metrics_result, snapshot_result, state_dump
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
 # The SI tells times in nanoseconds in an int64, which ends in the year 2262
@@ -55,8 +55,12 @@ class ExtensionService:
         return described
 
     async def snapshot(self, request: ext.SnapshotQuery, _context: Any) -> ext.SnapshotResult:
-        """What is held for one RM."""
-        return snapshot_result(self._engine.scheduler.snapshot(request.rm_id))
+        """What is held for one RM, and what the RM says of itself if it has a state dump."""
+        result = snapshot_result(self._engine.scheduler.snapshot(request.rm_id))
+        dump = await self._engine.callbacks.state_dump(request.rm_id)
+        if dump is not None:
+            result.raw_json = state_dump(dump)
+        return result
 
     async def read_metrics(self, request: ext.MetricsQuery, context: Any) -> ext.MetricsResult:
         """Outstanding demand of one RM, and counters."""

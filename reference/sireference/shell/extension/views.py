@@ -1,8 +1,9 @@
 """What the core shows of itself as messages of the extension."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 from siwire.ext import extension_pb2 as ext
 
 from sireference.core.auto_scaling import OutstandingRequest
@@ -61,6 +62,17 @@ def metrics_result(
             **{f"told.{what}": count for what, count in counters.told.items()},
         },
     )
+
+
+def state_dump(answer: ext.FromRm.Answer) -> str:
+    """What the RM says of its own state, as JSON; or why it does not."""
+    said: Any = {"error": answer.text}
+    if answer.ok:
+        try:
+            said = msgspec.json.decode(answer.text)
+        except msgspec.DecodeError as why:
+            said = {"error": f"the state dump is no JSON: {why}"}
+    return msgspec.json.encode({"resource_manager": said}).decode()
 
 
 def wire_amounts(amounts: Mapping[str, int]) -> dict[str, int]:

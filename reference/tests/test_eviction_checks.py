@@ -1,0 +1,198 @@
+"""Preemption predicates and state dumps over the extension: calls, answers, and no answers."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import grpc
+import pytest
+from sireference.shell.options import Limits
+from siwire import REVISIONS, Revision
+from siwire.ext import extension_pb2 as ext
+from tests.test_callbacks import THREE_STREAMS, over_the_wire, read
+from tests.wire import Callbacks, Stream, Wire, served
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        properties: {preemption.delay: 1ms}
+        queues:
+          - {name: default}
+          - {name: entitled, resources: {guaranteed: {memory: 5}}}
+"""
+
+Answering = Callable[[Callbacks, ext.ToRm], Awaitable[object]]
+
+
+async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
+    """The ask k1 claims 2 of the memory that v1 has ten times 1 of."""
+    await wire.registers(config=QUEUES)
+    callbacks = await wire.offers(ext.EVICTION_CHECK)
+    nodes = await wire.opens("UpdateNode")
+    applications = await wire.opens("UpdateApplication")
+    allocations = await wire.opens("UpdateAllocation")
+    await nodes.says(nodes=[wire.node("n1", memory=10)])
+    await nodes.hears()
+    new = [wire.application("a1"), wire.application("a2", "root.entitled")]
+    await applications.says(new=new)
+    await applications.hears()
+    victims, claim = wire.ask("v1", memory=1), wire.ask("k1", "a2", memory=2)
+    victims.maxAllocations = 10
+    victims.preemptionPolicy.allowPreemptSelf = True
+    claim.preemptionPolicy.allowPreemptOther = True
+    await allocations.says(asks=[victims])
+    assert len((await allocations.hears()).new) == 10
+    await allocations.says(asks=[claim])
+    return callbacks, allocations
+
+
+def response(wire: Wire, index: int, *, success: bool = True) -> Any:
+    return wire.si.PreemptionPredicatesResponse(success=success, index=index)
+
+
+# requirement: SI-CB-005, SI-CB-007
+@pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
+def test_the_rm_says_who_goes(revision: Revision) -> None:
+    async def play() -> None:
+        async with served(revision) as wire:
+            callbacks, allocations = await claims(wire)
+
+            call = await callbacks.hears()
+            await callbacks.answers(call, payload=response(wire, 2))
+
+            assert (call.kind, call.answer_expected) == (ext.EVICTION_CHECK, True)
+            (args,) = read(wire, call)
+            assert (args.allocationKey, args.nodeID, args.startIndex) == ("k1", "n1", 1)
+            assert list(args.preemptAllocationKeys) == ["v1"] * 10
+            assert len((await allocations.hears()).released) == 3
+
+    asyncio.run(play())
+
+
+async def _silence(_callbacks: Callbacks, _call: ext.ToRm) -> None:
+    pass
+
+
+async def _no_payload(callbacks: Callbacks, call: ext.ToRm) -> None:
+    await callbacks.answers(call)
+
+
+async def _refusal(callbacks: Callbacks, call: ext.ToRm) -> None:
+    payload = REVISIONS["2023-12"].si.PreemptionPredicatesResponse(success=True, index=1)
+    await callbacks.answers(call, ok=False, text="busy", payload=payload)
+
+
+async def _another_message(callbacks: Callbacks, call: ext.ToRm) -> None:
+    policy = REVISIONS["2023-12"].si.PreemptionPolicy
+    payload = policy(allowPreemptSelf=True, allowPreemptOther=True)  # the same bytes as consent
+    await callbacks.answers(call, payload=payload)
+
+
+async def _broken_bytes(callbacks: Callbacks, call: ext.ToRm) -> None:
+    payload = ext.SiPayload(full_name="si.v1.PreemptionPredicatesResponse", data=b"\xff")
+    answer = ext.FromRm.Answer(call_id=call.call_id, ok=True, payload=payload)
+    await callbacks.call.write(ext.FromRm(answer=answer))
+
+
+# requirement: SI-CB-007
+@pytest.mark.parametrize(
+    "answer",
+    [_silence, _no_payload, _refusal, _another_message, _broken_bytes],
+    ids=lambda one: one.__name__,
+)
+def test_whatever_is_no_consent_preempts_nobody(answer: Answering) -> None:
+    async def play() -> None:
+        async with served(limits=Limits(callback_patience=0.1)) as wire:
+            callbacks, allocations = await claims(wire)
+
+            await answer(callbacks, await callbacks.hears())
+            again = await callbacks.hears()  # about a second later
+            await callbacks.answers(again, payload=response(wire, 1))
+
+            assert len((await allocations.hears()).released) == 2, "of the second answer"
+
+    asyncio.run(play())
+
+
+# requirement: SI-CB-004
+@over_the_wire
+async def test_an_rm_that_hangs_up_agrees_to_what_is_enough(wire: Wire) -> None:
+    callbacks, allocations = await claims(wire)
+    await callbacks.hears()
+
+    callbacks.call.cancel()
+
+    assert len((await allocations.hears()).released) == 2
+
+
+async def snapshot_of(wire: Wire) -> Any:
+    said = (await wire.calls("Snapshot", rm_id="rm")).raw_json
+    return json.loads(said) if said else None
+
+
+@pytest.mark.parametrize(
+    ("ok", "text", "shown"),
+    [(True, '{"pods": 3}', {"pods": 3}), (False, "busy", {"error": "busy"})],
+    ids=["a document", "an error"],
+)
+def test_a_snapshot_has_the_state_dump_of_the_rm(ok: bool, text: str, shown: object) -> None:  # noqa: FBT001  # an answer
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            callbacks = await offers_dump(wire)
+            asked = asyncio.create_task(snapshot_of(wire))
+
+            call = await callbacks.hears()
+            await callbacks.answers(call, ok=ok, text=text)
+
+            assert (call.kind, list(call.payloads)) == (ext.RM_STATE_DUMP, [])
+            assert await asked == {"resource_manager": shown}
+
+    asyncio.run(play())
+
+
+async def offers_dump(wire: Wire) -> Callbacks:
+    """An offer that the core does not know of; the headers say that it holds."""
+    callbacks = await wire.opens_callbacks()
+    offer = ext.FromRm.Offer(rm_id="rm", kinds=[ext.RM_STATE_DUMP])
+    await callbacks.call.write(ext.FromRm(offer=offer))
+    await callbacks.call.initial_metadata()
+    return callbacks
+
+
+@over_the_wire
+async def test_a_state_dump_that_is_no_json_says_so(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await offers_dump(wire)
+    asked = asyncio.create_task(snapshot_of(wire))
+
+    await callbacks.answers(await callbacks.hears(), text="{")
+
+    assert "no JSON" in (await asked)["resource_manager"]["error"]
+
+
+@over_the_wire
+async def test_a_state_dump_that_does_not_come_is_not_waited_for(wire: Wire) -> None:
+    await wire.registers()
+    await offers_dump(wire)
+
+    shown = await snapshot_of(wire)
+
+    assert "did not answer" in shown["resource_manager"]["error"]
+
+
+@over_the_wire
+async def test_an_rm_that_hangs_up_has_no_state_dump(wire: Wire) -> None:
+    await wire.registers()
+    callbacks = await offers_dump(wire)
+    asked = asyncio.create_task(snapshot_of(wire))
+    await callbacks.hears()
+
+    await callbacks.call.done_writing()
+
+    assert (await callbacks.ends())[0] is grpc.StatusCode.OK
+    assert await asked is None
