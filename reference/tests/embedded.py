@@ -38,8 +38,10 @@ class Recorder:
         with self.has_news:
             self.told.append((method, message))
             self.has_news.notify_all()
-        self._is_being_told = False
-        return self.reacts[method](message) if method in self.reacts else None
+        try:
+            return self.reacts[method](message) if method in self.reacts else None
+        finally:
+            self._is_being_told = False
 
     def messages(self, method: str) -> list[Any]:
         return [message for name, message in self.told if name == method]

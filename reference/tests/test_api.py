@@ -301,18 +301,22 @@ def test_a_predicate_that_breaks_is_a_refusal(rm: Embedding) -> None:
 
 
 def test_callbacks_come_one_at_a_time_whoever_calls(rm: Embedding) -> None:
-    def asks(name: str) -> None:
-        for number in range(20):
-            rm.asks(f"{name}-{number}", memory=0, vcore=1)
+    another = threading.Thread(target=rm.asks, args=("k2",), kwargs={"memory": 3})
+    waited: list[bool] = []
 
-    rm.creates("n2", vcore=1000)
-    threads = [threading.Thread(target=asks, args=(name,)) for name in ("one", "two", "three")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
+    def is_slow(_: Any) -> None:
+        rm.rm.reacts = {}
+        another.start()
+        another.join(0.2)
+        waited.append(another.is_alive())
 
-    assert len(rm.rm.allocations()) == 60
+    rm.rm.reacts = {"update_allocation": is_slow}
+
+    rm.asks("k1", memory=3)
+    another.join(PATIENCE)
+
+    assert waited == [True], "the other call is served when this one is over"
+    assert [new.allocationKey for new in rm.rm.allocations()] == ["k1", "k2"]
     assert rm.rm.overlaps == 0
 
 
@@ -345,13 +349,18 @@ def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
 
 
 def test_after_it_is_closed_no_deadline_is_kept() -> None:
+    before = set(threading.enumerate())
     api = SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01))
     rm = Embedding(api, EmbeddedRM()).settles()
     rm.asks("k1", memory=3)
-    api.close()
+    (thread,) = set(threading.enumerate()) - before
 
+    api.close()
+    thread.join(PATIENCE)
     rm.releases(rm.rm.allocations()[0])
 
+    assert not thread.is_alive()
+    assert set(threading.enumerate()) <= before
     assert states(rm.rm)[-1] == "Completing"
     assert rm.rm.threads == {threading.current_thread().name}
 

@@ -143,14 +143,15 @@ def test_an_ask_that_no_node_suits_has_failed() -> None:
 def test_who_joins_a_line_that_is_being_served_is_told_like_the_others() -> None:
     rm = Asked(STATES, Callback.PREDICATES)
     rm.answers_all(rm.asks("k1", memory=9) + rm.asks("k2", memory=9))
-    assert told(rm.asks("k3", memory=9)) == [("k3", FAILED)]
+    waiting = rm.asks("k3", memory=9) + rm.asks("k4", memory=9)
     (question,) = questions(rm.creates("n3", memory=9))
 
-    joined = rm.asks("k4", memory=9)
+    joined = rm.asks("k5", memory=9)
     agreed = rm.answers(question.number)
 
+    assert told(waiting) == [("k3", FAILED), ("k4", FAILED)]
     assert told(joined) == []
-    assert told(agreed) == [("k3", SCHEDULED), ("k4", FAILED)]
+    assert told(agreed) == [("k3", SCHEDULED), ("k5", FAILED)]
 
 
 # requirement: SI-CB-009
