@@ -37,9 +37,9 @@ def test_workers_where_the_kit_starts_the_target(options: list[str], *, expected
     assert bool(workers(*options)) is expected
 
 
-@pytest.mark.parametrize("foreign", ["--target=yunikorn-core@1.5.1", "--target-command=x"])
-def test_more_workers_where_tests_mostly_wait(foreign: str) -> None:
-    assert int(workers(foreign)) > int(workers())
+def test_more_workers_where_the_target_is_light_and_tests_mostly_wait() -> None:
+    assert int(workers("--target", "yunikorn-core@1.5.1")) > int(workers())
+    assert int(workers("--target-command", "x {address}")) == int(workers())
 
 
 def test_the_users_word_on_workers_goes_first() -> None:

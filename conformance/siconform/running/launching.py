@@ -19,7 +19,7 @@ _PLUGINS: Final = ("siconform.plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress",)
 _WORKERS: Final = 4  # more than a small machine has cores: half of the time tests wait
-_WAITING_WORKERS: Final = 8  # for the timers of a foreign target they wait nearly all of the time
+_WAITING_WORKERS: Final = 8  # a named target is light, and tests wait for its timers mostly
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _A_TEST: Final = re.compile(r"(.*/)?test_\w+\.py(::.*)?")
 _TAKES_A_TEST: Final = frozenset({"--deselect", "--ignore", "--ignore-glob"})
@@ -106,8 +106,7 @@ def _workers(options: Sequence[str]) -> list[str]:
     one_test = _AN_ID.fullmatch(_value(options, "-k")) is not None
     if is_address(target) or one_test:
         return []
-    foreign = target or _value(options, "--target-command")
-    return ["-n", str(_WAITING_WORKERS if foreign else _WORKERS), "--dist", "worksteal"]
+    return ["-n", str(_WAITING_WORKERS if target else _WORKERS), "--dist", "worksteal"]
 
 
 def _value(options: Sequence[str], flag: str) -> str:
