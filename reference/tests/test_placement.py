@@ -81,6 +81,7 @@ def test_a_tag_rule_creates_a_leaf_from_the_template() -> None:
     rm.creates("n1", memory=100)
     assert keys(rm.asks("k1", memory=6)) == []
     assert keys(rm.asks("k2", memory=5)) == ["k2"]
+    assert keys(rm.asks("k3", "a2", memory=1)) == []
 
 
 def test_the_name_of_a_tag_is_known_in_any_case() -> None:
@@ -89,7 +90,6 @@ def test_the_name_of_a_tag_is_known_in_any_case() -> None:
 
     assert queue_of(rm, "a1", "", tags={"tEAM": "blue"}) == "root.blue"
     assert queue_of(rm, "a2", "root.no", tags=forced) == "root.@recovery@"
-    assert keys(rm.asks("k3", "a2", memory=1)) == []
 
 
 def test_a_user_rule_and_its_fallback() -> None:
