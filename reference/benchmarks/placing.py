@@ -25,13 +25,14 @@ from sireference.core.model import (
     NewApplication,
     NodeInfo,
     Register,
+    Release,
     UpdateAllocations,
     UpdateApplications,
     UpdateNodes,
 )
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
-from sireference.core.states import NodeAction
+from sireference.core.states import NodeAction, TerminationType
 from sireference.shell import collector
 
 APPLICATIONS: Final = 10
@@ -40,7 +41,10 @@ NODES: Final = (1_000, 5_000, 20_000, 50_000)
 ASKS: Final = (20_000, 100_000)
 POLICIES: Final = ("fifo", "fair")
 NEED: Final = {"memory": 1_000, "vcore": 100}
+STOPPED_BY_RM: Final = TerminationType.STOPPED_BY_RM
 WEIGHED: Final = (5_000, 20_000)  # nodes and asks; tracing memory is slow
+BACKLOG: Final = ((1_000, 1), (10_000, 1), (10_000, 100))  # applications that wait, leaf queues
+RELEASES: Final = 200
 GOAL: Final = {"allocations/s": 25_000, "growth": 1.5, "bytes": 1_000}
 
 QUEUES: Final = """
@@ -49,8 +53,9 @@ partitions:
     queues:
       - name: root
         submitacl: "*"
-        queues: [{{name: leaf, properties: {{application.sort.policy: {policy}}}}}]
+        queues: [{leaves}]
 """
+LEAF: Final = "{{name: {name}, properties: {{application.sort.policy: {policy}}}}}"
 
 
 @dataclass(frozen=True)
@@ -80,13 +85,14 @@ class Load:
             )
 
 
-def opened(load: Load) -> Scheduler:
+def opened(load: Load, applications: int = APPLICATIONS, leaves: int = 1) -> Scheduler:
     """A scheduler with queues and applications, without nodes."""
     scheduler = Scheduler()
-    queues = parse_configuration(QUEUES.format(policy=load.policy))
+    named = (LEAF.format(name=f"leaf-{n}", policy=load.policy) for n in range(leaves))
+    queues = parse_configuration(QUEUES.format(leaves=", ".join(named)))
     scheduler.handle(Register("rm", queues), 0.0)
-    new = tuple(NewApplication(f"app-{n}", "root.leaf") for n in range(APPLICATIONS))
-    scheduler.handle(UpdateApplications("rm", new), 0.0)
+    new = (NewApplication(f"app-{n}", f"root.leaf-{n % leaves}") for n in range(applications))
+    scheduler.handle(UpdateApplications("rm", tuple(new)), 0.0)
     return scheduler
 
 
@@ -129,6 +135,29 @@ def unplaceable(nodes: int, asks: int) -> tuple[float, float]:
         scheduler.handle(message, 1.0)
         spent.append(time.process_time() - began)
     return spent[0], statistics.median(spent[1:])
+
+
+def release(policy: str, applications: int, leaves: int) -> float:
+    """Seconds for a release into a backlog of so many applications, each with an ask that waits."""
+    load = Load(1, RELEASES, policy)
+    scheduler = opened(load, applications + RELEASES, leaves)
+    capacity = Resource({name: amount * RELEASES for name, amount in NEED.items()})
+    node = NodeInfo("node", NodeAction.CREATE, capacity=capacity)
+    scheduler.handle(UpdateNodes("rm", (node,)), 0.0)
+    live = []
+    for number in range(applications + RELEASES):
+        ask = Ask(f"ask-{number}", f"app-{number}", resource=Resource(dict(NEED)))
+        effects = scheduler.handle(UpdateAllocations("rm", asks=(ask,)), 1.0)
+        live += [effect.allocation for effect in effects if isinstance(effect, NewAllocation)]
+    spent = []
+    for one in live:
+        stop = Release("default", one.ask.application_id, one.identity, STOPPED_BY_RM)
+        began = time.process_time()
+        effects = scheduler.handle(UpdateAllocations("rm", releases=(stop,)), 1.0)
+        spent.append(time.process_time() - began)
+        if sum(isinstance(effect, NewAllocation) for effect in effects) != 1:
+            raise SystemExit("what came free was not given to one who waited")
+    return statistics.median(spent)
 
 
 def weights() -> tuple[float, float]:
@@ -197,6 +226,11 @@ def main() -> None:
             f"an ask that fits on none of {nodes:,} nodes: {first * 1e6:,.0f} us,"
             f" the next ones {later * 1e6:.1f} us"
         )
+    for policy in said.policy:
+        for applications, leaves in BACKLOG:
+            spent = release(policy, applications, leaves)
+            waiting = f"{applications:,} applications wait in {leaves} {policy} leaf queues"
+            say(f"{waiting}: {spent * 1e6:,.0f} us for a release and the allocation after it")
     node, allocation = weights()
     say(f"{node:,.0f} bytes for a node, {allocation:,.0f} for an allocation with its ask")
 

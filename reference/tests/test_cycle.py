@@ -1,7 +1,9 @@
 """What a scheduling pass looks at: lines that are awake, nodes that gained room, nothing else."""
 
 import pytest
+from sireference.core.books.application import Application
 from sireference.core.books.node import Node
+from sireference.core.books.pending import Line
 from sireference.core.books.room import NodeIndex
 from sireference.core.resources import Resource
 from tests.driving import RM, identities, keys, placed
@@ -111,6 +113,53 @@ def test_the_index_keeps_its_order_through_changes() -> None:
 
     assert [node.number for node in index] == [0, 1, 2]
     assert nodes[3] not in index
+
+
+@pytest.fixture
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[Line]:
+    """The lines that were worth a look, one after the other."""
+    lines: list[Line] = []
+    wake = Application.wake
+
+    def noted(application: Application, line: Line) -> None:
+        lines.append(line)
+        wake(application, line)
+
+    monkeypatch.setattr(Application, "wake", noted)
+    return lines
+
+
+BACKLOG = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - {{name: leaf, properties: {{application.sort.policy: {policy}}}{more}}}
+"""
+QUOTA = ", resources: {max: {memory: 3}}"
+SLOTS = ", maxapplications: 3"
+
+
+@pytest.mark.parametrize("policy", ["fifo", "fair"])
+@pytest.mark.parametrize(("more", "room"), [("", 3), (QUOTA, 100), (SLOTS, 100)])
+def test_what_comes_free_wakes_those_it_is_for(
+    policy: str, more: str, room: int, woken: list[Line]
+) -> None:
+    rm = RM(queues=BACKLOG.format(policy=policy, more=more))
+    rm.creates("n1", memory=room)
+    names = [f"a{number}" for number in range(50)]
+    made = {}
+    for name in names:
+        rm.submits(name, "root.leaf")
+        made[name] = identities(rm.asks(f"of-{name}", name, memory=1))
+    woken.clear()
+
+    assert keys(rm.releases(made["a0"][0], "a0")) == ["of-a3"]
+    assert keys(rm.removes("a1")) == ["of-a4"]
+
+    assert len(woken) < 10
 
 
 def test_a_pass_leaves_no_line_awake(rm: RM) -> None:

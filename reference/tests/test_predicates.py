@@ -86,6 +86,23 @@ def test_asks_are_served_in_order_one_question_at_a_time(rm: Asked) -> None:
     assert placed(effects) == [("k1", "n1"), ("k3", "n2"), ("k2", "n2")]
 
 
+def test_who_stands_behind_an_ask_withdrawn_meanwhile_is_served(rm: Asked) -> None:
+    rm.drains("n2")
+    for application in ("a2", "a3"):
+        rm.submits(application)
+    held, _ = rm.answers_all(rm.asks("held", memory=3))
+    rm.answers_all(rm.asks("rest", memory=7))
+    rm.asks("large", memory=2)
+    for application in ("a2", "a3"):
+        rm.asks(f"of-{application}", application, memory=1)
+    (question,) = questions(rm.releases(identities(held)[0]))
+    rm.withdraws("of-a2", "a2")
+
+    effects, _ = rm.answers_all(rm.answers(question.number))
+
+    assert keys(effects) == ["large", "of-a3"]
+
+
 def test_several_allocations_of_one_ask_are_asked_for_one_by_one(rm: Asked) -> None:
     effects, all_asked = rm.answers_all(rm.asks("k1", memory=4, most=3))
 

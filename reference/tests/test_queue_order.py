@@ -80,6 +80,68 @@ def test_the_share_falls_when_something_is_released() -> None:
     assert keys(rm.releases(of_a1[1], "a1")) == ["more-a1"]
 
 
+def test_an_application_that_was_served_lets_others_come_before_its_next_ask() -> None:
+    rm = with_asks("root.fair")
+    rm.creates("full", memory=100)
+    for application in ("a1", "a2", "full"):
+        rm.submits(application, "root.fair")
+    held = identities(rm.asks("large", "full", memory=3))
+    rm.asks("rest", "full", memory=95)
+    for application in ("a1", "a2"):
+        rm.asks("small", application, memory=1)
+    rm.asks("more", "a1", memory=1)
+    rm.asks("two-a1", "a1", memory=2)
+    rm.asks("two-a2", "a2", memory=2)
+
+    assert keys(rm.releases(held[0], "full")) == ["more", "two-a2"]
+
+
+def test_who_waits_moves_up_with_an_ask_of_higher_priority() -> None:
+    rm = with_asks("root.fifo")
+    rm.creates("full", memory=2)
+    for application in ("full", "a1", "a2", "a3"):
+        rm.submits(application, "root.fifo")
+    held = identities(rm.asks("old", "full", memory=1, most=2))
+    for application in ("a1", "a2", "a3"):
+        rm.asks(f"of-{application}", application, memory=1)
+    assert keys(rm.releases(held[0], "full")) == ["of-a1"]
+
+    rm.asks("urgent", "a3", memory=1, more={"priority": 1})
+
+    assert keys(rm.releases(held[1], "full")) == ["urgent"]
+
+
+def test_who_waits_in_a_fair_leaf_moves_up_when_it_has_less() -> None:
+    rm = with_asks("root.fair")
+    rm.creates("full", memory=6)
+    held = {}
+    for number in (1, 2, 3):
+        rm.submits(f"a{number}", "root.fair")
+        held[number] = identities(rm.asks("old", f"a{number}", memory=1, most=number))
+    for number in (1, 2, 3):
+        rm.asks(f"of-a{number}", f"a{number}", memory=1)
+    assert keys(rm.releases(held[1][0], "a1")) == ["of-a1"]
+
+    effects = rm.releases("", "a3")
+
+    assert keys(effects) == ["of-a3", "of-a2"]
+
+
+def test_who_waits_in_a_fair_leaf_moves_up_when_the_cluster_grows() -> None:
+    rm = with_asks("root.fair")
+    rm.creates("full", memory=10, vcore=10)
+    for application in ("a0", "a1", "a2"):
+        rm.submits(application, "root.fair")
+    held = identities(rm.asks("old", "a0", memory=8))
+    rm.asks("old", "a1", memory=2)
+    rm.asks("old", "a2", vcore=3)
+    for application in ("a0", "a1", "a2"):
+        rm.asks(f"of-{application}", application, memory=8)
+    assert keys(rm.releases(held[0], "a0")) == ["of-a0"]
+
+    assert keys(rm.creates("more", memory=8, vcore=90)) == ["of-a2"]
+
+
 @pytest.mark.parametrize("queue", ["root.fifo", "root.fair"])
 def test_the_application_with_the_highest_priority_comes_first(queue: str) -> None:
     rm = with_asks(queue, ("a1", "low", 1), ("a2", "high", 5), ("a3", "mid", 3), ("a2", "last", 0))

@@ -5,7 +5,8 @@ from typing import Final
 from sireference.core import predicates, state_aware
 from sireference.core.books.node import Node
 from sireference.core.books.partition import Partition
-from sireference.core.books.pending import Line, Sleepers
+from sireference.core.books.pending import Line
+from sireference.core.books.sleepers import Sleepers
 from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Effect
 
@@ -26,6 +27,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
         if line is None:
             return effects
         effects += _step(partition, line, now)
+        line.application.done_with_called()
     partition.timers.set(now, lambda _: [])  # whenever a deadline has come, there is a pass
     return effects
 

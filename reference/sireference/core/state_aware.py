@@ -5,7 +5,8 @@ one of the leaf is Starting or an older one has asks pending. Who is Running is 
 leaf. Source: yunikorn-core 1.5 ``scheduler/objects/sorters.go``.
 """
 
-from sireference.core.books.pending import Line, Sleepers
+from sireference.core.books.pending import Line
+from sireference.core.books.sleepers import Sleepers
 
 
 def bed(line: Line) -> Sleepers | None:

@@ -30,6 +30,7 @@ class Application:
     used: Resource = NOTHING  # by all of its allocations
     lines: dict[LineKey, Line] = field(default_factory=dict)
     awake: Turns[Line] = field(default_factory=Turns)
+    called: list[Line] = field(default_factory=list)  # lines that are awake because of it
     turn: Turn | None = None
     priority: int = 0  # of the ask it would have served
     is_counted: bool = False  # among the running applications of its queues
@@ -104,6 +105,19 @@ class Application:
         for quota in self.quotas:
             quota.take_promise_back(resource)
 
+    def done_with_called(self) -> None:
+        """One of its lines was served or turned away: the turns of all of them may be later now."""
+        for line in self.called:
+            line.done_with()
+        self.called.clear()
+
+    def has_less(self) -> None:
+        """It uses less than before: in a fair leaf its sleeping lines may have moved up."""
+        if self.leaf.is_fair:
+            for line in self.lines.values():
+                if line.bed is not None:
+                    line.bed.moved_up(line)
+
     def its_gang(self) -> Gang:
         """What it has of task groups; from now on it has."""
         if self.gang is None:
@@ -138,7 +152,7 @@ class Application:
         if line is None:
             return None
         self.priority = line.priority
-        return self.leaf.turn_of(self)
+        return self.leaf.turn_of(self, line.priority)
 
     def stop_state_timer(self) -> None:
         """The state lasts."""

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Final
 
 from sireference.core.books.live import LiveAllocation
-from sireference.core.books.pending import Outlook, Sleepers
+from sireference.core.books.pending import Outlook
+from sireference.core.books.sleepers import Sleepers
 from sireference.core.books.timers import Timer
 from sireference.core.model import SchedulingState
 

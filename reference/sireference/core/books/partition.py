@@ -168,8 +168,11 @@ class Partition:
         self.states.joined(line, pending)
         if before is not line:
             self._clear(before)
-        if line.bed is None and line.first() is pending:
-            application.wake(line)
+        if line.first() is pending:
+            if line.bed is None:
+                application.wake(line)
+            else:
+                line.bed.moved_up(line)
 
     def drop(self, pending: PendingAsk, happening: AskHappening = AskHappening.WITHDRAWN) -> None:
         """Let ``pending`` wait no more; a placeholder it waited for is replaced by nobody."""
@@ -245,6 +248,7 @@ class Partition:
         if line is None or line.first() is not None:
             return
         line.leave_bed()
+        line.done_with()
         if line.application.lines.get(line.key) is line:
             del line.application.lines[line.key]
             self.room.unwanted(line.shape)
@@ -284,6 +288,7 @@ class Partition:
         if live.node.state is NodeState.SCHEDULABLE:
             self.room.grew(live.node)
         live.application.used -= live.allocation.ask.resource
+        live.application.has_less()
         live.application.give_back(live.allocation.ask.resource)
         self.callbacks.went(live)
         self.journal.went(live, termination)

@@ -1,12 +1,12 @@
 """Pending asks, in lines: asks of one application that need the same stand in one line.
 
 When the first of a line cannot be placed, the others cannot either. So the line as a whole goes
-to sleep where it was turned away, and is woken when just there something came free. A scheduling
-pass looks only at lines that are awake.
+to sleep where it was turned away, and is woken when just there something came free and it is the
+first of those it may be for. A scheduling pass looks only at lines that are awake.
 """
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sireference.core.books.application import Application
     from sireference.core.books.live import LiveAllocation
     from sireference.core.books.preemption import Preemption
+    from sireference.core.books.sleepers import Sleepers
     from sireference.core.books.timers import Timer
 
 
@@ -120,6 +121,7 @@ class Line:
         "_joined",
         "application",
         "bed",
+        "called_from",
         "key",
         "need",
         "number",
@@ -137,6 +139,7 @@ class Line:
         self.number = number
         self.bed: Sleepers | None = None  # where it sleeps, None while it is awake
         self.told: Outlook | None = None  # to the RM, when it slept last
+        self.called_from: Sleepers | None = None  # if it is awake because it was called
         self.turn: Turn | None = None
         self.priority = 0  # of the ask whose turn it is
         self._heap: list[tuple[Order, int, PendingAsk]] = []
@@ -188,39 +191,8 @@ class Line:
             self.bed.discard(self)
             self.bed = None
 
-
-class Sleepers:
-    """Lines that wait for the same place to change, by shape; ``outlook`` says for what."""
-
-    __slots__ = ("_lines", "outlook")
-
-    def __init__(self, outlook: Outlook) -> None:
-        self.outlook = outlook
-        self._lines: dict[Shape, dict[Line, None]] = {}
-
-    def add(self, line: Line) -> None:
-        """``line`` sleeps here."""
-        self._lines.setdefault(line.shape, {})[line] = None
-
-    def discard(self, line: Line) -> None:
-        """``line`` does not sleep here any more."""
-        lines = self._lines[line.shape]
-        del lines[line]
-        if not lines:
-            del self._lines[line.shape]
-
-    def __iter__(self) -> Iterator[Line]:
-        for lines in self._lines.values():
-            yield from lines
-
-    def of(self, shape: Shape) -> list[Line]:
-        """The lines of this shape."""
-        return list(self._lines.get(shape, ()))
-
-    def whose_need(self, fits: Callable[[Shape, Resource], bool]) -> list[Line]:
-        """The lines whose need ``fits`` now; asked once a shape."""
-        woken: list[Line] = []
-        for shape, lines in self._lines.items():
-            if fits(shape, next(iter(lines)).need):
-                woken += lines
-        return woken
+    def done_with(self) -> None:
+        """It had its chance: if it was called, whoever is first in its row now is called next."""
+        if self.called_from is not None:
+            self.called_from.call_next(self)
+            self.called_from = None

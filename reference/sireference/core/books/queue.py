@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sireference.configuration.model import PriorityPolicy, QueueConfig, SortPolicy
 from sireference.core.books.pending import Line
 from sireference.core.books.quota import Quota
+from sireference.core.books.sleepers import Row
 from sireference.core.books.succession import Succession
 from sireference.core.books.timers import Timer
 from sireference.core.books.turns import Turn, Turns
@@ -21,18 +22,19 @@ class Queue(Quota):
 
     __slots__ = (
         "_born",
-        "_is_fair",
         "_sorts_by_priority",
         "_waiting",
         "allowances",
         "applications",
         "beginning",
+        "calls",
         "children",
         "config",
         "gathering",
         "guaranteed",
         "is_draining",
         "is_dynamic",
+        "is_fair",
         "name",
         "number",
         "parent",
@@ -65,6 +67,7 @@ class Queue(Quota):
         self.priority = 0  # as it is seen from outside, of the ask it would have served
         # with lines awake: the children of a parent, the applications of a leaf
         self._waiting: Turns[Queue | Application] = Turns()
+        self.calls: dict[Row, None] = {}  # of lines that may be worth a look; at the root
         self.children: dict[str, Queue] = {}
         self._born = 0  # children there have been
         self.configure(config)
@@ -77,7 +80,7 @@ class Queue(Quota):
         self.maximum = None if config.max is None else Resource(config.max)
         self.guaranteed = None if config.guaranteed is None else Resource(config.guaranteed)
         self.most_applications = config.max_applications
-        self._is_fair = config.properties.sort_policy is SortPolicy.FAIR
+        self.is_fair = config.properties.sort_policy is SortPolicy.FAIR
         self._sorts_by_priority = config.properties.sort_priority
 
     @property
@@ -142,6 +145,8 @@ class Queue(Quota):
         smaller share; then the queue configured or the application submitted first. Where parent or
         leaf do not sort by priority, priority only decides between equal shares.
         """
+        while self.calls:
+            self.calls.popitem()[0].wake_first()
         member: Queue | Application | None = self._waiting.first()
         while isinstance(member, Queue):
             member = member._waiting.top()  # noqa: SLF001  # a queue, too
@@ -160,11 +165,18 @@ class Queue(Quota):
             return -self.priority, share, self.number
         return share, -self.priority, self.number
 
-    def turn_of(self, application: "Application") -> Turn:
-        """The turn of ``application`` in this leaf."""
+    @property
+    def basis(self) -> tuple[object, ...]:
+        """What the turns of its applications rest on besides themselves, to see if it changed."""
+        if not self.is_fair:
+            return (self._sorts_by_priority,)
+        return self._sorts_by_priority, self.guaranteed, self.root.total
+
+    def turn_of(self, application: "Application", priority: int) -> Turn:
+        """The turn of ``application`` in this leaf with an ask of this priority."""
         share = 0.0
-        if self._is_fair:
+        if self.is_fair:
             share = share_of_right(application.used, self.guaranteed, self.root.total)
         if self._sorts_by_priority:
-            return -application.priority, share, application.number
-        return share, -application.priority if self._is_fair else 0, application.number
+            return -priority, share, application.number
+        return share, -priority if self.is_fair else 0, application.number

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from sireference.core.books.pending import Outlook, Shape, Sleepers
+from sireference.core.books.pending import Outlook, Shape
+from sireference.core.books.sleepers import Sleepers
 from sireference.core.model import SchedulingState
 from sireference.core.resources import NOTHING, Resource
 
@@ -39,11 +40,11 @@ class Quota:
         self.promised = NOTHING  # to asks whose victims are to go
         self.yielding = NOTHING  # held by victims of preemption
         self.running = 0  # applications that count
-        self.full = Sleepers(_FULL)  # lines turned away by the maximum
-        self.slots_taken = Sleepers(_TAKEN)  # lines turned away because enough applications run
-        self.gates = Sleepers(
-            _TOO_SMALL
-        )  # placeholder lines until there is room for their whole gang
+        # lines turned away by the maximum, and because enough applications run
+        self.full = Sleepers(_FULL, lambda line: self.has_room(line.need))
+        self.slots_taken = Sleepers(_TAKEN, lambda _: self.has_slot())
+        # placeholder lines until there is room for their whole gang
+        self.gates = Sleepers(_TOO_SMALL)
 
     def has_room(self, need: Resource) -> bool:
         """Whether ``need`` fits below the maximum."""
@@ -73,13 +74,12 @@ class Quota:
         self.wake_those_with_room()
 
     def wake_those_with_room(self) -> None:
-        """Wake the lines that the maximum turned away and that would fit now."""
+        """Call the lines that the maximum turned away and that would fit now."""
 
         def fits(_: Shape, need: Resource) -> bool:
             return self.has_room(need)
 
-        for line in self.full.whose_need(fits):
-            line.application.wake(line)
+        self.full.call_those(fits)
         for line in list(self.gates):
             gang = line.application.submitted.placeholder_ask
             if gang is None or self.has_room(gang):
@@ -103,5 +103,4 @@ class Quota:
         """One application less counts; those that waited for its place are worth a look."""
         self.running -= 1
         if self.has_slot():
-            for line in list(self.slots_taken):
-                line.application.wake(line)
+            self.slots_taken.call_all()

@@ -8,8 +8,9 @@ from sireference.configuration.model import NodeSortPolicy, NodeSortType
 from sireference.core.books.groups import Groups
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
-from sireference.core.books.pending import Outlook, Shape, Sleepers
+from sireference.core.books.pending import Line, Outlook, Shape
 from sireference.core.books.proposals import Vetoes
+from sireference.core.books.sleepers import Sleepers
 from sireference.core.model import SchedulingState
 from sireference.core.resources import Resource, least_free_share
 
@@ -85,7 +86,7 @@ class Room:
     def __init__(self, policy: NodeSortPolicy, groups: Groups) -> None:
         self._groups = groups
         self.index = NodeIndex(rank_by(policy))
-        self.sleepers = Sleepers(_NOWHERE)  # lines that found no node
+        self.sleepers = Sleepers(_NOWHERE, self._may_find)  # lines that found no node
         self._gained: dict[Shape, dict[str, Node]] = {}
         self._wanted: dict[Shape, int] = {}
         self._needs: dict[Shape, Resource] = {}
@@ -140,6 +141,10 @@ class Room:
             self._gained[shape] = {}
         return second
 
+    def _may_find(self, line: Line) -> bool:
+        """Whether it is not certain that ``line`` would find nothing."""
+        return self._gained.get(line.shape) != {}
+
     def is_open(self, shape: Shape, node: Node) -> bool:
         """Whether ``shape`` may be on ``node`` at all, as far as room is not the question."""
         constraint = shape.constraint
@@ -166,18 +171,17 @@ class Room:
         self._opened(self._groups.regrouped())
 
     def _opened(self, shapes: list[Shape]) -> None:
-        """These may fit on nodes that gained no room: forget what is known of them, wake them."""
+        """These may fit on nodes that gained no room: forget what is known of them, call them."""
         for shape in shapes:
             self._gained.pop(shape, None)
-            for line in self.sleepers.of(shape):
-                line.application.wake(line)
+            self.sleepers.call(shape)
 
     def shrank(self, node: Node) -> None:
         """``node`` has less room than before."""
         self.index.changed(node)
 
     def grew(self, node: Node) -> None:
-        """``node``, schedulable, may have more room than before: wake those it may serve."""
+        """``node``, schedulable, may have more room than before: call those it may serve."""
         if node in self.index:
             self.index.changed(node)
         else:
@@ -191,8 +195,7 @@ class Room:
         for shape, gained in self._gained.items():
             if fits(shape, self._needs[shape]):
                 gained[node.node_id] = node
-        for line in self.sleepers.whose_need(fits):
-            line.application.wake(line)
+        self.sleepers.call_those(fits)
 
     def closed(self, node: Node) -> None:
         """Nothing may be placed on ``node`` any more."""

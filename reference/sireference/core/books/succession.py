@@ -3,7 +3,8 @@
 import bisect
 from typing import TYPE_CHECKING, Final
 
-from sireference.core.books.pending import Outlook, Sleepers
+from sireference.core.books.pending import Outlook
+from sireference.core.books.sleepers import Sleepers
 from sireference.core.model import SchedulingState
 
 if TYPE_CHECKING:

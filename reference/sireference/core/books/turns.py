@@ -3,8 +3,8 @@
 import heapq
 from typing import Generic, Protocol, TypeVar
 
-Turn = tuple[float, float, float]
-"""The place in the order, the lowest first. The last of the three tells members apart."""
+Turn = tuple[float, ...]
+"""The place in the order, the lowest first. The last of the numbers tells members apart."""
 
 
 class Member(Protocol):

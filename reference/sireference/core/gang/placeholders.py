@@ -4,7 +4,8 @@ from sireference.core import progress
 from sireference.core.books.application import Application
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.partition import Partition
-from sireference.core.books.pending import Line, Sleepers
+from sireference.core.books.pending import Line
+from sireference.core.books.sleepers import Sleepers
 from sireference.core.gang import timeout
 from sireference.core.model import Effect
 from sireference.core.states import ApplicationState

@@ -82,8 +82,7 @@ def is_within_limits(pending: PendingAsk) -> bool:
 
 def is_stuck(partition: Partition, pending: PendingAsk) -> bool:
     """Whether the ask waits for room, on nodes or below a maximum, and not for something else."""
-    bed = pending.line.bed if pending.line is not None else None
-    path = pending.application.leaf.path
-    return bed is not None and (
-        bed is partition.room.sleepers or any(bed is queue.full for queue in path)
-    )
+    line, path = pending.line, pending.application.leaf.path
+    if line is None or line.bed is None or line.bed.may_go(line):
+        return False
+    return line.bed is partition.room.sleepers or any(line.bed is queue.full for queue in path)
