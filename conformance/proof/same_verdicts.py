@@ -68,7 +68,7 @@ def _run(revision: str, name: str, options: Sequence[str]) -> Record:
 
 
 def _of_tests(found: Sequence[Difference]) -> list[Difference]:
-    """Without those of monitors that saw their premise in one run only: in a part that is chance."""
+    """Without those of monitors that saw their premise in one run only, by chance."""
     return [
         difference
         for difference in found
