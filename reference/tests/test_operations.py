@@ -199,6 +199,61 @@ def get(url: str) -> tuple[str, bytes]:
         return answer.headers["Content-Type"], answer.read()
 
 
+@contextmanager
+def ends_badly(code: grpc.StatusCode) -> Iterator[list[str]]:
+    """The call inside ends with ``code``; the list has its sentence afterwards."""
+    says: list[str] = []
+    with pytest.raises(grpc.RpcError) as caught:
+        yield says
+    ended: Any = caught.value
+    says.append(ended.details())
+    assert ended.code() is code
+
+
+def test_the_size_of_messages_is_an_option() -> None:
+    with (
+        serving("--max-message-bytes", "1000") as server,
+        grpc.insecure_channel(server.address) as channel,
+    ):
+        with ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED):
+            registers(channel, version="v" * 1000)
+        registers(channel, version="v" * 900)
+
+
+def test_the_number_of_open_streams_is_an_option() -> None:
+    with (
+        serving("--max-streams", "1") as server,
+        grpc.insecure_channel(server.address) as channel,
+    ):
+        registers(channel)
+        with submits(channel, "root.default") as first:
+            assert first.accepted
+            with (
+                ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED) as says,
+                submits(channel, "root.default"),
+            ):
+                pass
+    assert "1 streams are open" in says[0]
+
+
+def test_whoever_has_a_stream_is_told_that_the_scheduler_goes_down() -> None:
+    with serving() as server, grpc.insecure_channel(server.address) as channel:
+        registers(channel)
+        method = UPDATES["UpdateApplication"]
+        new = DEFAULT_REVISION.si.AddApplicationRequest(applicationID="a1")
+        requests: SimpleQueue[Any] = SimpleQueue()
+        requests.put(method.request(rmID="rm", new=[new]))
+        answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=PATIENCE)
+        assert next(answers).accepted
+
+        assert server.ends() == (0, "")
+
+        with ends_badly(grpc.StatusCode.UNAVAILABLE) as says:
+            next(answers)
+        requests.put(None)
+    assert "going down" in says[0]
+
+
 def test_metrics_and_state_are_shown_over_http() -> None:
     with serving("--http", "127.0.0.1:0", lines=2) as server:
         prefix = "metrics and state on "
