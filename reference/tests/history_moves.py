@@ -238,11 +238,22 @@ opening: list[Any] = [
         )
     ),
 ]
+begun: list[Any] = [  # g1 has a real member, and a placeholder nobody needs any more
+    *opening,
+    Ask("r", "g1", resource=Resource({"memory": 2}), task_group="tg"),
+    Confirmation(0, None),
+]
+openings = st.sampled_from([opening, opening, begun])
 updates = st.sampled_from([QUEUES, *OTHER_QUEUES])
-histories = st.one_of(
-    st.lists(moves, min_size=20, max_size=60),
-    st.lists(st.one_of(*[moves] * 15, updates), min_size=20, max_size=60),
-).map(lambda rest: opening + rest)
+
+
+def after_an_opening(*of: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Some of these moves after one of the openings."""
+    rest = st.lists(st.one_of(*of), min_size=20, max_size=60)
+    return st.builds(lambda first, then: first + then, openings, rest)
+
+
+histories = after_an_opening(moves) | after_an_opening(*[moves] * 15, updates)
 answers = st.builds(
     Answer,
     suits=st.sampled_from([True, True, False]),
@@ -250,6 +261,4 @@ answers = st.builds(
     is_heard=st.sampled_from([True, True, True, False]),
 )
 offers = st.frozensets(st.sampled_from(Callback))
-asked_histories = st.lists(
-    st.one_of(*[moves] * 6, *[answers] * 6, updates, offers), min_size=20, max_size=70
-).map(lambda rest: opening + rest)
+asked_histories = after_an_opening(*[moves] * 6, *[answers] * 6, updates, offers)

@@ -130,6 +130,7 @@ def gang_makes_sense(application: Application) -> None:
     } == {id(x) for x in placeholders if x.open_release is None}
     if application.is_gathering and placeholders:
         assert gang.timer is not None
+        assert gang.timer.due is not None  # it has not rung yet
 
 
 def preemptions_make_sense(partition: Partition) -> None:
