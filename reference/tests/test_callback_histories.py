@@ -109,13 +109,15 @@ class Reader(Player):
                 pairs[pair] += COMES_OR_GOES.get(record.change, 0)
         return Counter({pair: count for pair, count in pairs.items() if count})
 
-    def cached(self) -> Counter[str]:
-        """The allocations by key that the RM was told to assume and not to forget."""
-        keys: Counter[str] = Counter()
+    def cached(self) -> set[str]:
+        """The keys that the RM was told to assume and not to forget; each is forgotten whole."""
+        keys: set[str] = set()
         for sync in (one for step in self.effects for one in of(step, SyncedCache)):
-            keys.update(key for key, _ in sync.assumed)
-            keys.subtract(sync.forgotten)
-        return Counter({key: count for key, count in keys.items() if count})
+            assumed = {key for key, _ in sync.assumed}
+            assert keys >= set(sync.forgotten)
+            assert not assumed & set(sync.forgotten)
+            keys = (keys | assumed) - set(sync.forgotten)
+        return keys
 
 
 def read(history: list[object]) -> Reader:
@@ -131,7 +133,7 @@ def test_what_is_to_be_assumed_and_not_forgotten_is_what_lives(history: list[obj
     reader = read(history)
 
     live = [one for partition in reader.partitions for one in partition.allocations.values()]
-    assert reader.cached() == Counter(one.allocation.ask.key for one in live)
+    assert reader.cached() == {one.allocation.ask.key for one in live}
 
 
 def allocations_by(partition: Partition, place: str) -> Pairs:
