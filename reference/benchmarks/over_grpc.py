@@ -265,7 +265,9 @@ def report(results: dict[str, list[Result]]) -> None:
         rates = [run.rate for run in runs]
         medians[name] = statistics.median(rates)
         say(f"{name:20} {min(rates):10,.0f} {medians[name]:10,.0f} {max(rates):10,.0f}")
-    say(f"{'ms from ask to allocation: under load, median and p99; alone, median and p99':20}")
+    say("")
+    say(f"{'ms to allocation':20} {'under load':>19} {'one ask alone':>19}")
+    say(f"{'':20} {'median':>9} {'p99':>9} {'median':>9} {'p99':>9}")
     for name, runs in results.items():
         under_load = [spent for run in runs for spent in run.under_load]
         alone = [spent for run in runs for spent in run.alone]

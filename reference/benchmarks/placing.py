@@ -200,6 +200,8 @@ def print_speed(policy: str, asks: int, sizes: tuple[int, ...], runs: int) -> No
         exponent = f"{grown[nodes]:+9.3f}" if nodes in grown else " " * 9
         rate = f"{asks / spent:10,.0f}"
         say(f"{policy:6} {asks:8,} {nodes:8,} {rate} {spent / asks * 1e6:8.1f} {exponent}")
+    if len(sizes) == 1:
+        return
     whole = medians[sizes[-1]] / medians[sizes[0]]
     say(f"{'':6} from {sizes[0]:,} to {sizes[-1]:,} nodes one allocation takes {whole:.2f} x")
 
