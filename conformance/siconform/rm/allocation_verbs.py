@@ -151,9 +151,23 @@ class AllocationVerbs(Speaking):
             if self.hears(fact):
                 raise PremiseLost(f"the ask did not stay pending: {self.hears(fact)[0]}")
 
-    def withdraws(self, ask: Ask) -> None:
-        """Release one pending ask."""
-        self.says(AskReleaseSaying(ask.said.application, str(ask), ask.said.partition))
+    def withdraws(
+        self,
+        ask: Ask,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Release one pending ask; fields can be given to name it wrongly."""
+        self.says(
+            AskReleaseSaying(
+                ask.said.application if application is None else str(application),
+                str(ask) if key is None else key,
+                ask.said.partition,
+                termination,
+            )
+        )
 
     def withdraws_asks(
         self, *, application: str = "", key: str = "", partition: str = DEFAULT_PARTITION
@@ -181,6 +195,13 @@ class AllocationVerbs(Speaking):
                 partition=partition,
             )
         )
+
+    def has_released(self, allocation: Allocated) -> Allocated:
+        """Given: an allocation that the RM released, which was confirmed; it is over."""
+        self.releases(allocation)
+        with self.premise("a release by the RM is confirmed"):
+            self.is_told(Released(identity=allocation.identity))
+        return allocation
 
     def confirms(self, release: Released, termination: Termination | None = None) -> None:
         """Answer a release of the scheduler with the same message (or with another type)."""

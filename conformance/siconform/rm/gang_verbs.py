@@ -104,6 +104,11 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
         with self.premise("the placeholders of a gang are allocated"):
             return [self.is_told(Allocated(ask)) for ask in self.asks_placeholders(gang)]
 
+    def has_allocations_of_both_sorts(self, *, memory: int) -> tuple[Allocated, Allocated]:
+        """Given: a live allocation and a live placeholder, each of an application of its own."""
+        allocation = self.has_allocation(self.has_application(), memory=memory)
+        return allocation, self.has_placeholder(self.has_gang(memory=memory))
+
     def has_complete_gang(
         self,
         *,

@@ -1,0 +1,244 @@
+"""Releases by their type, by what they are about and by how they name it (SI-REL).
+
+What a release of the RM does, and where a cell has its test (here where no other file is named):
+
+=================  ==================  ====================  ======================
+names              STOPPED_BY_RM       no type               a type that confirms
+=================  ==================  ====================  ======================
+an allocation      ends: releases      ends or is refused    makes no replacement
+a placeholder      ends: gang          ends or is refused    makes no replacement
+nothing, of an     ends all: releases  ends all or is        makes no replacement
+application                            refused
+what is unknown,   nothing             nothing               nothing
+of another or over
+a pending ask      ends: releases      leaves allocations    leaves allocations
+=================  ==================  ====================  ======================
+
+A release the scheduler has open is confirmed by its own type (the files on releases, gangs and
+preemption), left open or ended by another one, and untouched by one that names something else.
+"""
+
+from typing import Final
+
+import pytest
+
+from siconform.marks import requirement
+from siconform.rm.facts import (
+    Allocated,
+    AllocationRejected,
+    Kind,
+    Released,
+    StreamEnded,
+    Termination,
+)
+from siconform.rm.newcomer import Newcomer
+from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.resource_manager import ResourceManager
+
+STOPPED: Final = Termination.STOPPED_BY_RM
+TYPES: Final = tuple(t for t in Termination if t is not Termination.UNDEFINED)
+CONFIRMING: Final = (
+    Termination.TIMEOUT,
+    Termination.PREEMPTED_BY_SCHEDULER,
+    Termination.PLACEHOLDER_REPLACED,
+)
+
+of_every_type = pytest.mark.parametrize("termination", TYPES)
+of_types_that_confirm = pytest.mark.parametrize("termination", CONFIRMING)
+
+
+@of_every_type
+@requirement("SI-REL-005")
+def test_a_release_that_names_nothing_live_ends_nothing(
+    rm: ResourceManager, termination: Termination
+) -> None:
+    rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    over = rm.has_released(rm.has_allocation(app, memory=5))
+    allocation = rm.has_allocation(app, memory=10)
+    waiting = rm.has_pending_ask(other_app, memory=5)
+
+    rm.releases(allocation, termination, identity=rm.new_name("unknown"), key="")
+    rm.releases(allocation, termination, application=other_app)
+    rm.releases(over, termination)
+
+    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    rm.still_holds(allocation)
+
+
+@of_every_type
+@requirement("SI-REL-005")
+def test_a_release_that_names_no_live_placeholder_ends_none(
+    rm: ResourceManager, termination: Termination
+) -> None:
+    rm.has_node(memory=10)
+    gang, other_app = rm.has_gang(members=2, memory=5), rm.has_application()
+    over = rm.has_released(rm.has_placeholder(gang))
+    placeholder = rm.has_placeholder(gang)
+    waiting = rm.has_pending_ask(other_app, memory=6)
+
+    rm.releases(placeholder, termination, identity=rm.new_name("unknown"), key="")
+    rm.releases(placeholder, termination, application=other_app)
+    rm.releases(over, termination)
+
+    rm.is_not_told(Allocated(waiting), Released(identity=placeholder.identity))
+    rm.still_holds(placeholder)
+
+
+@of_every_type
+@requirement("SI-REL-018")
+def test_an_ask_release_that_names_no_pending_ask_withdraws_none(
+    rm: ResourceManager, termination: Termination
+) -> None:
+    app, other_app = rm.has_application(), rm.has_application()
+    kept, over = rm.has_pending_ask(app), rm.has_pending_ask(app)
+    rm.withdraws(over)
+
+    rm.withdraws(kept, termination, key=rm.new_name("unknown"))
+    rm.withdraws(kept, termination, application=other_app)
+    rm.withdraws(over, termination)
+    rm.has_node()
+
+    rm.is_told(Allocated(kept))
+    rm.is_not_told(Allocated(over))
+
+
+@of_every_type
+@requirement("SI-REL-018")
+def test_an_ask_release_of_any_type_leaves_allocations_alone(
+    rm: ResourceManager, termination: Termination
+) -> None:
+    rm.has_node(memory=10)
+    ask = rm.asks(rm.has_application(), memory=10, times=2)
+    with rm.premise("the first of two allocations is made"):
+        allocation = rm.is_told(Allocated(ask))
+
+    rm.withdraws(ask, termination)
+    rm.withdraws(ask, termination, key="")
+
+    rm.is_not_told(Released(identity=allocation.identity))
+    rm.still_holds(allocation)
+
+
+@requirement("SI-REL-007")
+def test_a_placeholder_released_without_type_ends_or_the_release_is_refused(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    placeholder = rm.has_placeholder(rm.has_gang(memory=10))
+    waiting = rm.has_pending_ask(rm.has_application(), memory=10)
+
+    rm.releases(placeholder, Termination.UNKNOWN)
+
+    told = rm.is_told_one_of(
+        Released(identity=placeholder.identity),
+        AllocationRejected(placeholder.key),
+        StreamEnded(Kind.ALLOCATIONS),
+    )
+    rm.has_room_exactly_if_released(told, waiting, held=placeholder)
+
+
+@requirement("SI-REL-007")
+def test_a_release_of_everything_without_type_is_carried_out_or_refused(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=10)
+    allocation = rm.has_allocation(rm.has_application(), memory=10)
+    waiting = rm.has_pending_ask(rm.has_application(), memory=10)
+
+    rm.releases_all(allocation.application, Termination.UNKNOWN)
+
+    told = rm.is_told_one_of(
+        Released(application=allocation.application),
+        AllocationRejected(allocation.key),
+        StreamEnded(Kind.ALLOCATIONS),
+    )
+    rm.has_room_exactly_if_released(told, waiting, held=allocation)
+
+
+@of_types_that_confirm
+@requirement("SI-REL-014")
+def test_a_confirmation_of_nothing_makes_no_replacement(
+    newcomer: Newcomer, termination: Termination
+) -> None:
+    newcomer.has_registered()
+    newcomer.has_node(memory=4)
+    allocation, placeholder = newcomer.has_allocations_of_both_sorts(memory=1)
+    other, other_placeholder = newcomer.has_allocations_of_both_sorts(memory=1)
+
+    newcomer.releases(allocation, termination)
+    newcomer.releases(placeholder, termination)
+    newcomer.releases_all(other.application, termination)
+    newcomer.releases_all(other_placeholder.application, termination)
+
+    newcomer.is_not_told(Allocated(), StreamEnded(Kind.ALLOCATIONS))
+    ended = newcomer.hears(Released())
+    newcomer.records(f"of 4 that {termination.value} named without need {len(ended)} ended")
+    with newcomer.control("the stream serves an ordinary request"):
+        newcomer.has_node(memory=1)
+        newcomer.is_told(Allocated(newcomer.asks(newcomer.has_application(), memory=1)))
+
+
+@requirement("SI-REL-011")
+def test_a_confirmation_that_names_something_else_confirms_nothing(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    other_app = rm.has_application()
+    with rm.confirming_nothing():
+        replaced = rm.has_replacement_under_way(memory=10)
+    placeholder, confirmed = replaced.placeholder, replaced.release.termination
+
+    rm.releases(placeholder, confirmed, identity=rm.new_name("unknown"), key="")
+    rm.releases(placeholder, confirmed, application=other_app)
+
+    rm.is_not_told(Allocated(replaced.real), Released(identity=placeholder.identity))
+    with rm.control("the right confirmation is taken"):
+        rm.confirms(replaced.release)
+        rm.is_told(Allocated(replaced.real))
+
+
+@pytest.mark.parametrize(
+    "termination", [STOPPED, Termination.TIMEOUT, Termination.PLACEHOLDER_REPLACED]
+)
+@requirement("SI-REL-026")
+def test_a_preemption_confirmed_by_another_type_frees_nothing_twice(
+    newcomer: Newcomer, termination: Termination
+) -> None:
+    newcomer.has_registered()
+    newcomer.has_node(memory=10)
+    taker = newcomer.has_application(queue=TAKING_QUEUE)
+    allocations = [newcomer.has_allocation(taker, memory=5) for _ in range(2)]
+    entitled = newcomer.has_application(queue=ENTITLED_QUEUE)
+    with newcomer.confirming_nothing():
+        ask = newcomer.asks(entitled, memory=5, policy=MAY_PREEMPT)
+        release = newcomer.sees_preemption_of(*allocations, by=ask)
+
+    newcomer.confirms(release, termination)
+    newcomer.fences_all()
+    newcomer.confirms(release)
+
+    newcomer.is_told(Allocated(ask))
+    waiting = newcomer.asks(entitled, memory=5)
+    newcomer.is_not_told(Allocated(ask), Allocated(waiting), StreamEnded(Kind.ALLOCATIONS))
+
+
+@pytest.mark.parametrize(
+    "termination",
+    [STOPPED, Termination.PREEMPTED_BY_SCHEDULER, Termination.PLACEHOLDER_REPLACED],
+)
+@requirement("SI-REL-026")
+def test_a_timeout_confirmed_by_another_type_frees_nothing_twice(
+    newcomer: Newcomer, termination: Termination
+) -> None:
+    newcomer.has_registered()
+    partial = newcomer.has_partial_gang(members=2, limit=newcomer.short_limit())
+    with newcomer.confirming_nothing():
+        [release] = newcomer.has_expired(partial)
+
+    newcomer.confirms(release, termination)
+    newcomer.fences_all()
+    newcomer.confirms(release)
+
+    other_app = newcomer.has_application()
+    newcomer.is_told(Allocated(newcomer.asks(other_app, memory=2)))
+    waiting = newcomer.asks(other_app, memory=2)
+    newcomer.is_not_told(Allocated(waiting), StreamEnded(Kind.ALLOCATIONS))
