@@ -1,0 +1,149 @@
+"""Exploring: what is wrong is found, made small, kept and seen again; what is right is not."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from siconform.cli import main
+from siconform.exploring.exploration import Budget, Exploration
+from siconform.exploring.finding import Finding
+from siconform.exploring.recorded import read_history
+from siconform.exploring.replaying import Replay
+from siconform.outcomes import TargetLost
+from siconform.policy import ExitCode
+from siconform.rm.patience import Patience
+from siconform.rm.records import Unreplayable
+from siconform.rm.session import Session
+from siconform.targets.attached import AttachedTarget
+from siconform.targets.process import Launch, ProcessTarget
+from siwire import DEFAULT_REVISION
+
+CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+BUDGET = Budget(histories=200, steps=6, seconds=10.0)
+FAST = 0.1  # time scale: what this scheduler answers it answers at once
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """With a scheduler that allocates every ask on the newest node, whatever room it has."""
+    launch = Launch.of("careless", CARELESS, 10.0)
+    target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path_factory.mktemp("target") / "log")
+    session = Session(target, Patience().scaled(FAST), "exploring")
+    yield session
+    session.discard()
+    target.stop()
+
+
+@pytest.fixture(scope="module")
+def overfilled(session: Session) -> Finding:
+    """What exploring that scheduler finds."""
+    exploration = Exploration(session, BUDGET, number=1)
+    exploration.explores()
+    found = {finding.name: finding for finding in exploration.findings()}
+    return found["nodes_are_not_overfilled"]
+
+
+def test_a_scheduler_that_ignores_capacity_is_found_out(overfilled: Finding) -> None:
+    assert overfilled.requirements == ("SI-NODE-006",)
+    assert "holds" in overfilled.says
+
+
+def test_a_history_that_went_wrong_is_made_small(overfilled: Finding) -> None:
+    said, _ = overfilled.size
+    assert said <= len(("node", "application", "ask", "ask"))
+    assert overfilled.exchange.entries()[-1].content.words() == "allocated"  # type: ignore[union-attr]
+
+
+def test_a_history_that_was_kept_goes_wrong_again(
+    session: Session, overfilled: Finding, tmp_path: Path
+) -> None:
+    overfilled.write(tmp_path / "history.jsonl")
+    session.renew()
+
+    replayed = Replay(session, read_history(tmp_path / "history.jsonl")).plays()
+
+    assert [f.name for f in replayed.findings][:1] == ["nodes_are_not_overfilled"]
+    assert replayed.not_told == []
+
+
+def test_the_same_seed_makes_the_same_histories(session: Session) -> None:
+    budget = Budget(histories=1, steps=5, seconds=15.0)
+    first, again = (Exploration(session, budget, number=7) for _ in range(2))
+
+    first.explores()
+    again.explores()
+
+    assert first.tally.steps == again.tally.steps > 0
+
+
+def test_no_time_is_an_end_and_no_failure(session: Session) -> None:
+    exploration = Exploration(session, Budget(histories=20, steps=10, seconds=0.0), number=1)
+
+    exploration.explores()
+
+    assert exploration.tally.out_of_time
+    assert exploration.findings() == []
+
+
+def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session) -> None:
+    session.patience = Patience().scaled(FAST)
+    exploration = Exploration(session, Budget(histories=1000, steps=2, seconds=0.5), number=1)
+
+    exploration.explores()
+
+    assert exploration.tally.out_of_time or exploration.findings()
+
+
+def test_without_a_target_there_is_nothing_to_explore() -> None:
+    nobody = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
+    exploration = Exploration(Session(nobody, Patience().scaled(FAST), "x"), BUDGET, number=1)
+
+    with pytest.raises(TargetLost):
+        exploration.explores()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no RM says anything"),
+        ("no JSON", "line 1"),
+        ('{"number": 1}', "is no history of siconform"),
+        (json.dumps({"expected": {"is": "Nonsense"}}), "is none of"),
+    ],
+)
+def test_a_file_that_is_no_history_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text(text)
+
+    with pytest.raises(Unreplayable, match=says):
+        read_history(file)
+
+
+def test_both_commands_say_what_is_wrong_and_how_to_see_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    target = ["--target-command", CARELESS, "--time-scale", str(FAST)]
+
+    found = command(monkeypatch, "explore", "--time", "4", "--seed", "1", *target)
+    told = capsys.readouterr().out
+    again = command(monkeypatch, "replay", the_file_named_in(told), *target)
+
+    assert found == again == ExitCode.NON_CONFORMANT
+    assert "nodes are not overfilled" in told
+    assert "seen again" in told
+    assert "nodes are not overfilled" in capsys.readouterr().out
+
+
+def the_file_named_in(told: str) -> str:
+    lines = [line for line in told.splitlines() if "nodes_are_not_overfilled.jsonl" in line]
+    return next(word for word in lines[0].split() if word.endswith(".jsonl"))
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["siconform", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
