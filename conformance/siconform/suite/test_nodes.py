@@ -445,6 +445,54 @@ def test_a_draining_node_counts_as_known(rm: ResourceManager) -> None:
         rm.is_told(Allocated(waiting, node=node))
 
 
+@requirement("SI-NODE-013")
+def test_creating_a_draining_node_draining_is_rejected_and_leaves_it_draining(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    rm.drains(node)
+
+    rm.registers_node(node, draining=True)
+
+    rm.is_told(NodeRejected(node))
+    waiting = rm.asks(app)
+    rm.is_not_told(Allocated(waiting))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-026")
+def test_draining_a_draining_node_again_leaves_it_draining(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    rm.drains(node)
+
+    rm.drains(node)
+
+    waiting = rm.asks(app)
+    rm.is_not_told(Allocated(waiting), NodeAccepted(node))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_told(Allocated(waiting, node=node))
+
+
+@requirement("SI-NODE-036")
+def test_naming_a_draining_node_without_action_leaves_it_draining(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.drains(node)
+
+    rm.names_node_without_action(node, memory=10)
+
+    waiting = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(waiting))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_told(Allocated(waiting, node=node))
+
+
 @requirement("SI-NODE-040")
 def test_an_update_may_carry_any_attribute(rm: ResourceManager) -> None:
     node = rm.has_node(attributes={"si/local-images": "one"})

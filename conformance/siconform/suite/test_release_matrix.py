@@ -172,8 +172,6 @@ def test_a_confirmation_of_nothing_makes_no_replacement(
     newcomer.releases_all(other_placeholder.application, termination)
 
     newcomer.is_not_told(Allocated(), StreamEnded(Kind.ALLOCATIONS))
-    ended = newcomer.hears(Released())
-    newcomer.records(f"of 4 that {termination.value} named without need {len(ended)} ended")
     with newcomer.control("the stream serves an ordinary request"):
         newcomer.has_node(memory=1)
         newcomer.is_told(Allocated(newcomer.asks(newcomer.has_application(), memory=1)))
