@@ -385,10 +385,12 @@ CASES = (
             *(NODE, DRAIN, *NODES_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
             *(OLD_ITSELF, OLD, replace(PLACEHOLDER, node="m"), REPLACED, REAL),
             *(UNDRAIN, allocated(identity="2")),
+            *(DRAIN, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated(identity="3")),
         ],
         [
-            *(NODE, DRAIN, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()),
+            *(NODE, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()),
             *(replace(NODE, action=Action.CREATE_DRAINING), allocated(identity="2")),  # refused
+            replace(NODE, node="fence-m", action=Action.CREATE_DRAINING),
         ],
         [
             ("is draining", [NODE, DRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()]),
@@ -442,13 +444,12 @@ CASES = (
         [
             *(NODE, allocated("k", "1"), allocated("k", "2")),
             *(replace(RELEASE, identity="1"), allocated("k", "3"), SMALLER),
-            *(*NODES_FENCED, replace(RELEASE, identity="3"), allocated("k", "4"), *ASKS_FENCED),
-            *(replace(RELEASE, identity="2"), replace(RELEASE, identity="4"), allocated("k", "5")),
+            *(replace(RELEASE, identity="3"), allocated("k", "4")),  # it may not know of it yet
         ],
         [NODE],
         [
             ("holds 12 of memory", [NODE, *(allocated("k", i) for i in "123")]),
-            ("holds 8 of memory", [NODE, SMALLER, *NODES_FENCED, *ASKS_FENCED, *FULL]),
+            ("holds 8 of memory", [replace(SMALLER, action=Action.CREATE), *FULL]),
             (
                 "holds 12 of memory",  # room of an unconfirmed release is not free
                 [

@@ -50,8 +50,7 @@ def removed_applications_get_nothing() -> Judge:
     removed: set[str] = set()
 
     def judge(entry: Entry) -> Judgement:
-        gone = list(settling.hears(entry))
-        removed.update(gone)
+        removed.update(settling.hears(entry))
         match entry.content:
             case ApplicationSaying(application=application, partition=partition):
                 partitions[application] = partition
@@ -60,9 +59,10 @@ def removed_applications_get_nothing() -> Judge:
             case ApplicationRemoval(application=application, partition=partition):
                 if partitions.get(application) == partition:
                     settling.says(application, Kind.APPLICATIONS)
+                    return ""
             case Allocated(application=application, identity=identity) if application in removed:
                 return f"allocation {identity} is for {application}, which was removed"
-        return "" if gone else NOTHING_TO_JUDGE
+        return NOTHING_TO_JUDGE
 
     return judge
 

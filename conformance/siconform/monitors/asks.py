@@ -94,7 +94,7 @@ def rejected_asks_stay_rejected() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-018", "SI-REL-015", "SI-REL-016")
+@monitors("SI-ASK-018")
 def withdrawn_asks_are_not_allocated() -> Judge:
     """An ask withdrawn for certain is not allocated until it is asked for again.
 
@@ -106,20 +106,20 @@ def withdrawn_asks_are_not_allocated() -> Judge:
     withdrawn: set[str] = set()
 
     def judge(entry: Entry) -> Judgement:
-        over = list(settling.hears(entry))
-        withdrawn.update(over)
+        withdrawn.update(settling.hears(entry))
         match entry.content:
             case AskSaying(key=key) as ask:
                 asks[key] = ask
                 withdrawn.discard(key)
                 settling.forgets(lambda name: name == key)
             case AskReleaseSaying() as withdrawal:
-                for key, ask in asks.items():
-                    if _withdraws(withdrawal, ask):
-                        settling.says(key, Kind.ALLOCATIONS)
+                keys = [key for key, ask in asks.items() if _withdraws(withdrawal, ask)]
+                for key in keys:
+                    settling.says(key, Kind.ALLOCATIONS)
+                return "" if keys else NOTHING_TO_JUDGE
             case Allocated(key=key) if key in withdrawn:
                 return f"{key} was allocated after it was withdrawn"
-        return "" if over else NOTHING_TO_JUDGE
+        return NOTHING_TO_JUDGE
 
     return judge
 

@@ -35,7 +35,7 @@ def creations_get_at_most_one_verdict() -> Judge:
     return judge
 
 
-@monitors("SI-ALLOC-001", "SI-NODE-033")
+@monitors("SI-ALLOC-001")
 def nodes_of_allocations_exist() -> Judge:
     """The node of a new allocation is registered by this RM; once it is gone for certain, not."""
     known: set[str] = set()
@@ -66,11 +66,11 @@ def draining_nodes_get_nothing_new() -> Judge:
     drains = _Draining()
 
     def judge(entry: Entry) -> Judgement:
-        settled = drains.hears(entry)
+        begins = drains.hears(entry)
         match entry.content:
             case Allocated(node=node) as new if node in drains.nodes and not drains.excuses(new):
                 return f"allocation {new.identity} is on {node}, which is draining"
-        return "" if settled else NOTHING_TO_JUDGE
+        return "" if begins and not entry.fence else NOTHING_TO_JUDGE
 
     return judge
 
@@ -85,34 +85,36 @@ class _Draining:
         self._excused: set[str] = set()  # identities that exist, groups where one is replaced
 
     def hears(self, entry: Entry) -> bool:
-        """Whether another node drains with this."""
-        before = len(self.nodes)
+        """Whether the RM has another node drain with this."""
+        self._excused |= {existing.identity for existing in existing_in(entry.content)}
         self.nodes.update(self._settling.hears(entry))
         match entry.content:
             case NodeSaying(node=node, action=action) if action in _CREATIONS:
-                self._creates(node, action)
+                return self._creates(node, action)
             case NodeSaying(node=node, action=Action.DRAIN) if node in self._known:
                 self._settling.says(node, Kind.NODES)
+                return True
             case NodeSaying(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
                 self._forgets(node)
                 if action is Action.DECOMMISSION:
                     self._known.discard(node)
             case Released(application=application, termination=Termination.PLACEHOLDER_REPLACED):
                 self._excused.add(application)
-        self._excused |= {existing.identity for existing in existing_in(entry.content)}
-        return len(self.nodes) > before
+        return False
 
     def excuses(self, new: Allocated) -> bool:
         """It was there before, or takes a place that was."""
         replacing = bool(new.task_group) and new.application in self._excused
         return replacing or new.identity in self._excused
 
-    def _creates(self, node: str, action: Action) -> None:
-        if node not in self._known:
+    def _creates(self, node: str, action: Action) -> bool:
+        is_new = node not in self._known
+        self._known.add(node)
+        if is_new:
             self._forgets(node)
             if action is Action.CREATE_DRAINING:
                 self.nodes.add(node)
-        self._known.add(node)
+        return is_new and action is Action.CREATE_DRAINING
 
     def _forgets(self, node: str) -> None:
         self.nodes.discard(node)

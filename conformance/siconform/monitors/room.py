@@ -1,10 +1,10 @@
 """Rules about room: nodes hold what they can, queues what they may.
 
-Everything is read in the scheduler's favour where the order of things is open. A limit counts as
-soon as it is said; a lower one only when it is certain that it is known. Room counts as free as
-soon as the RM says a release, a removal or a decommission. What exists counts once it is certain
-that it was taken over, and as far as it fits: that it counts beyond the limit is only a SHOULD
-(SI-REC-013).
+Everything is read in the scheduler's favour where the order of things is open. Of several
+capacities the RM gave a node the largest counts: a smaller one has tests of its own (SI-NODE-018,
+SI-GANG-025). Room counts as free as soon as the RM says a release, a removal or a decommission.
+What exists counts once it is certain that it was taken over, and as far as it fits: that it counts
+beyond the limit is only a SHOULD (SI-REC-013).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from siconform.monitors.existing import TakenOver
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors
 from siconform.monitors.quotas import Quotas
-from siconform.monitors.settling import Settling
-from siconform.rm.facts import CONFIRMED, Allocated, AllocationRejected, Kind, Released
+from siconform.rm.facts import CONFIRMED, Allocated, AllocationRejected, Released
 from siconform.rm.history import Entry
 from siconform.rm.sayings import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
 
@@ -79,30 +78,21 @@ def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
 
 
 class _Capacities:
-    """What each node may have, by what the RM said last and before that."""
+    """What each node may have, by all the RM said of it since it is there."""
 
     def __init__(self) -> None:
         self._said: dict[str, list[Mapping[str, int]]] = {}
-        self._settling: Settling[tuple[str, Mapping[str, int]]] = Settling()
 
     def most(self, node: str, resource: str) -> int | None:
         said = self._said.get(node)
         return max(c.get(resource, 0) for c in said) if said else None
 
     def hears(self, entry: Entry) -> None:
-        for node, settled in self._settling.hears(entry):
-            said = self._said.get(node, [])
-            latest = next((n for n, c in enumerate(said) if c is settled), 0)
-            self._said[node] = said[latest:]
         match entry.content:
             case NodeSaying(action=Action.DECOMMISSION, node=node):
                 self._said.pop(node, None)
-                self._settling.forgets(lambda one: one[0] == node)
-            case NodeSaying(action=action, node=node, capacity=capacity) if capacity is not None:
-                said = self._said.setdefault(node, [])
-                said.append(dict(capacity))
-                if action is Action.UPDATE and len(said) > 1:
-                    self._settling.says((node, said[-1]), Kind.NODES)
+            case NodeSaying(node=node, capacity=capacity) if capacity is not None:
+                self._said.setdefault(node, []).append(capacity)
 
 
 class _Books:
