@@ -10,7 +10,7 @@ import pytest
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Capability, Revision
 from siwire.ext import extension_pb2 as ext
-from tests.wire import Callbacks, Stream, Wire, served
+from tests.wire import PATIENCE, Callbacks, Stream, Wire, served
 
 CHECK, EVENTS = ext.PLACEMENT_CHECK, ext.EVENT_BATCH
 THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_STREAMS)]
@@ -334,3 +334,55 @@ def test_describe_says_which_callbacks_there_are(revision: Revision) -> None:
             assert facets.timers.callback_answer == 1500
 
     asyncio.run(play())
+
+
+# requirement: SI-CB-009
+@pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
+def test_a_container_state_names_application_and_key(revision: Revision) -> None:
+    async def play() -> None:
+        async with served(revision) as wire:
+            await wire.registers()
+            callbacks = await wire.offers(ext.CONTAINER_STATE)
+            allocations = await ready(wire)
+
+            await allocations.says(asks=[wire.ask("k1", memory=50)])
+            call = await callbacks.hears()
+
+            assert (call.kind, call.answer_expected) == (ext.CONTAINER_STATE, False)
+            (state,) = read(wire, call)
+            application = state.DESCRIPTOR.fields_by_number[1].name  # misspelled before 2023-12
+            assert (state.allocationKey, getattr(state, application)) == ("k1", "a1")
+            assert state.state == state.FAILED
+
+    asyncio.run(play())
+
+
+# requirement: SI-CB-011
+def test_a_cache_is_synchronised_and_a_refusal_is_written_down(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def play() -> None:
+        async with served(REVISIONS["2021-02"]) as wire:
+            await wire.registers()
+            callbacks = await wire.offers(ext.CACHE_SYNC)
+            updates = await wire.opens("Update")
+            node = wire.si.NewNodeInfo(nodeID="n1", schedulableResource=wire.resource(memory=9))
+            asks = [wire.ask(key, memory=3) for key in ("k1", "k2")]
+            for ask in asks:
+                await updates.says(
+                    newSchedulableNodes=[node], newApplications=[wire.application()], asks=[ask]
+                )
+            for key in ("k1", "k2"):
+                call = await callbacks.hears()
+                (cache,) = read(wire, call)
+                (assumed,) = cache.assumedAllocations
+                assert (assumed.allocationKey, assumed.nodeID) == (key, "n1")
+                await callbacks.answers(call, ok=key == "k1", text="full")
+            async with asyncio.timeout(PATIENCE):
+                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # it tells nobody
+                    await asyncio.sleep(0.005)
+
+    asyncio.run(play())
+
+    (warning,) = [one for one in caplog.records if "not synchronised" in one.message]
+    assert warning.fields == {"reason": "full"}  # type: ignore[attr-defined]  # of the logger

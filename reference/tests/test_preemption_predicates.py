@@ -12,7 +12,7 @@ from sireference.core.model import (
     RecordType,
     SentEvents,
 )
-from tests.driving import keys, of, placed
+from tests.driving import keys, of, placed, released
 from tests.test_preemption import ALLOWED, Preempting, preempted
 
 CHECKS = Callback.PREEMPTION_PREDICATES
@@ -240,6 +240,30 @@ def test_a_victim_that_ended_meanwhile_is_not_told_to_go(rm: Consulted) -> None:
     effects = rm.answers(question, 2)
 
     assert preempted(effects) == rm.named("v8", "v7")
+
+
+def test_a_victim_that_goes_for_another_reason_is_not_told_twice() -> None:
+    rm = Consulted(memory=11)
+    (mortal,) = rm.takes("w1", execution_timeout=20.0)
+    question = question_in(rm.claims("k1"))
+    (release,) = released(rm.waits(10.0))
+
+    effects = rm.answers(question, 0)
+
+    assert (question.victims[0], release[0]) == ("w1", mortal)
+    assert preempted(effects) == []
+    again = question_in(effects)
+    assert preempted(rm.answers(again, 0)) == rm.named("v9")
+
+
+def test_a_node_that_shrank_meanwhile_needs_more_of_them(rm: Consulted) -> None:
+    question = question_in(rm.claims("k1", memory=2))
+    rm.updates("n1", memory=9)
+
+    effects = rm.answers(question, 1)
+
+    assert preempted(effects) == []
+    assert question_in(effects).start_index == 2
 
 
 @pytest.mark.parametrize("change", ["drains", "decommissions"])
