@@ -188,6 +188,8 @@ CASES = (
             *(allocated("k", "4"), *(replace(RELEASE, identity="4"), released("4")) * 2),  # again
             *(allocated("k", "5"), replace(RELEASE, identity="5"), released("5", PREEMPTED)),
             released("5"),  # the two crossed on the way
+            *(allocated("k", "6"), released("6", PREEMPTED), REMOVAL),
+            *(replace(CONFIRMATION, identity="6"), released("6")),  # so did these
         ],
         [allocated(), RELEASE],
         [
@@ -413,6 +415,8 @@ CASES = (
             *(PREEMPTION, CONFIRMATION, RELEASE, released()),
             *(replace(RELEASE, identity="2"), released("2", PREEMPTED)),  # crossing on the way
             *(replace(CONFIRMATION, identity="2"), released("2")),
+            *(allocated(identity="3"), released("3", PREEMPTED), REMOVAL),  # the same
+            *(replace(CONFIRMATION, identity="3"), released("3")),
         ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [

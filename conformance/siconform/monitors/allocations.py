@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 
+from siconform.monitors.endings import Endings
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.rm.facts import ANY, CONFIRMED, Allocated, Released, Termination
@@ -78,8 +79,11 @@ def ended_allocations_stay_ended() -> Judge:
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
     said: Counter[str] = Counter()  # releases by the RM that were not answered yet
+    endings = Endings()
 
     def judge(entry: Entry) -> Judgement:
+        open_ones = [i for i in endings.hears(entry.content) if i not in ended or i in unconfirmed]
+        said.update(open_ones)
         match entry.content:
             case Released(identity="") | ReleaseSaying(identity=""):
                 pass

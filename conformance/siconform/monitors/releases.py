@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from siconform.monitors.endings import Endings
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.rm.facts import CONFIRMED, Allocated, AskReleased, Released, Termination
@@ -25,8 +26,10 @@ def confirmations_are_not_confirmed() -> Judge:
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
     said: Counter[str] = Counter()  # releases by the RM itself that were not answered
+    endings = Endings()
 
     def judge(entry: Entry) -> Judgement:
+        said.update(i for i in endings.hears(entry.content) if i not in confirmed)
         match entry.content:
             case Released(identity=identity, termination=termination) if identity in confirmed:
                 if termination not in CONFIRMED and said[identity] > 0:

@@ -1,0 +1,28 @@
+"""What of the RM's words ends many allocations at once: each may then be told as stopped."""
+
+from siconform.monitors.existing import existing_in
+from siconform.rm.facts import Allocated
+from siconform.rm.history import Content
+from siconform.rm.sayings import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
+
+
+class Endings:
+    """Which allocations an application's removal or a node's decommission is about."""
+
+    def __init__(self) -> None:
+        self._placed: dict[str, Allocated] = {}
+
+    def hears(self, content: Content) -> list[str]:
+        """The identities of what ends with this, as far as they were announced."""
+        placed = (content,) if isinstance(content, Allocated) else existing_in(content)
+        self._placed.update({allocation.identity: allocation for allocation in placed})
+        match content:
+            case (
+                ApplicationRemoval(application=application)
+                | ReleaseSaying(identity="", application=application)
+            ):
+                return [i for i, a in self._placed.items() if a.application == application]
+            case NodeSaying(action=Action.DECOMMISSION, node=node):
+                return [i for i, a in self._placed.items() if a.node == node]
+            case _:
+                return []
