@@ -417,6 +417,8 @@ CASES = (
             *(replace(CONFIRMATION, identity="2"), released("2")),
             *(allocated(identity="3"), released("3", PREEMPTED), REMOVAL),  # the same
             *(replace(CONFIRMATION, identity="3"), released("3")),
+            *(allocated(identity="4"), released("4", PREEMPTED)),  # and under way
+            *(replace(CONFIRMATION, identity="4"), released("4")),
         ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [

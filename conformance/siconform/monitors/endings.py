@@ -3,7 +3,13 @@
 from siconform.monitors.existing import existing_in
 from siconform.rm.facts import Allocated
 from siconform.rm.history import Content
-from siconform.rm.sayings import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
+from siconform.rm.sayings import (
+    Action,
+    ApplicationRemoval,
+    ApplicationSaying,
+    NodeSaying,
+    ReleaseSaying,
+)
 
 
 class Endings:
@@ -11,11 +17,22 @@ class Endings:
 
     def __init__(self) -> None:
         self._placed: dict[str, Allocated] = {}
+        self._over: set[str] = set()  # applications and nodes, until they are there again
 
     def hears(self, content: Content) -> list[str]:
-        """The identities of what ends with this, as far as they were announced."""
+        """The identities of what ends with this; what is announced too late ends at once."""
         placed = (content,) if isinstance(content, Allocated) else existing_in(content)
         self._placed.update({allocation.identity: allocation for allocation in placed})
+        match content:
+            case Allocated(application=application, node=node) if {application, node} & self._over:
+                return [content.identity]
+            case ApplicationSaying(application=name) | NodeSaying(action=Action.CREATE, node=name):
+                self._over.discard(name)
+            case (
+                ApplicationRemoval(application=name)
+                | NodeSaying(action=Action.DECOMMISSION, node=name)
+            ):
+                self._over.add(name)
         match content:
             case (
                 ApplicationRemoval(application=application)
