@@ -20,11 +20,15 @@ class Wire:
 
 @dataclass
 class Fault:
-    """``breaks`` says as a sentence what is wrong; ``areas`` are those that could notice."""
+    """``breaks`` says as a sentence what is wrong; ``areas`` are those that could notice.
+
+    A liberty is none: it looks like a fault, the texts leave it free, and nobody may notice.
+    """
 
     name: str
     breaks: str
     areas: tuple[str, ...]
+    is_liberty: bool = False
     _changes: dict[Any, Callable[..., None]] = field(default_factory=dict)
 
     def touches(self, kind: Any) -> bool:
@@ -46,11 +50,13 @@ class Fault:
 FAULTS: Final[dict[str, Fault]] = {}
 
 
-def fault(name: str, breaks: str, *areas: str) -> Callable[[Callable[..., None]], Fault]:
+def fault(
+    name: str, breaks: str, *areas: str, is_liberty: bool = False
+) -> Callable[[Callable[..., None]], Fault]:
     """A decorator: a function that makes this fault in a message, the type of its argument."""
 
     def makes(change: Callable[..., None]) -> Fault:
-        made = Fault(name, breaks, areas)
+        made = Fault(name, breaks, areas, is_liberty)
         made.also(change)
         if name in FAULTS:
             raise ValueError(f"there are two faults {name}")
@@ -58,6 +64,11 @@ def fault(name: str, breaks: str, *areas: str) -> Callable[[Callable[..., None]]
         return made
 
     return makes
+
+
+def liberty(name: str, takes: str, *areas: str) -> Callable[[Callable[..., None]], Fault]:
+    """The same for what a scheduler may do."""
+    return fault(name, takes, *areas, is_liberty=True)
 
 
 def keep(repeated: Any, wanted: Callable[[Any], bool]) -> list[Any]:

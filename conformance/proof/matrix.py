@@ -106,16 +106,18 @@ def _noticed(sound: Mapping[str, str], faulty: Mapping[str, str]) -> list[str]:
 def _page(sound: Mapping[str, str], faults: Iterable[Fault]) -> str:
     by_requirement: defaultdict[str, list[str]] = defaultdict(list)
     by_fault: list[str] = []
+    liberties: list[str] = []
     for fault in faults:
         noticed = _noticed(sound, _verdicts(_results(fault.name)))
         for identifier in noticed:
             by_requirement[identifier].append(fault.name)
-        by_fault.append(f"| {fault.name} | {fault.breaks} | {len(noticed) or '**none**'} |")
+        row = f"| {fault.name} | {fault.breaks} | {len(noticed) or 'nobody'} |"
+        (liberties if fault.is_liberty else by_fault).append(row)
     judged = [r for r in _of_scheduler() if sound.get(r.id) == "pass"]
     unarmed = [r for r in judged if r.id not in by_requirement]
     musts = [r for r in judged if r.level is Level.MUST]
     summary = (
-        f"SI {DEFAULT_REVISION.name}: {len(by_fault)} of {len(FAULTS)} faults judged, noticed by "
+        f"SI {DEFAULT_REVISION.name}: {len(by_fault)} faults, one or another noticed by "
         f"{len(judged) - len(unarmed)} of the {len(judged)} requirements the reference passes; of "
         f"{len(musts)} MUSTs among them {sum(r.id in by_requirement for r in musts)} notice one."
     )
@@ -145,6 +147,14 @@ def _page(sound: Mapping[str, str], faults: Iterable[Fault]) -> str:
             "| fault | what is wrong | noticed by |",
             "|---|---|---|",
             *by_fault,
+            "",
+            "## Liberties",
+            "",
+            "What the texts leave free: nobody may notice.",
+            "",
+            "| liberty | what the scheduler does | noticed by |",
+            "|---|---|---|",
+            *liberties,
             "",
         )
     )

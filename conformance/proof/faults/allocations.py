@@ -4,7 +4,7 @@ from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault
+from proof.fault import Wire, fault, liberty
 
 _AREAS: Final = ("ALLOC", "ASK", "GANG", "CONN")
 
@@ -108,7 +108,7 @@ def _(request: si.AllocationRequest) -> None:
         ask.preemptionPolicy.allowPreemptSelf = not ask.preemptionPolicy.allowPreemptSelf
 
 
-@fault("nobody-preempts", "No ask may preempt others.", "PRE")
+@liberty("nobody-preempts", "No ask may preempt others.", "PRE")
 def _(request: si.AllocationRequest) -> None:
     for ask in request.asks:
         ask.preemptionPolicy.allowPreemptOther = False

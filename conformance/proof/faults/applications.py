@@ -4,7 +4,7 @@ from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, keep, liberty
 
 _AREAS: Final = ("APP", "CONN")
 
@@ -88,7 +88,7 @@ def _(response: si.ApplicationResponse) -> None:
     del response.updated[:]
 
 
-@fault("states-without-message", "An update of an application has no message.", *_AREAS)
+@liberty("states-without-message", "An update of an application has no message.", *_AREAS)
 def _(response: si.ApplicationResponse) -> None:
     for update in response.updated:
         update.message = ""
@@ -120,8 +120,8 @@ def _(response: si.ApplicationResponse) -> None:
         again.state = "New"
 
 
-def _skip(name: str, state: str, *areas: str) -> None:
-    @fault(name, f"The state {state} is left out.", "APP", *areas)
+def _skip(name: str, state: str, *areas: str, is_liberty: bool = True) -> None:
+    @fault(name, f"The state {state} is left out.", "APP", *areas, is_liberty=is_liberty)
     def _(response: si.ApplicationResponse) -> None:
         keep(response.updated, lambda update: update.state != state)
 
@@ -130,9 +130,9 @@ _skip("accepted-not-told", "Accepted", "GANG")
 _skip("starting-not-told", "Starting")
 _skip("running-not-told", "Running")
 _skip("completing-not-told", "Completing", "GANG")
-_skip("completed-not-told", "Completed", "GANG")
+_skip("completed-not-told", "Completed", "GANG", is_liberty=False)
 _skip("failing-not-told", "Failing", "GANG")
-_skip("failed-not-told", "Failed", "GANG")
+_skip("failed-not-told", "Failed", "GANG", is_liberty=False)
 _skip("resuming-not-told", "Resuming", "GANG")
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, keep, liberty
 
 _AREAS: Final = ("ASK", "ALLOC", "CONST")
 
@@ -46,7 +46,7 @@ def _(request: si.AllocationRequest) -> None:
             ask.maxAllocations += 1
 
 
-@fault("ask-served-once", "An ask yields one allocation, however many it wants.", *_AREAS, "GANG")
+@liberty("ask-served-once", "An ask yields one allocation, however many it wants.", *_AREAS, "GANG")
 def _(request: si.AllocationRequest) -> None:
     for ask in request.asks:
         ask.maxAllocations = min(ask.maxAllocations, 1)
@@ -156,7 +156,7 @@ def _(request: si.AllocationRequest) -> None:
         release.partitionName = "default"
 
 
-@fault("required-node-ignored", "An ask goes to any node.", *_AREAS, "PRE")
+@liberty("required-node-ignored", "An ask goes to any node.", *_AREAS, "PRE")
 def _(request: si.AllocationRequest) -> None:
     for ask in request.asks:
         ask.tags.pop("si.io/required-node", None)
@@ -186,9 +186,3 @@ def _(request: si.AllocationRequest) -> None:
 def _(request: si.AllocationRequest) -> None:
     if request.asks:
         request.ClearField("releases")
-
-
-@fault("any-application-will-do", "An ask of an unknown application is held back.", *_AREAS)
-def _(request: si.AllocationRequest, wire: Wire) -> None:
-    held = keep(request.asks, lambda ask: "unknown" not in ask.applicationID)
-    wire.memory["held"] |= {ask.allocationKey for ask in held}

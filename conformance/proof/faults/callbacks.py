@@ -33,10 +33,21 @@ def _(said: ext.FromRm) -> None:
 
 
 @fault("more-evicted-than-allowed", "All victims go, however many the RM allows.", *_CHECKS)
-def _(said: ext.FromRm) -> None:
-    if said.HasField("answer") and said.answer.HasField("payload"):
-        answer = si.PreemptionPredicatesResponse.FromString(said.answer.payload.data)
-        answer.success, answer.index = True, 1_000
+def _(told: ext.ToRm, wire: Wire) -> None:
+    if told.kind == ext.EVICTION_CHECK:
+        for payload in told.payloads:
+            asked = si.PreemptionPredicatesArgs.FromString(payload.data)
+            wire.memory[str(told.call_id)] = len(asked.preemptAllocationKeys)
+
+
+all_go = _
+
+
+@all_go.also
+def _(said: ext.FromRm, wire: Wire) -> None:
+    victims = wire.memory[str(said.answer.call_id)]
+    if said.HasField("answer") and victims:
+        answer = si.PreemptionPredicatesResponse(success=True, index=victims - 1)
         said.answer.payload.data = answer.SerializeToString()
 
 
@@ -113,7 +124,7 @@ def _(record: si.EventRecord) -> None:
     record.timestampNano //= 1_000_000_000
 
 
-@_event("events-without-message", "Events say nothing.")
+@_event("events-without-message", "Events say nothing in words.")
 def _(record: si.EventRecord) -> None:
     record.message = ""
 
@@ -158,11 +169,6 @@ def _(told: ext.ToRm) -> None:
         payloads = list(told.payloads)
         del told.payloads[:]
         told.payloads.extend(reversed(payloads))
-
-
-@fault("callbacks-of-the-first", "Callbacks go on to an RM that is gone.", *_CHECKS)
-def _(told: ext.ToRm, wire: Wire) -> None:
-    wire.memory["told"] |= {told.call_id}
 
 
 def _without(name: str, breaks: str, *details: int) -> None:

@@ -112,8 +112,3 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     known = wire.memory["placeholders"] or {}
     known.update({one.allocationID: one for one in response.new if one.placeholder})
     wire.memory["placeholders"] = known
-
-
-@fault("gang-limit-ignored", "Placeholders of an incomplete gang never time out.", *_AREAS)
-def _(request: si.RegisterResourceManagerRequest) -> None:
-    request.extraConfig["siconform.timers.placeholder"] = "100000"

@@ -4,7 +4,7 @@ from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, keep, liberty
 
 _AREAS: Final = ("REL", "GANG", "PRE", "ASK")
 _OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
@@ -83,7 +83,7 @@ def _(response: si.AllocationResponse) -> None:
         release.partitionName = ""
 
 
-@fault("released-without-message", "A release has no message.", *_AREAS)
+@liberty("released-without-message", "A release has no message.", *_AREAS)
 def _(response: si.AllocationResponse) -> None:
     for release in response.released:
         release.message = ""
