@@ -6,6 +6,7 @@ from siwire import Capability
 
 from siconform.rm.configuration_verbs import ConfigurationVerbs
 from siconform.rm.connection import Connection
+from siconform.rm.draining_verbs import DrainingVerbs
 from siconform.rm.event_verbs import EventVerbs
 from siconform.rm.extension import Extension
 from siconform.rm.facts import (
@@ -35,6 +36,7 @@ class ResourceManager(
     RecoveryVerbs,
     GangTimerVerbs,
     EventVerbs,
+    DrainingVerbs,
     PlacementVerbs,
     SnapshotVerbs,
     MetricsVerbs,

@@ -422,11 +422,7 @@ def test_entries_for_one_node_in_one_request_take_effect_in_order(rm: ResourceMa
         rm.drains(node)
 
     rm.is_told(NodeAccepted(node))
-    late = rm.asks(app)
-    rm.is_not_told(Allocated(late))
-    with rm.control("undrained, the node takes the ask"):
-        rm.undrains(node)
-        rm.is_told(Allocated(late, node=node))
+    rm.sees_draining(node, app)
 
 
 @requirement("SI-NODE-039")
@@ -438,11 +434,7 @@ def test_a_draining_node_counts_as_known(rm: ResourceManager) -> None:
     rm.registers_node(node)
 
     rm.is_told(NodeRejected(node))
-    waiting = rm.asks(app)
-    rm.is_not_told(Allocated(waiting))
-    with rm.control("undrained, the node takes the ask"):
-        rm.undrains(node)
-        rm.is_told(Allocated(waiting, node=node))
+    rm.sees_draining(node, app)
 
 
 @requirement("SI-NODE-013")
@@ -456,11 +448,7 @@ def test_creating_a_draining_node_draining_is_rejected_and_leaves_it_draining(
     rm.registers_node(node, draining=True)
 
     rm.is_told(NodeRejected(node))
-    waiting = rm.asks(app)
-    rm.is_not_told(Allocated(waiting))
-    with rm.control("undrained, the node takes the ask"):
-        rm.undrains(node)
-        rm.is_told(Allocated(waiting, node=node))
+    rm.sees_draining(node, app)
 
 
 @requirement("SI-NODE-026")
@@ -471,11 +459,8 @@ def test_draining_a_draining_node_again_leaves_it_draining(rm: ResourceManager) 
 
     rm.drains(node)
 
-    waiting = rm.asks(app)
-    rm.is_not_told(Allocated(waiting), NodeAccepted(node))
-    with rm.control("undrained, the node takes the ask"):
-        rm.undrains(node)
-        rm.is_told(Allocated(waiting, node=node))
+    rm.is_not_told(NodeAccepted(node))
+    rm.sees_draining(node, app)
 
 
 @requirement("SI-NODE-036")
@@ -486,11 +471,7 @@ def test_naming_a_draining_node_without_action_leaves_it_draining(rm: ResourceMa
 
     rm.names_node_without_action(node, memory=10)
 
-    waiting = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(waiting))
-    with rm.control("undrained, the node takes the ask"):
-        rm.undrains(node)
-        rm.is_told(Allocated(waiting, node=node))
+    rm.sees_draining(node, app)
 
 
 @requirement("SI-NODE-040")
