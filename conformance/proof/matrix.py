@@ -41,9 +41,8 @@ against that scheduler and not against the reference. Only the areas a fault con
 
 @click.command(help=__doc__)
 @click.argument("names", nargs=-1, metavar="[FAULT]...")
-@click.option("--page/--no-page", default=True, help="Write docs/proof.md from all that was run.")
-def main(names: Sequence[str], *, page: bool) -> None:
-    """Judge the faulty schedulers, one after the other."""
+def main(names: Sequence[str]) -> None:
+    """Judge the faulty schedulers, one after the other; the page is written when all were."""
     load()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # and the run with it
     unknown = [name for name in names if name not in FAULTS]
@@ -55,7 +54,7 @@ def main(names: Sequence[str], *, page: bool) -> None:
     for fault in [FAULTS[name] for name in names] or FAULTS.values():
         noticed = _noticed(sound, _verdicts(_run(fault)))
         click.echo(f"{fault.name:40} {len(noticed):3}  {' '.join(noticed)[:100]}")
-    if page:
+    if not names:
         PAGE.write_text(_page(sound, [fault for fault in FAULTS.values() if _ran(fault.name)]))
         click.echo(f"wrote {PAGE.relative_to(_ROOT)}")
 
@@ -73,8 +72,7 @@ def _run(fault: Fault) -> Path:
     line = shlex.join(proxy).replace("'{address}'", "{address}")
     areas = " or ".join(f"SI-{area}" for area in fault.areas)
     results = _results(fault.name)
-    if fault.name == _NONE and results.exists():
-        return results
+    results.unlink(missing_ok=True)  # of an earlier run
     command = [sys.executable, "-m", "siconform", "run", "--target-command", line]
     command += ["--results", str(results.parent), "-n", "2"]
     if areas:

@@ -146,7 +146,6 @@ def _(response: si.ApplicationResponse) -> None:
 def _(request: si.ApplicationRequest, wire: Wire) -> None:
     for removal in request.remove:
         update = si.UpdatedApplication(applicationID=removal.applicationID, state="Running")
-        wire.memory["late"] |= {removal.applicationID}
         wire.to_rm(si.ApplicationResponse(updated=[update]))
 
 

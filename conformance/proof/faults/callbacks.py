@@ -1,8 +1,9 @@
 """Faults about what a scheduler asks and tells the RM beside the SI's streams."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
+from google.protobuf.message import Message
 from siwire.ext import extension_pb2 as ext
 from siwire.r2023_12 import si_pb2 as si
 
@@ -51,42 +52,42 @@ def _(said: ext.FromRm, wire: Wire) -> None:
         said.answer.payload.data = answer.SerializeToString()
 
 
-def _payloads(told: ext.ToRm, change: Callable[[si.EventRecord], None]) -> None:
-    if told.kind != ext.EVENT_BATCH:
-        return
-    for payload in told.payloads:
-        record = si.EventRecord.FromString(payload.data)
-        change(record)
-        payload.data = record.SerializeToString()
+M = TypeVar("M", bound=Message)
+
+
+def _each(told: ext.ToRm, kind: int, of: type[M], change: Callable[[M], None]) -> None:
+    """Change every message of this type that is told by a callback of this kind."""
+    if told.kind == kind:
+        for payload in told.payloads:
+            message = of.FromString(payload.data)
+            change(message)
+            payload.data = message.SerializeToString()
 
 
 @fault("checks-about-nobody", "Checks name a node that is not there.", *_CHECKS)
 def _(told: ext.ToRm) -> None:
-    if told.kind == ext.PLACEMENT_CHECK:
-        for payload in told.payloads:
-            asked = si.PredicatesArgs.FromString(payload.data)
-            asked.nodeID += "-x"
-            payload.data = asked.SerializeToString()
+    def elsewhere(asked: si.PredicatesArgs) -> None:
+        asked.nodeID += "-x"
+
+    _each(told, ext.PLACEMENT_CHECK, si.PredicatesArgs, elsewhere)
 
 
 @fault("victims-unknown", "Victims that are checked are not there.", *_CHECKS)
 def _(told: ext.ToRm) -> None:
-    if told.kind == ext.EVICTION_CHECK:
-        for payload in told.payloads:
-            asked = si.PreemptionPredicatesArgs.FromString(payload.data)
-            victims = [f"{key}-x" for key in asked.preemptAllocationKeys]
-            del asked.preemptAllocationKeys[:]
-            asked.preemptAllocationKeys.extend(victims)
-            payload.data = asked.SerializeToString()
+    def nobody(asked: si.PreemptionPredicatesArgs) -> None:
+        victims = [f"{key}-x" for key in asked.preemptAllocationKeys]
+        del asked.preemptAllocationKeys[:]
+        asked.preemptAllocationKeys.extend(victims)
+
+    _each(told, ext.EVICTION_CHECK, si.PreemptionPredicatesArgs, nobody)
 
 
 @fault("container-states-of-nobody", "Container states name unknown asks.", *_CHECKS)
 def _(told: ext.ToRm) -> None:
-    if told.kind == ext.CONTAINER_STATE:
-        for payload in told.payloads:
-            state = si.UpdateContainerSchedulingStateRequest.FromString(payload.data)
-            state.allocationKey += "-x"
-            payload.data = state.SerializeToString()
+    def nobody(state: si.UpdateContainerSchedulingStateRequest) -> None:
+        state.allocationKey += "-x"
+
+    _each(told, ext.CONTAINER_STATE, si.UpdateContainerSchedulingStateRequest, nobody)
 
 
 @fault("events-not-told", "No event is told.", *_EVENTS)
@@ -99,7 +100,7 @@ def _event(name: str, breaks: str) -> Callable[[Callable[[si.EventRecord], None]
     def makes(change: Callable[[si.EventRecord], None]) -> None:
         @fault(name, breaks, *_EVENTS)
         def _(told: ext.ToRm) -> None:
-            _payloads(told, change)
+            _each(told, ext.EVENT_BATCH, si.EventRecord, change)
 
     return makes
 
