@@ -116,7 +116,7 @@ def generate(session: nox.Session) -> None:
 
 @nox.session
 def proof(session: nox.Session) -> None:
-    """Judge schedulers with one fault each, and write who noticed: nox -s proof -- [FAULT ...]."""
+    """Judge faulty schedulers, and legal ones of another manner: nox -s proof -- [NAME ...]."""
     install(session)
     session.run("python", "-m", "proof.matrix", *session.posargs)
 

@@ -1,80 +1,106 @@
-"""A fault: one thing a scheduler does wrong, made on the wire between the kit and the reference."""
+"""Schedulers made out of the reference: with one fault, or with one liberty of another manner.
+
+What is different is made on the wire (a proxy changes what passes) or inside the process (functions
+of the reference are replaced there, and only there). The first argument of the function that makes
+it says which: a type of message, or ``Inside``.
+"""
 
 import inspect
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from google.protobuf.message import Message
+from siconform.doctor import change as wire
+from siconform.doctor.change import Wire, keep
+from siwire import DEFAULT_REVISION
 
+from proof.altering import Inside
 
-@dataclass
-class Wire:
-    """What a fault can do beside changing the message at hand."""
-
-    to_rm: Callable[[Message], None]  # on the same stream, before what comes next
-    to_scheduler: Callable[[Message], None]  # the same, after the message at hand
-    memory: defaultdict[str, Any]  # of the whole life of a proxy; sets, unless put otherwise
+__all__ = ["CHANGES", "Change", "Wire", "fault", "keep", "liberty"]
 
 
 @dataclass
-class Fault:
-    """``breaks`` says as a sentence what is wrong; ``areas`` are those that could notice.
+class Change(wire.Change):
+    """One that may be made inside, too."""
 
-    A liberty is none: it looks like a fault, the texts leave it free, and nobody may notice.
-    """
+    inside: list[Callable[[Inside], None]] = field(default_factory=list)
 
-    name: str
-    breaks: str
-    areas: tuple[str, ...]
-    is_liberty: bool = False
-    _changes: dict[Any, Callable[..., None]] = field(default_factory=dict)
+    @property
+    def makers(self) -> tuple[Callable[..., None], ...]:
+        """The functions that make it."""
+        return (*self.messages.values(), *self.inside)
 
-    def touches(self, kind: Any) -> bool:
-        """Whether messages of this type are changed."""
-        return kind in self._changes
+    @property
+    def is_inside(self) -> bool:
+        """Whether functions of the reference are replaced."""
+        return bool(self.inside)
 
-    def change(self, message: Message, wire: Wire) -> None:
-        """Make the fault, in place."""
-        change = self._changes[type(message)]
-        change(message, *[wire][: len(inspect.signature(change).parameters) - 1])
+    def alter(self, inside: Inside) -> None:
+        """Make it in the reference of this process."""
+        for change in self.inside:
+            change(inside)
 
     def also(self, change: Callable[..., None]) -> Callable[..., None]:
-        """A decorator: the fault takes another type of message, too, that of the first argument."""
+        """A decorator: another message is changed, or something inside."""
         (kind, *_) = inspect.get_annotations(change).values()
-        self._changes[kind] = change
+        if kind is not Inside:
+            return super().also(change)
+        self.inside.append(change)
         return change
 
 
-FAULTS: Final[dict[str, Fault]] = {}
+CHANGES: Final[dict[str, Change]] = {}
+Makes = Callable[[Callable[..., None]], Change]
 
 
 def fault(
-    name: str, breaks: str, *areas: str, is_liberty: bool = False
-) -> Callable[[Callable[..., None]], Fault]:
-    """A decorator: a function that makes this fault in a message, the type of its argument."""
+    name: str,
+    says: str,
+    *areas: str,
+    breaks: Iterable[str] = (),
+    revision: str = DEFAULT_REVISION.name,
+) -> Makes:
+    """A decorator: a function that does this one thing wrong.
 
-    def makes(change: Callable[..., None]) -> Fault:
-        made = Fault(name, breaks, areas, is_liberty)
+    ``breaks`` are the requirements whose sentence it breaks; ``areas`` are judged beside theirs.
+    """
+    return _makes(Change(name, says, tuple(breaks), areas, revision=revision))
+
+
+def liberty(
+    name: str,
+    says: str,
+    *,
+    rows: Iterable[str] = (),
+    areas: Iterable[str] = (),
+    told: Iterable[str] = (),
+    departs_from: Iterable[str] = (),
+    revision: str = DEFAULT_REVISION.name,
+) -> Makes:
+    """The same for what a scheduler may do; without ``areas`` everything is judged.
+
+    ``told`` are the options its user gives the kit, such as ``--placeholder-timeout 5``. Only the
+    SHOULDs it ``departs_from`` may fail.
+    """
+    made = Change(
+        name,
+        says,
+        more_areas=tuple(areas),
+        rows=tuple(rows),
+        told=tuple(told),
+        departs_from=tuple(departs_from),
+        revision=revision,
+        is_liberty=True,
+    )
+    return _makes(made)
+
+
+def _makes(made: Change) -> Makes:
+    def makes(change: Callable[..., None]) -> Change:
         made.also(change)
-        if name in FAULTS:
-            raise ValueError(f"there are two faults {name}")
-        FAULTS[name] = made
+        if made.name in CHANGES:
+            raise ValueError(f"there are two schedulers {made.name}")
+        CHANGES[made.name] = made
         return made
 
     return makes
-
-
-def liberty(name: str, takes: str, *areas: str) -> Callable[[Callable[..., None]], Fault]:
-    """The same for what a scheduler may do."""
-    return fault(name, takes, *areas, is_liberty=True)
-
-
-def keep(repeated: Any, wanted: Callable[[Any], bool]) -> list[Any]:
-    """Leave only the elements that are ``wanted``; what went."""
-    gone = [element for element in repeated if not wanted(element)]
-    kept = [element for element in repeated if wanted(element)]
-    del repeated[:]
-    repeated.extend(kept)
-    return gone

@@ -1,11 +1,13 @@
 """Whether a verdict hangs on the order of tests, on how many work at them, or on what ran before.
 
-Run as ``python -m proof.same_verdicts``. The suite judges the embedded reference in its own order,
-shuffled by one worker, shuffled by two, and some requirements each alone; every requirement has to
-come to the same verdict. The exit code is 1 where one does not.
+Run as ``python -m proof.same_verdicts``. The suite judges the embedded reference, or the same
+without the extension, in its own order, shuffled by one worker, shuffled by two, and some
+requirements each alone; every requirement has to come to the same verdict. The exit code is 1 where
+one does not.
 """
 
 import random
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,11 +15,14 @@ from pathlib import Path
 from typing import Final
 
 import click
+from siconform.policy import ExitCode
 from siconform.reporting.comparing import Difference, differences
 from siconform.reporting.record import Record, read_results
 from siconform.running.index import tests_by_requirement
 from siconform.verdicts import Verdict
 from siwire import DEFAULT_REVISION
+
+from proof.without_extension import TOLD
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "same-verdicts"
@@ -34,11 +39,15 @@ _WAYS: Final = {
 @click.option("--alone", default=12, show_default=True, help="How many requirements, each alone.")
 @click.option("--seed", type=int, help="To shuffle and choose as before (default: any).")
 @click.option("-k", "selection", default="", help="Only these requirements, in every run.")
-def main(*, revision: str, alone: int, seed: int | None, selection: str) -> None:
+@click.option("--without-extension", is_flag=True, help="Judge a scheduler with the SI alone.")
+def main(
+    *, revision: str, alone: int, seed: int | None, selection: str, without_extension: bool
+) -> None:
     """Run, compare, tell."""
     seed = random.SystemRandom().randrange(10_000) if seed is None else seed
     click.echo(f"SI {revision}, seed {seed}")
-    chosen = ("-k", selection) if selection else ()
+    target = _without_extension(revision) if without_extension else ()
+    chosen = (*target, *(("-k", selection) if selection else ()))
     usual = _run(revision, "in-order", chosen)
     _tell("in-order", usual, ())
     found: list[Difference] = []
@@ -48,11 +57,16 @@ def main(*, revision: str, alone: int, seed: int | None, selection: str) -> None
         differ = list(differences(usual, other))
         found += _tell(name, other, _of_tests(differ) if selection else differ)
     for identifier in _sample(usual, alone, seed):
-        other = _run(revision, identifier, ("-k", identifier))
+        other = _run(revision, identifier, (*target, "-k", identifier))
         differ = [d for d in differences(usual, other) if d.requirement == identifier]
         found += _tell(identifier, other, differ)
     click.echo("verdicts differ" if found else "the same verdicts in every run")
     sys.exit(bool(found))
+
+
+def _without_extension(revision: str) -> tuple[str, ...]:
+    serve = (sys.executable, "-P", "-m", "proof.without_extension", "--listen", "127.0.0.1:0")
+    return ("--target-command", shlex.join((*serve, "--revision", revision)), *TOLD)
 
 
 def _run(revision: str, name: str, options: Sequence[str]) -> Record:
@@ -62,7 +76,7 @@ def _run(revision: str, name: str, options: Sequence[str]) -> Record:
     done = subprocess.run(  # noqa: S603  # our own command
         command, capture_output=True, text=True, check=False, timeout=_LIMIT, cwd=_ROOT
     )
-    if not (results / "results.json").exists():
+    if done.returncode == ExitCode.USAGE or not (results / "results.json").exists():
         raise click.ClickException(f"{name}: {done.stderr.strip() or done.stdout.strip()}")
     return read_results(results)[0]
 

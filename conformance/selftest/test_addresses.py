@@ -7,6 +7,9 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
+from siconform.rm.connection import Connection
+from siconform.rm.extension import Extension
+from siconform.rm.history import History
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import AttachedTarget, check_address, is_address
 from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
@@ -108,3 +111,19 @@ def test_what_is_not_ours_is_never_restarted() -> None:
     with pytest.raises(TargetUnavailable, match="not ours to start again"):
         target.restart()
     target.stop()
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "https_proxy", "grpc_proxy"])
+def test_a_proxy_of_the_environment_is_not_asked(
+    name: str, nobody: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, f"http://{nobody}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with serving(DEFAULT_REVISION, "UpdateNode") as address:
+        check_address(address, DEFAULT_REVISION)
+        connection = Connection(address, DEFAULT_REVISION, "rm", History())
+        connection.connects(2.0)
+        connection.close()
+        extension = Extension(address, 2.0)
+        assert extension.facets.offered == frozenset()
+        extension.close()

@@ -27,23 +27,23 @@ COUNTS = {  # total, MUST, SHOULD, MAY, 2021-02, 2023-04, 2023-08, 2023-12, sche
     "WIRE": (15, 12, 3, 0, 12, 12, 12, 12, 15, 11),
     "CONN": (21, 10, 11, 0, 18, 18, 18, 18, 18, 3),
     "REG": (19, 11, 7, 1, 15, 19, 19, 19, 16, 3),
-    "NODE": (41, 26, 13, 2, 36, 35, 39, 39, 37, 5),
-    "APP": (38, 23, 11, 4, 38, 38, 38, 38, 34, 4),
-    "ASK": (23, 14, 6, 3, 22, 22, 22, 22, 22, 2),
+    "NODE": (43, 27, 14, 2, 38, 37, 41, 41, 39, 5),
+    "APP": (39, 23, 12, 4, 39, 39, 39, 39, 35, 4),
+    "ASK": (26, 15, 7, 4, 24, 25, 25, 25, 25, 2),
     "ALLOC": (10, 10, 0, 0, 8, 7, 7, 8, 10, 0),
     "RES": (3, 3, 0, 0, 3, 3, 3, 3, 3, 0),
     "REL": (26, 15, 10, 1, 22, 25, 25, 25, 21, 6),
     "PRE": (8, 6, 0, 2, 3, 7, 7, 8, 8, 0),
     "PLACE": (11, 10, 1, 0, 11, 0, 0, 0, 11, 0),
     "UTIL": (2, 1, 1, 0, 2, 0, 0, 0, 2, 0),
-    "NREC": (1, 0, 0, 1, 1, 0, 0, 0, 1, 1),
+    "NREC": (2, 0, 1, 1, 2, 0, 0, 0, 2, 1),
     "AUTO": (2, 2, 0, 0, 2, 0, 0, 0, 2, 0),
-    "GANG": (70, 45, 20, 5, 68, 69, 69, 69, 63, 7),
-    "REC": (20, 12, 8, 0, 15, 16, 20, 20, 17, 4),
-    "CFG": (7, 5, 2, 0, 1, 6, 6, 6, 6, 1),
+    "GANG": (71, 46, 20, 5, 69, 70, 70, 70, 64, 7),
+    "REC": (22, 13, 9, 0, 15, 16, 22, 22, 19, 4),
+    "CFG": (8, 6, 2, 0, 2, 7, 7, 7, 7, 1),
     "CB": (14, 12, 1, 1, 5, 13, 13, 13, 9, 6),
     "EVT": (13, 11, 2, 0, 3, 4, 12, 12, 13, 0),
-    "CONST": (8, 1, 3, 4, 2, 7, 8, 7, 6, 3),
+    "CONST": (10, 3, 3, 4, 2, 9, 10, 8, 8, 3),
 }
 ENTRY = """\
 area: NODE
@@ -88,8 +88,8 @@ def test_no_field_is_marked_secret_as_the_catalogue_says(revision: Revision) -> 
             assert field.GetOptions().SerializeToString() == b"", field.full_name
 
 
-def test_there_are_352_requirements_in_twenty_areas() -> None:
-    assert len(catalogue()) == 352
+def test_there_are_twenty_areas_and_nothing_beside_them() -> None:
+    assert len(catalogue()) == sum(number for number, *_ in COUNTS.values())
     assert tuple(COUNTS) == AREAS == tuple(AREA_FILES)
 
 

@@ -90,6 +90,15 @@ def test_what_comes_late_is_late(target: Target, rm: Observations) -> None:
         rm.is_told_when_due(DUE, seconds=10.0, since=rm.now())
 
 
+def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: Observations) -> None:
+    since = rm.now()
+    target.tells_at(899.0, DUE)
+
+    rm.is_told(DUE, patience=900.0)
+
+    assert rm.now() - since < 900.0
+
+
 def test_what_never_comes_fails_in_little_time(rm: Observations) -> None:
     began = time.monotonic()
 

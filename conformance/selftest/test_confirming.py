@@ -2,9 +2,15 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from siconform.catalogue.features import Feature
+from siconform.outcomes import NotOffered
 from siconform.rm.connection import Connection
 from siconform.rm.facts import Kind, Released, Termination
 from siconform.rm.fences import Fences
@@ -12,6 +18,8 @@ from siconform.rm.history import Exchange, History
 from siconform.rm.patience import Patience
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.sayings import AskReleaseSaying, ReleaseSaying, Saying
+from siconform.running.selecting import REQUIREMENTS
+from siconform.targets.terms import PLAIN
 from siwire import DEFAULT_REVISION
 from siwire.r2023_12 import si_pb2
 
@@ -103,7 +111,9 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
         connection.hears(ask_released(Termination.TIMEOUT))
     assert connection.said == [AskReleaseSaying("app", "key", "default", Termination.TIMEOUT)]
 
-    connection.hears(released(Termination.TIMEOUT))
+    connection.hears(released(Termination.TIMEOUT))  # told again; it stays as open as it was left
+    assert len(connection.said) == 1
+    connection.hears(released(Termination.PREEMPTED_BY_SCHEDULER))
     assert len(connection.said) == 2
 
 
@@ -118,4 +128,24 @@ def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
         rm.is_told(Released(termination=Termination.TIMEOUT))
 
     hearing.join()
+    assert connection.said == []
+
+
+def test_an_rm_whose_test_is_not_for_the_target_confirms_nothing_in_the_tests_after_it(
+    connection: Overheard, rm: ResourceManager, pytestconfig: pytest.Config
+) -> None:
+    for mark in ("disruptive", "race_where", "waits", "explores", "real_clock"):
+        pytestconfig.addinivalue_line("markers", mark)
+    suite = import_module("siconform.suite.conftest")
+    rm.terms = replace(PLAIN, without=frozenset({Feature.GANG}))
+    session = SimpleNamespace(observed=rm.seen_before, resource_manager=lambda _: rm)
+    stash = pytest.Stash()
+    stash[REQUIREMENTS] = ("SI-GANG-012",)
+    of_a_gang = SimpleNamespace(node=SimpleNamespace(stash=stash))
+    fixture: Callable[..., Iterator[Any]] = suite.rm.__wrapped__
+
+    with pytest.raises(NotOffered):
+        next(fixture(session, of_a_gang, "t"))
+    connection.hears(released(Termination.TIMEOUT))
+
     assert connection.said == []

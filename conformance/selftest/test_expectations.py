@@ -11,6 +11,7 @@ from siconform.rm.connection import FENCE_PREFIX
 from siconform.rm.expectations import Expectations
 from siconform.rm.facts import (
     Allocated,
+    ApplicationAccepted,
     ApplicationRejected,
     AskRejected,
     Fact,
@@ -24,6 +25,8 @@ from siconform.rm.fences import Fences
 from siconform.rm.history import Exchange, History
 from siconform.rm.patience import Patience
 from siconform.rm.sayings import (
+    Action,
+    ApplicationRemoval,
     ApplicationSaying,
     AskSaying,
     NodeSaying,
@@ -196,9 +199,8 @@ def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() ->
 
     rm.is_not_told(Allocated("k"))
 
-    fence = rm.line.said[-1]
-    assert isinstance(fence, ReleaseSaying)
-    assert fence.identity == f"{FENCE_PREFIX}identity"
+    released = [said.identity for said in rm.line.said if isinstance(said, ReleaseSaying)]
+    assert released == [f"{FENCE_PREFIX}identity"]
 
 
 def test_the_sharper_way_once_seen_is_counted_on() -> None:
@@ -210,16 +212,47 @@ def test_the_sharper_way_once_seen_is_counted_on() -> None:
         rm.fences(Kind.ALLOCATIONS)
 
 
-def test_what_was_forgotten_is_set_up_anew() -> None:
-    rm = Rm()
-    rm.fences(Kind.NODES)
-    first = len(rm.line.said)
-    rm.fences(Kind.NODES)
-    second = len(rm.line.said) - first
-    rm._fences.forget()
+def accepts_everything(said: Saying) -> Sequence[Fact]:
+    """As one that looks at no partition and serves asks without application."""
+    match said:
+        case NodeSaying(action=Action.CREATE | Action.CREATE_DRAINING):
+            return [NodeAccepted(said.node)]
+        case ApplicationSaying():
+            return [ApplicationAccepted(said.application)]
+        case AskSaying() | ReleaseSaying():
+            return only_live_allocations(said)
+        case _:
+            return []
+
+
+@pytest.mark.parametrize("answer", [answers, accepts_everything])
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_fence_leaves_nothing_behind(kind: Kind, answer: Answer) -> None:
+    rm = Rm(answer)
+
+    rm.fences(kind)
+    rm.fences(kind)
+
+    told = [entry.content for entry in rm.line.history.since(0)]
+    nodes = {one.node for one in told if isinstance(one, NodeAccepted)}
+    applications = {one.application for one in told if isinstance(one, ApplicationAccepted)}
+    for said in rm.line.said:
+        match said:
+            case NodeSaying(action=Action.DECOMMISSION, node=node):
+                nodes.discard(node)
+            case ApplicationRemoval(application=application):
+                applications.discard(application)
+    assert not nodes
+    assert not applications
+
+
+def test_a_fence_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
+    ends = iter([StreamEnded(Kind.NODES, "INTERNAL"), StreamEnded(Kind.NODES, "INTERNAL")])
+    rm = Rm(lambda said: [end] if (end := next(ends, None)) else answers(said))
+
     rm.fences(Kind.NODES)
 
-    assert (first, second, len(rm.line.said) - first - second) == (2, 1, 2)
+    assert len(rm.line.said) == 3
 
 
 @pytest.mark.parametrize("happens", ["control", "premise"])

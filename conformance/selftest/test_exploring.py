@@ -1,6 +1,7 @@
 """Exploring: what is wrong is found, made small, kept and seen again; what is right is not."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,6 +138,30 @@ def test_both_commands_say_what_is_wrong_and_how_to_see_it_again(
     assert "nodes are not overfilled" in told
     assert "seen again" in told
     assert "nodes are not overfilled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("explore", "says"),
+    [
+        ("1", "seed 2023"),
+        ("0", "not looked for: what arbitrary histories would show"),
+        ("-1", '--explore "-1" is no number above 0'),
+    ],
+)
+def test_a_run_makes_arbitrary_histories_for_as_long_as_it_is_told(
+    tmp_path: Path, explore: str, says: str
+) -> None:
+    options = ["--target-command", CARELESS, "--time-scale", str(FAST), "-n", "0"]
+    options += ["-k", "test_histories", "--results", str(tmp_path / "results")]
+
+    done = subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, "-m", "siconform", "run", *options, "--explore", explore],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert says in " ".join((done.stdout + done.stderr).split())
 
 
 def the_file_named_in(told: str) -> str:

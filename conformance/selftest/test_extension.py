@@ -11,7 +11,8 @@ from siconform.rm.extension import SERVICE, Extension
 from siconform.rm.facets import NONE, Facet
 from siconform.rm.proposal import proposal
 from siconform.rm.session import _speaks
-from siconform.rm.timer_verbs import LONGEST, TimerVerbs
+from siconform.rm.timer_verbs import TimerVerbs
+from siconform.targets.terms import LONGEST_TIMER
 from siconform.targets.timers import UNKNOWN, Timers
 from siwire import REVISIONS, rpc
 from siwire.ext import extension_pb2 as ext
@@ -121,16 +122,24 @@ def test_the_timers_of_one_rm_win_and_the_user_wins_over_them(serve: Serve) -> N
 
 def test_no_timer_is_too_long_where_nobody_sleeps() -> None:
     rm = _rm(None, is_virtual=True)
-    rm.known = Timers(placeholder=20 * LONGEST)
+    rm.known = Timers(placeholder=20 * LONGEST_TIMER)
 
-    assert rm.placeholder_timeout() == 20 * LONGEST
+    assert rm.placeholder_timeout() == 20 * LONGEST_TIMER
 
 
 def test_what_is_proposed_is_in_seconds() -> None:
     assert proposal() == {
-        "siconform.timers.placeholder": "1.5",
+        "siconform.timers.placeholder": "3",
         "siconform.timers.waiting": "1.5",
         "siconform.timers.connection_loss": "2",
+    }
+
+
+def test_what_is_proposed_grows_with_every_deadline() -> None:
+    assert proposal(Timers(connection_loss=3.0), time_scale=2.0) == {
+        "siconform.timers.placeholder": "6",
+        "siconform.timers.waiting": "3",
+        "siconform.timers.connection_loss": "3",
     }
 
 

@@ -2,22 +2,27 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+from siconform.catalogue import catalogue
 from siwire import DEFAULT_REVISION, rpc
 
+OF_THE_REVISION = sum("2023-12" in r.revisions for r in catalogue().values())
 MUTE_SCHEDULER = """
 import sys, threading
 from concurrent import futures
+from contextlib import suppress
 import grpc
 from siwire import DEFAULT_REVISION, rpc
 
@@ -33,6 +38,12 @@ server.start()
 print(f"listening on 127.0.0.1:{port}", flush=True)
 server.wait_for_termination()
 """
+
+STUBBORN_SCHEDULER = MUTE_SCHEDULER.replace(
+    "import sys, threading",
+    "import signal, sys, threading\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)",
+)
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -77,8 +88,71 @@ def test_an_interrupted_run(
     assert "INCOMPLETE: interrupted" in told
     document = json.loads((tmp_path / "out" / "results.json").read_text())
     assert document["exit_code"] == 2
-    assert len(document["requirements"]) == 319
+    assert len(document["requirements"]) == OF_THE_REVISION
     assert document["counts"]["pass"] == 0
+
+
+@pytest.mark.parametrize("hears", ["everybody", "the first process"])
+@pytest.mark.parametrize("between", [0.0, 0.3, 1.5])
+def test_a_run_interrupted_twice(command: Any, tmp_path: Path, between: float, hears: str) -> None:
+    """As Ctrl-C does it, for the whole group of processes, or as a program does that started it."""
+    program = tmp_path / "stubborn.py"
+    program.write_text(STUBBORN_SCHEDULER)
+    process = command("-n", "2", "--target-command", f"{sys.executable} {program}")
+    _wait_for(lambda: len(_listening(tmp_path)) == 2)
+
+    interrupt = os.killpg if hears == "everybody" else os.kill
+    interrupt(process.pid, signal.SIGINT)
+    time.sleep(between)
+    with suppress(ProcessLookupError):
+        interrupt(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+
+    assert process.returncode == 2
+    _wait_for(lambda: _left(process.pid, tmp_path) == [], patience=15.0)
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert document["verdict"] == "INCOMPLETE"
+
+
+@pytest.mark.parametrize("last", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_worker_that_does_not_listen_when_a_run_is_interrupted_again(
+    tmp_path: Path, times: int, last: signal.Signals
+) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import pytest, signal, time\n"
+        "from pathlib import Path\n"
+        "@pytest.mark.requirement('SI-NODE-004')\n"
+        "@pytest.mark.parametrize('number', [1, 2])\n"
+        "def test_it(number):\n"
+        "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "    Path(f'began{number}').touch()\n"
+        "    time.sleep(100)\n"
+    )
+    plugins = ["-p", "siconform.plugin", "-p", "xdist", "-p", "no:cacheprovider"]
+    process = subprocess.Popen(  # noqa: S603  # ourselves
+        [sys.executable, "-m", "pytest", *plugins, "--results", "out", "-n", "2"],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    _wait_for(lambda: all((tmp_path / f"began{number}").exists() for number in (1, 2)))
+
+    for number in [*[signal.SIGINT] * (times - 1), last]:
+        process.send_signal(number)
+        time.sleep(0.4)
+    process.wait(60)
+
+    _wait_for(lambda: _left(process.pid, tmp_path) == [], patience=5.0)
+
+
+def test_interrupts_are_tested_from_the_background_of_a_shell_too(tmp_path: Path) -> None:
+    tests = f"{Path(__file__).with_name('test_running.py')}::test_an_interrupt_leaves_whole_results"
+    line = f"trap '' INT; exec {shlex.join([sys.executable, '-m', 'pytest', '-q', tests])}"
+    done = subprocess.run(  # noqa: S603  # ourselves
+        ["/bin/sh", "-c", line], capture_output=True, text=True, check=False, cwd=ROOT,
+        env={**os.environ, "PYTEST_ADDOPTS": f"--basetemp={tmp_path} -p no:cacheprovider"},
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_run_killed_outright(command: Any, tmp_path: Path) -> None:

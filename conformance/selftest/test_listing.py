@@ -26,8 +26,8 @@ def test_the_list_names_every_requirement_and_counts_them_in_its_last_line() -> 
     *ids, counts = listed(Filters())
     assert ids == list(catalogue())
     assert counts == (
-        "352 requirements: 229 MUST, 99 SHOULD, 24 MAY; "
-        "1 tested, 2 excluded, 38 of the RM, 311 not yet"
+        "365 requirements: 236 MUST, 104 SHOULD, 25 MAY; "
+        "1 tested, 2 excluded, 38 of the RM, 324 not yet"
     )
 
 
@@ -51,11 +51,11 @@ def test_a_long_title_goes_on_below_itself() -> None:
     ("filters", "first", "counts"),
     [
         (Filters(areas=frozenset({"RES"})), "SI-RES-001", "3 requirements: 3 MUST, 0 SHOULD"),
-        (Filters(level=Level.MAY), "SI-REG-019", "24 requirements: 0 MUST, 0 SHOULD, 24 MAY"),
+        (Filters(level=Level.MAY), "SI-REG-019", "25 requirements: 0 MUST, 0 SHOULD, 25 MAY"),
         (Filters(side=Side.RM), "SI-WIRE-001", "56 requirements"),
-        (Filters(revision="2021-02"), "SI-WIRE-001", "287 requirements"),
-        (Filters(untested=True), "SI-WIRE-001", "351 requirements"),
-        (Filters(areas=frozenset({"NODE"}), untested=True), "SI-NODE-002", "40 requirements"),
+        (Filters(revision="2021-02"), "SI-WIRE-001", "295 requirements"),
+        (Filters(untested=True), "SI-WIRE-001", "364 requirements"),
+        (Filters(areas=frozenset({"NODE"}), untested=True), "SI-NODE-002", "42 requirements"),
         (Filters(areas=frozenset({"AUTO"}), side=Side.RM), "0 requirements", "0 requirements"),
     ],
 )

@@ -9,11 +9,13 @@ from google.protobuf.message import Message
 from siconform import monitors
 from siconform.catalogue import catalogue
 from siconform.monitors import MONITORS, Finding
+from siconform.rm.callback_facts import Scheduling, SchedulingReported
 from siconform.rm.cluster import POLICY_GROUP, conformance_queues
 from siconform.rm.configuration_verbs import ConfigurationSent
 from siconform.rm.connection import is_fence
 from siconform.rm.dialects import dialect_for
 from siconform.rm.dialects.lax import lax_messages
+from siconform.rm.event_facts import EventTold, Subject
 from siconform.rm.facts import (
     Allocated,
     AllocationRejected,
@@ -143,6 +145,7 @@ ODD_AMOUNT.CopyFrom(NAMED_AMOUNT)
 unknown_field(ODD_AMOUNT.new[0].resourcePerAlloc.resources["memory"], 9)
 ODD_ALLOCATION = si_pb2.AllocationResponse(new=[unknown_field(si_pb2.Allocation(), 7)])
 ODD_RELEASE = si_pb2.AllocationResponse(released=[unknown_field(si_pb2.AllocationRelease(), 3)])
+ODD_EVENT = unknown_field(si_pb2.EventRecord(), 4)
 ODD_RESPONSE = unknown_field(si_pb2.NodeResponse(), 9)
 
 
@@ -159,12 +162,13 @@ class Case:
 CASES = (
     Case(
         "allocations_carry_their_ask",
-        [ASK, allocated(), OLD_ITSELF, OLD],
+        [ASK, allocated(), allocated(identity="2", resource={"memory": 5}), OLD_ITSELF, OLD],
         [ASK, AskRejected("k", "a", "no")],
         [
             ("nobody asked for", [allocated()]),
             ("not its ask's", [ASK, allocated(application="b")]),
-            ("asked was", [ASK, allocated(resource={"memory": 5})]),
+            ("asked was", [ASK, allocated(resource={"memory": 3})]),
+            ("asked was", [ASK, allocated(resource={"vcore": 4})]),
         ],
     ),
     Case(
@@ -190,11 +194,15 @@ CASES = (
             released("5"),  # the two crossed on the way
             *(allocated("k", "6"), released("6", PREEMPTED), REMOVAL),
             *(replace(CONFIRMATION, identity="6"), released("6")),  # so did these
+            *(allocated("k", "8"), released("8", PREEMPTED)),
+            *(replace(CONFIRMATION, identity="8"), REMOVAL, released("8")),  # and these
+            *(allocated("k", "7"), *(released("7", PREEMPTED),) * 2),  # not confirmed, so repeated
         ],
         [allocated(), RELEASE],
         [
             ("released twice", [RELEASE, released(), released()]),
             ("released twice", [PREEMPTION, CONFIRMATION, PREEMPTION]),
+            ("released twice", [PREEMPTION, released("id", Termination.TIMEOUT)]),
             ("released twice", [PREEMPTION, RELEASE, released(), released()]),
             ("released twice", [PREEMPTION, released(), released()]),
         ],
@@ -281,9 +289,14 @@ CASES = (
         [
             ("nobody asked for", [AskRejected("k", "a", "no")]),
             ("names application", [ASK, AskRejected("k", "b", "no")]),
-            ("gives no reason", [ASK, AskRejected("k", "a", " ")]),
             ("2 rejections", [ASK, AskRejected("k", "a", "no"), AskRejected("k", "a", "no")]),
         ],
+    ),
+    Case(
+        "rejections_of_asks_give_a_reason",
+        [ASK, AskRejected("k", "a", "no room")],
+        [ASK, allocated()],
+        [("gives no reason", [ASK, AskRejected("k", "a", " ")])],
     ),
     Case(
         "rejected_asks_stay_rejected",
@@ -406,8 +419,13 @@ CASES = (
         [
             ("did not report", [AllocationRejected("old", "a", "no node")]),
             ("did not report", [OLD_ITSELF, AllocationRejected("old", "b", "no node")]),
-            ("gives no reason", [OLD_WITH_NODE, AllocationRejected("old", "a", "")]),
         ],
+    ),
+    Case(
+        "rejections_of_existing_allocations_give_a_reason",
+        [OLD_ITSELF, AllocationRejected("old", "a", "no node")],
+        [OLD_ITSELF, OLD],
+        [("gives no reason", [OLD_WITH_NODE, AllocationRejected("old", "a", "")])],
     ),
     Case(
         "confirmations_are_not_confirmed",
@@ -419,11 +437,21 @@ CASES = (
             *(replace(CONFIRMATION, identity="3"), released("3")),
             *(allocated(identity="4"), released("4", PREEMPTED)),  # and under way
             *(replace(CONFIRMATION, identity="4"), released("4")),
+            *(allocated(identity="5"), released("5", PREEMPTED)),  # the confirmation on one stream
+            *(replace(CONFIRMATION, identity="5"), REMOVAL, released("5")),  # and this on another
         ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [
             ("was answered", [PREEMPTION, CONFIRMATION, PREEMPTION]),
             ("was answered", [PREEMPTION, CONFIRMATION, released()]),
+            (
+                "was answered",
+                [allocated(), PREEMPTION, CONFIRMATION, REMOVAL, released(), released()],
+            ),
+            (
+                "was answered",
+                [allocated(), PREEMPTION, CONFIRMATION, *ASKS_FENCED, REMOVAL, released()],
+            ),
         ],
     ),
     Case(
@@ -507,13 +535,18 @@ CASES = (
         [
             ("si.v1.Allocation 7", [ODD_ALLOCATION]),
             ("si.v1.AllocationRelease 3", [ODD_RELEASE]),
+            ("si.v1.EventRecord 4", [ODD_EVENT]),
         ],
     ),
     Case(
-        "releases_say_why",
-        [PREEMPTION],
+        "what_has_a_meaning_is_set",
+        [PREEMPTION, EventTold("n", Subject.NODE), SchedulingReported("k", "a", Scheduling.FAILED)],
         [replace(RELEASE, termination=Termination.UNKNOWN), released("id", Termination.UNKNOWN)],
-        [("has no type", [released("id", Termination.UNKNOWN)])],
+        [
+            ("release of id has no type", [released("id", Termination.UNKNOWN)]),
+            ("event about n has no type", [EventTold("n", Subject.UNSET)]),
+            ("report on k has no state", [SchedulingReported("k", "a", Scheduling.UNSET)]),
+        ],
     ),
     Case(
         "a_priority_is_said_in_one_way",
@@ -636,6 +669,25 @@ def test_news_of_an_application_may_outlive_its_registration() -> None:
     again = Registered("rm", "OK")
 
     found = finding("state_changes_are_complete", exchange_of([again, APP, again, updated()]))
+
+    assert found.held == 1
+    assert found.violation is None
+
+
+@pytest.mark.parametrize(
+    ("monitor", "parts", "late"),
+    [
+        ("releases_name_what_was_announced", [allocated()], released()),
+        ("rejections_of_asks_are_complete", [ASK], AskRejected("k", "a", "registered again")),
+        ("released_asks_were_asked_for", [APP, ASK], ask_released()),
+    ],
+)
+def test_the_end_of_what_a_former_life_had_may_be_told(
+    monitor: str, parts: Sequence[Part], late: Fact
+) -> None:
+    again = Registered("rm", "OK")
+
+    found = finding(monitor, exchange_of([again, *parts, again, late]))
 
     assert found.held == 1
     assert found.violation is None

@@ -121,7 +121,7 @@ def test_a_rejection_is_what_came_instead(line: Line, rm: Observations) -> None:
 
 def test_too_few_to_judge_is_a_lost_premise(rm: Observations) -> None:
     with pytest.raises(PremiseLost, match="0 of at least 1"):
-        rm.needs(1, [], "something comes")
+        rm.has_at_least(1, [], "something comes")
 
 
 @pytest.mark.parametrize("identities", [("1", "1"), ("1", "")])

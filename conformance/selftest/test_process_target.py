@@ -24,9 +24,12 @@ server = socket.create_server((host, int(port)))
 time.sleep(60)
 """
 ANNOUNCES = r"""
-import os, sys, time
+import os, socket, sys, time
 sys.stderr.write(f"pid {os.getpid()}\n")
-print("listening on 127.0.0.1:4242 (ready)", flush=True)
+server = socket.create_server(("127.0.0.1", 0))
+port = server.getsockname()[1]
+sys.stderr.write(f"port {port}\n")
+print(f"listening on 127.0.0.1:{port} (ready)", flush=True)
 time.sleep(60)
 """
 STUBBORN = ANNOUNCES.replace(
@@ -62,8 +65,9 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         target.stop()
 
 
-def test_it_is_where_it_says_it_listens(start: Start) -> None:
-    assert start(ANNOUNCES).address == "127.0.0.1:4242"
+def test_it_is_where_it_says_it_listens(start: Start, tmp_path: Path) -> None:
+    target = start(ANNOUNCES)
+    assert target.address == f"127.0.0.1:{_told(tmp_path, 'port')}"
 
 
 def test_it_is_where_it_was_told_to_listen(start: Start) -> None:
@@ -109,8 +113,10 @@ def test_what_it_started_goes_with_it(start: Start, tmp_path: Path) -> None:
     assert _gone_soon(child)
 
 
-def test_a_daemon_it_leaves_does_not_hold_us_up(start: Start, tmp_path: Path) -> None:
-    target = start(WITH_CHILD.replace("sleep(60)'])", "sleep(60)'], start_new_session=True)"))
+@pytest.mark.parametrize("ignores", ["", "import signal; signal.signal(signal.SIGTERM, 1); "])
+def test_what_left_its_group_is_ended_too(start: Start, tmp_path: Path, ignores: str) -> None:
+    daemon = WITH_CHILD.replace("sleep(60)'])", "sleep(60)'], start_new_session=True)")
+    target = start(daemon.replace("'import time;", f"'import time; {ignores}"))
     _ = target.address
     child = _told(tmp_path, "child")
     began = time.monotonic()
@@ -118,8 +124,18 @@ def test_a_daemon_it_leaves_does_not_hold_us_up(start: Start, tmp_path: Path) ->
     target.stop()
 
     assert time.monotonic() - began < 4.0
-    os.kill(child, signal.SIGKILL)
-    assert _gone_soon(child)
+    assert not _exists(child)
+
+
+def test_a_scheduler_in_a_session_of_its_own_is_ended(start: Start, tmp_path: Path) -> None:
+    target = start("import os\nif os.fork():\n    os.wait()\nelse:\n    os.setsid()\n"
+                   + ANNOUNCES.replace("\n", "\n    "))  # fmt: skip
+    _ = target.address
+    scheduler = _told(tmp_path, "pid")
+
+    target.stop()
+
+    assert not _exists(scheduler)
 
 
 def test_a_restart_is_a_fresh_process(start: Start, tmp_path: Path) -> None:
@@ -164,7 +180,11 @@ def test_dying_later_is_noticed(start: Start, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [("", "says not where it listens after 0.3 s"), ("{address}", "does not listen on 127.0.0.1:")],
+    [
+        ("", "says not where it listens after 0.3 s"),
+        ("{address}", "does not listen on 127.0.0.1:"),
+        ("--listen 127.0.0.1:9", "says not that it listens on port 9 after 0.3 s"),
+    ],
 )
 def test_never_listening_is_told_in_time(start: Start, arguments: str, told: str) -> None:
     target = start("import time; time.sleep(60)", arguments, patience=0.3)
@@ -208,7 +228,7 @@ def test_it_goes_when_whoever_started_it_is_killed(tmp_path: Path, how: signal.S
         stderr=subprocess.DEVNULL,
     )
     assert holder.stdout is not None
-    assert holder.stdout.readline() == b"127.0.0.1:4242\n"
+    assert holder.stdout.readline().startswith(b"127.0.0.1:")
     pid = _told(tmp_path, "pid")
     assert _exists(pid)
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proof.fault import FAULTS, Wire, fault, keep
-from proof.faults import load
+from proof.fault import CHANGES, Change, Wire, fault, keep
+from proof.known import load
+from proof.proxy import NONE, reference
 from siconform.catalogue import catalogue
+from siwire import DEFAULT_REVISION
 from siwire.r2023_12 import si_pb2 as si
 
 load()
@@ -18,17 +20,53 @@ AREAS = {requirement.area for requirement in catalogue().values()}
 
 
 def test_faults_are_described() -> None:
-    assert [one.name for one in FAULTS.values() if not one.breaks.endswith(".")] == []
-    assert [one.name for one in FAULTS.values() if not {*one.areas} & AREAS] == []
-    assert {area for one in FAULTS.values() for area in one.areas} <= AREAS
+    assert [one.name for one in CHANGES.values() if not one.says.endswith(".")] == []
+    faults = [one for one in CHANGES.values() if not one.is_liberty]
+    assert [one.name for one in faults if not one.breaks] == []
+    assert {area for one in CHANGES.values() for area in one.areas} <= AREAS
+
+
+def test_what_a_fault_breaks_is_in_the_catalogue_of_its_revision() -> None:
+    wrong = [
+        (one.name, identifier)
+        for one in CHANGES.values()
+        for identifier in one.breaks
+        if identifier not in catalogue()
+        or one.revision not in {str(name) for name in catalogue()[identifier].revisions}
+    ]
+
+    assert wrong == []
 
 
 def test_two_faults_of_one_name_are_refused() -> None:
     def nothing(response: si.NodeResponse) -> None:
         del response
 
-    with pytest.raises(ValueError, match="two faults drain-ignored"):
+    with pytest.raises(ValueError, match="two schedulers drain-ignored"):
         fault("drain-ignored", "Again.", "NODE")(nothing)
+
+
+def test_who_is_judged_by_which_areas() -> None:
+    faulty = Change("x", "X.", breaks=("SI-NODE-001", "SI-NODE-002"), more_areas=("RES", "NODE"))
+
+    assert faulty.areas == ("NODE", "RES")
+    assert Change("y", "Y.", is_liberty=True).areas == ()
+
+
+def test_what_is_inside_is_altered_in_the_reference_and_the_rest_on_the_wire() -> None:
+    on_the_wire, inside = CHANGES["drain-ignored"], CHANGES["pass-each-half-second"]
+    plain = reference(NONE, DEFAULT_REVISION)
+
+    assert reference(on_the_wire, DEFAULT_REVISION) == plain
+    assert "pass-each-half-second+" in reference(inside, DEFAULT_REVISION)
+    assert "+pass-each-half-second" in reference(on_the_wire, DEFAULT_REVISION, beside=inside)
+    assert (on_the_wire.is_on_the_wire, on_the_wire.is_inside) == (True, False)
+    assert (inside.is_on_the_wire, inside.is_inside) == (False, True)
+
+
+def test_what_is_different_is_hashed_with_the_file_that_makes_it() -> None:
+    assert [file.name for file in CHANGES["drain-ignored"].sources] == ["changes.py"]
+    assert [file.name for file in CHANGES["pass-each-half-second"].sources] == ["pace.py"]
 
 
 def test_what_is_not_wanted_goes() -> None:
@@ -43,7 +81,7 @@ def test_a_fault_changes_a_message_in_place() -> None:
     said: list[Any] = []
     request = si.NodeRequest(nodes=[si.NodeInfo(nodeID="n", action=si.NodeInfo.DRAIN_NODE)])
 
-    FAULTS["drain-ignored"].change(request, Wire(said.append, said.append, defaultdict(set)))
+    CHANGES["drain-ignored"].change(request, Wire(said.append, said.append, defaultdict(set)))
 
     assert list(request.nodes) == []
     assert said == []

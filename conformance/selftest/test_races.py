@@ -10,11 +10,20 @@ from siconform.rm.history import History
 from siconform.rm.sayings import Action, NodeSaying
 from siconform.running.options import read_settings
 from siconform.running.selecting import Selector
-from siconform.targets.traits import LOSES_PARTITION, OUT_OF_ORDER, PACE, RACES, pace_for
+from siconform.targets.traits import (
+    LOSES_PARTITION,
+    OUT_OF_ORDER,
+    PACE,
+    RACES,
+    REMOVES_MEANWHILE,
+    pace_for,
+)
 from siwire import DEFAULT_REVISION
 
 TWO_TESTS = """
-from siconform.marks import order_is_a_race, registering_again_is_a_race, requirement
+from siconform.marks import (
+    order_is_a_race, registering_again_is_a_race, removals_are_a_race, requirement
+)
 
 @requirement("SI-NODE-004")
 def test_certain():
@@ -65,7 +74,11 @@ def left_out(pytester: pytest.Pytester, mark: str, target: str) -> dict[str, str
 
 @pytest.mark.parametrize(
     ("mark", "trait"),
-    [("registering_again_is_a_race", LOSES_PARTITION), ("order_is_a_race", OUT_OF_ORDER)],
+    [
+        ("registering_again_is_a_race", LOSES_PARTITION),
+        ("order_is_a_race", OUT_OF_ORDER),
+        ("removals_are_a_race", REMOVES_MEANWHILE),
+    ],
 )
 def test_a_race_is_left_out_where_the_target_has_the_trait(
     pytester: pytest.Pytester, mark: str, trait: str

@@ -176,7 +176,9 @@ def test_the_history_of_a_failure_is_kept_and_shown(conformance: Run) -> None:
     (kept,) = (outcome.folder / "histories").iterdir()
 
     assert kept.name == "test_fake.py_test_one.jsonl"
-    assert "node-1" in json.loads(kept.read_text())["says"]
+    entry, ending = map(json.loads, kept.read_text().splitlines())
+    assert "node-1" in entry["says"]
+    assert ending["judged"]["requirement"] == "SI-NODE-004"
     assert "node-1" in outcome.out
     assert "node-1" in (outcome.folder / "failures.txt").read_text()
 

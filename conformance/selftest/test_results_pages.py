@@ -1,6 +1,8 @@
 """The pages of results are those of their records, and every requirement and deviation is there."""
 
 import json
+import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from siconform.reporting.record import (
 )
 from siconform.reporting.single import page_of
 from siconform.reporting.sorting import Outcome, rows
+from siconform.running.launching import arguments
+from siconform.running.options import settings_from
 from siconform.targets.embedded import NAME
 from siconform.targets.named import all_named
 from siconform.verdicts import Verdict
@@ -40,6 +44,33 @@ def of_the_revision(record: Record) -> list[str]:
 
 def test_the_committed_pages_are_those_of_the_committed_records() -> None:
     assert committed.main(["--check"]) == 0
+
+
+def test_every_defect_of_a_real_scheduler_stands_on_one_page_with_its_command() -> None:
+    told = pages(KEPT)["found.md"]
+
+    for record in KEPT:
+        deviating = {
+            row.requirement.id
+            for row in rows(record, baseline_of(record))
+            if row.outcome is Outcome.DEVIATES and record.target != NAME
+        }
+        by_version = told.partition(f" by SI {record.revision}\n")[2].partition("\n## ")[0]
+        commands = [
+            command
+            for command in re.findall(r"`(siconform run [^`]+)`", told)
+            if f"--target {record.target} " in command
+        ]
+        assert deviating <= set(re.findall(r"\[(SI-[A-Z]+-\d+)\]", by_version))
+        assert deviating <= set(re.findall(r"SI-[A-Z]+-\d+", " ".join(commands)))
+        for command in commands:
+            assert arguments(shlex.split(command)[2:])
+            assert settings_from(options_of(command).get).baseline == Baseline()
+
+
+def options_of(command: str) -> dict[str, str]:
+    words = shlex.split(command)[2:]
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 def test_the_reference_and_every_target_with_a_baseline_have_their_record() -> None:

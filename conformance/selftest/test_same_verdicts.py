@@ -29,6 +29,15 @@ def test_the_same_verdicts_in_any_order_by_one_or_two_and_alone() -> None:
     assert "   0 pass" not in done.stdout
 
 
+def test_the_same_verdicts_without_the_extension() -> None:
+    options = ["-k", "SI-RES", "--alone", "1", "--seed", "7", "--without-extension"]
+    done = CliRunner().invoke(same_verdicts.main, options)
+
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("none differ") == 4
+    assert "   0 pass" not in done.stdout
+
+
 def test_in_a_part_it_is_chance_what_monitors_see() -> None:
     first = record(SI_A=Verdict.PASS, SI_B=Verdict.PASS, SI_C=Verdict.NOT_SELECTED)
     second = record(SI_A=Verdict.FAIL, SI_B=Verdict.NOT_SELECTED, SI_C=Verdict.PASS)

@@ -1,7 +1,11 @@
 """Where no process answers a session takes a fresh one, or says so where it has none."""
 
+import queue
+import threading
+import time
 from collections.abc import Iterator
 from concurrent import futures
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -9,11 +13,13 @@ import pytest
 from siconform.outcomes import TargetLost, Unreachable
 from siconform.rm.patience import Patience
 from siconform.rm.session import Session
+from siconform.targets.terms import PLAIN
 from siconform.targets.timers import UNKNOWN
 from siwire import DEFAULT_REVISION, rpc
 
 PATIENCE = Patience(connect=0.3, ack=0.5)
 NOBODY = "127.0.0.1:1"
+_LOOK_AGAIN = 0.02  # seconds
 
 
 class Target:
@@ -22,6 +28,7 @@ class Target:
     revision = DEFAULT_REVISION
     traits = frozenset[str]()
     timers = stated = UNKNOWN
+    terms = PLAIN
 
     def __init__(self, fresh: str, *, restartable: bool = True) -> None:
         self.address = NOBODY
@@ -92,3 +99,70 @@ def test_without_a_process_of_its_own_the_kit_can_only_say_so() -> None:
         Session(target, PATIENCE, "w").resource_manager("one")
 
     assert target.restarts == 0
+
+
+class Forgetful:
+    """A scheduler that can drop whoever is registered: their streams end, and new ones at once."""
+
+    def __init__(self) -> None:
+        self.registrations = 0
+        self._serving = threading.Event()
+
+    def registers(self, *_: Any) -> Any:
+        self.registrations += 1
+        self._serving.set()
+        return _accept()
+
+    def drops(self) -> None:
+        self._serving.clear()
+        time.sleep(3 * _LOOK_AGAIN)
+
+    def nodes(self, requests: Iterator[Any], _: Any) -> Iterator[Any]:
+        said: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=_passes_on, args=(requests, said), daemon=True).start()
+        while self._serving.is_set():
+            try:
+                request = said.get(timeout=_LOOK_AGAIN)
+            except queue.Empty:
+                continue
+            rejected = [{"nodeID": node.nodeID, "reason": "nowhere"} for node in request.nodes]
+            yield DEFAULT_REVISION.si.NodeResponse(rejected=rejected)
+        raise RuntimeError("who are you?")
+
+
+def _passes_on(requests: Iterator[Any], said: "queue.SimpleQueue[Any]") -> None:
+    with suppress(grpc.RpcError):
+        for request in requests:
+            said.put(request)
+
+
+@pytest.fixture
+def forgetful() -> Iterator[tuple[Forgetful, str]]:
+    """Such a scheduler and its address."""
+    scheduler = Forgetful()
+    server = grpc.server(futures.ThreadPoolExecutor(16))
+    streams = ("UpdateNode", "UpdateApplication", "UpdateAllocation")
+    behaviours: dict[str, Any] = dict.fromkeys(streams, scheduler.nodes)
+    behaviours["RegisterResourceManager"] = scheduler.registers
+    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, behaviours),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield scheduler, f"127.0.0.1:{port}"
+    server.stop(None)
+
+
+def test_an_rm_that_was_dropped_registers_once_more(forgetful: tuple[Forgetful, str]) -> None:
+    scheduler, address = forgetful
+    target = Target(address)
+    target.address = address
+    session = Session(target, PATIENCE, "w")
+    session.observed.probed = True
+    rm_id = session.resource_manager("one").connection.rm_id
+    assert session.resource_manager("two").connection.rm_id == rm_id
+    assert scheduler.registrations == 1
+
+    scheduler.drops()
+
+    assert session.resource_manager("three").connection.rm_id == rm_id
+    assert scheduler.registrations == 2
+    session.discard()

@@ -3,7 +3,18 @@
 import pytest
 from siconform.rm.facts import Allocated, ApplicationUpdated
 from siconform.rm.partitions import PartitionNamed
-from siconform.rm.states import ACCEPTED, FAILED, FAILING, NOT_RUNNING, RUNNING, WAITING, State
+from siconform.rm.states import (
+    ACCEPTED,
+    FAILED,
+    FAILING,
+    KNOWN,
+    NEW,
+    OVER,
+    RUNNING,
+    WAITING,
+    AnotherState,
+    State,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,8 +27,11 @@ from siconform.rm.states import ACCEPTED, FAILED, FAILING, NOT_RUNNING, RUNNING,
         (WAITING, "waiting"),
         (FAILING, "Killed"),
         (FAILED, "killed"),
-        (NOT_RUNNING, "Failing"),
-        (NOT_RUNNING, "whatever a scheduler calls it"),
+        (OVER, "Failing"),
+        (OVER, "completed"),
+        (KNOWN, "New"),
+        (KNOWN, "rejected"),
+        (AnotherState(NEW), "whatever a scheduler calls it"),
     ],
 )
 def test_a_state_is_known_by_each_of_its_names(state: State, name: str) -> None:
@@ -31,9 +45,11 @@ def test_a_state_is_known_by_each_of_its_names(state: State, name: str) -> None:
         (ACCEPTED, "Running"),
         (WAITING, "Completed"),
         (FAILED, "Failing"),
-        (NOT_RUNNING, "Starting"),
-        (NOT_RUNNING, "resuming"),
-        (NOT_RUNNING, ""),
+        (OVER, "Starting"),
+        (OVER, "whatever a scheduler calls it"),
+        (KNOWN, "Queued"),
+        (AnotherState(NEW), "new"),
+        (AnotherState(NEW), ""),
     ],
 )
 def test_a_state_is_not_known_by_the_name_of_another(state: State, name: str) -> None:
@@ -43,7 +59,9 @@ def test_a_state_is_not_known_by_the_name_of_another(state: State, name: str) ->
 
 def test_a_pattern_shows_the_names_it_takes() -> None:
     assert "Running or Starting" in str(ApplicationUpdated("a", RUNNING))
-    assert "anything but accepted or new" in str(ApplicationUpdated("a", NOT_RUNNING))
+    assert "anything but accepted or new" in str(
+        ApplicationUpdated("a", AnotherState(NEW, ACCEPTED))
+    )
 
 
 def test_a_partition_is_known_in_its_normalised_form() -> None:

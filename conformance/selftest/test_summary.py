@@ -12,11 +12,13 @@ from siconform.baseline import Baseline, Entry
 from siconform.catalogue import Level, catalogue
 from siconform.policy import Course, Finding, judge
 from siconform.results import Failure, Run, TargetFacts
+from siconform.running.command_line import CommandLine
 from siconform.verdicts import Evidence, Verdict
 
 NODES = [r for r in catalogue().values() if r.area == "NODE" and "2023-12" in r.revisions]
 MUST = [r for r in NODES if r.level is Level.MUST]
 SHOULD = [r for r in NODES if r.level is Level.SHOULD]
+COMMAND = CommandLine(("siconform", "run"), ("--target", "127.0.0.1:9080"))
 LONG = "the answer came " + "very " * 40 + "late"
 
 
@@ -33,6 +35,8 @@ def run(findings: Sequence[Finding], course: Course | None = None) -> Run:
         left_out={"suite/test_x.py::test_a": "not selected"},
         command="siconform run --target 127.0.0.1:9080",
         notes=["a note"],
+        observed={"an ask without room now": "waits"},
+        without=["gang"],
         failures=[Failure("suite/test_x.py::test_a", Verdict.FAIL, "text")],
     )
 
@@ -51,7 +55,7 @@ def everything(shown: Run) -> list[str]:
         *summary.recorded(shown.findings),
         *summary.stale([LONG]),
         *summary.counts(shown),
-        *summary.next_steps(shown, "siconform run --target 127.0.0.1:9080"),
+        *summary.next_steps(shown, COMMAND),
     ]
 
 
@@ -116,7 +120,7 @@ def test_what_could_not_run_is_told_by_reason() -> None:
 
 
 def test_the_next_command_is_always_in_sight() -> None:
-    again = "siconform run --target 127.0.0.1:9080"
+    again = COMMAND
     failed = run([Finding(MUST[3], Verdict.FAIL, "no")])
     passed = run([Finding(MUST[3], Verdict.PASS, "")])
 
@@ -124,7 +128,9 @@ def test_the_next_command_is_always_in_sight() -> None:
         f"Look closer:  siconform explain {MUST[3].id}",
         f"Run one:      {again} -k {MUST[3].id}",
     ]
-    assert "--target HOST:PORT" in next(summary.next_steps(passed, "siconform run"))
+    assert "--target HOST:PORT" in next(
+        summary.next_steps(passed, CommandLine(("siconform", "run")))
+    )
 
 
 def test_results_are_as_their_schema_says() -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from siconform.outcomes import PremiseLost
 from siconform.rm.history import Exchange, History
-from siconform.rm.timer_verbs import LONGEST, TimerVerbs
+from siconform.rm.timer_verbs import TimerVerbs
 from siconform.targets.embedded import TIMERS, embedded
 from siconform.targets.named import find_named
+from siconform.targets.terms import LONGEST_TIMER, Terms
 from siconform.targets.timers import UNKNOWN, Timers
 from siwire import DEFAULT_REVISION
 
@@ -94,9 +95,16 @@ def test_a_timer_nobody_told_costs_the_premise() -> None:
 
 
 def test_nobody_waits_for_a_timer_that_takes_too_long() -> None:
-    assert _rm(Timers(waiting_to_completed=LONGEST)).waiting_timeout() == LONGEST
+    assert _rm(Timers(waiting_to_completed=LONGEST_TIMER)).waiting_timeout() == LONGEST_TIMER
     with pytest.raises(PremiseLost, match="is 900 s, too long to wait for"):
         _rm(Timers(placeholder=900.0)).placeholder_timeout()
+
+
+def test_a_patient_user_has_a_long_timer_waited_for() -> None:
+    rm = _rm(Timers(placeholder=900.0))
+    rm.terms = Terms(longest_timer=1000.0)
+
+    assert rm.placeholder_timeout() == 900
 
 
 def _rm(timers: Timers) -> TimerVerbs:

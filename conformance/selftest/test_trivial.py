@@ -4,19 +4,21 @@ from pathlib import Path
 
 import pytest
 from proof import trivial
-from proof.trivial import KEPT, judged, passed, passing
-from proof.trivial_schedulers import Trivial
+from proof.trivial import passing
 from siconform.catalogue import Level, catalogue
+from siconform.doctor.examining import idle, judged, passed
+from siconform.doctor.idle import Idle
+from siconform.doctor.kept import KEPT
 from siconform.verdicts import Verdict
 
 AREA = "SI-RES"
-A_PART = ("-k", AREA, "-n", "0")
+A_PART = ("-k", AREA, "-n", "0", "--time-scale", "0.1")
 """Monitors see too little of a part to speak for other areas."""
 
 
-@pytest.mark.parametrize("kind", Trivial)
-def test_nothing_passes_against_what_schedules_nothing(kind: Trivial, tmp_path: Path) -> None:
-    record = judged(kind, tmp_path, A_PART)
+@pytest.mark.parametrize("kind", Idle)
+def test_nothing_passes_against_what_schedules_nothing(kind: Idle, tmp_path: Path) -> None:
+    record = judged(idle(kind), tmp_path / "out", A_PART)
 
     verdicts = {j.verdict for i, j in record.requirements.items() if i.startswith(AREA)}
     assert verdicts & {Verdict.FAIL, Verdict.COULD_NOT_RUN}
@@ -26,13 +28,13 @@ def test_nothing_passes_against_what_schedules_nothing(kind: Trivial, tmp_path: 
 def test_what_passes_and_is_not_kept_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trivial, "KEPT", {Trivial.ACCEPTING: {}})
+    monkeypatch.setattr(trivial, "KEPT", {Idle.ACCEPTING: {}})
 
-    assert "SI-NODE-001" in passing(Trivial.ACCEPTING, tmp_path, ("-k", "SI-NODE-001"))
+    assert "SI-NODE-001" in passing(Idle.ACCEPTING, tmp_path, ("-k", "SI-NODE-001"))
 
 
 def test_what_they_keep_are_musts_and_has_a_reason() -> None:
-    assert KEPT.keys() == set(Trivial)
+    assert KEPT.keys() == set(Idle)
     for kept in KEPT.values():
         assert {catalogue()[identifier].level for identifier in kept} == {Level.MUST}
         assert all(kept.values())

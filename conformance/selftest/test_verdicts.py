@@ -109,7 +109,7 @@ POLICY: dict[str, tuple[list[Finding], Course, RunVerdict, int]] = {
         RunVerdict.KIT_ERROR,
         13,
     ),
-    "pytest broke": ([PASS], Course("2023-12", ended_by=3), RunVerdict.KIT_ERROR, 3),
+    "pytest broke": ([PASS], Course("2023-12", ended_by=3), RunVerdict.KIT_ERROR, 13),
     "interrupted": ([PASS], Course("2023-12", ended_by=2), RunVerdict.INCOMPLETE, 2),
     "no test selected": (
         [finding(Verdict.NOT_SELECTED)],

@@ -8,9 +8,10 @@ from typing import Any, NoReturn, TypeVar
 import click
 from siwire import find_revision
 
-from siconform import __version__
+from siconform import __version__, guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
 from siconform.listing import Filters, render_explanation, render_list
+from siconform.policy import EXIT_CODES
 from siconform.running.known import known_results
 from siconform.running.options import OPTIONS
 
@@ -18,6 +19,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _SWITCH = {"is_flag": True}
 _WRONG = 4  # exit code, as pytest has it for usage errors
+_COUNT = click.IntRange(min=1)
+_SECONDS = click.FloatRange(min=0)
 
 
 def of_the_target(command: Command) -> Command:
@@ -33,15 +36,16 @@ class _Command(click.Group):
     """Wrong options of the kit's own commands end with the same code as those of a run."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command line; wrong ones get one sentence."""
-        try:
-            return super().main(*args, **{**kwargs, "standalone_mode": False})
-        except click.Abort:
-            sys.exit(2)
-        except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message())
-        except click.ClickException as error:
-            _wrong(error.format_message())
+        """Run the command line; wrong ones get one sentence, and so does what is our own fault."""
+        with guarding.crashes():
+            try:
+                return super().main(*args, **{**kwargs, "standalone_mode": False})
+            except click.Abort:
+                sys.exit(2)
+            except click.exceptions.NoArgsIsHelpError as error:
+                click.echo(error.format_message())
+            except click.ClickException as error:
+                _wrong(error.format_message())
 
 
 @click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
@@ -149,9 +153,15 @@ def compare(first: Path, others: Sequence[Path]) -> None:
 
 
 @main.command()
-@click.option("--histories", "--examples", default=100, show_default=True, help="At most.")
-@click.option("--steps", default=30, show_default=True, help="In each history, at most.")
-@click.option("--time", "seconds", default=120.0, show_default=True, help="Seconds, at most.")
+@click.option(
+    "--histories", "--examples", type=_COUNT, default=100, show_default=True, help="At most."
+)
+@click.option(
+    "--steps", type=_COUNT, default=30, show_default=True, help="In each history, at most."
+)
+@click.option(
+    "--time", "seconds", type=_SECONDS, default=120.0, show_default=True, help="Seconds, at most."
+)
 @click.option("--seed", type=int, help="To make the same histories again (default: any).")
 @click.option("--results", default="build/exploring", show_default=True, help="For what is found.")
 @of_the_target
@@ -168,12 +178,35 @@ def explore(
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--results", default="build/replaying", show_default=True, help="For the target's log."
+)
 @of_the_target
-def replay(file: Path, **target: Any) -> None:
+def replay(file: Path, results: str, **target: Any) -> None:
     """Say again what the RM says in a history (JSON lines) and judge what comes."""
     from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
 
-    sys.exit(commands.replays(target, file))
+    sys.exit(commands.replays(target, file, results))
+
+
+@main.command()
+@click.option("--results", default="build/doctor", show_default=True, help="For what was found.")
+@click.option("--jobs", type=click.IntRange(min=1), help="How many at a time (default: by cores).")
+def doctor(*, results: str, jobs: int | None) -> None:
+    """See that the kit works here: faulty schedulers are noticed, a legal one is not.
+
+    Schedulers that schedule nothing pass no MUST they do not keep, one fault of each area is
+    noticed, and a liberty is not. The exit code is 1 where something else comes of it.
+    """
+    from siconform.doctor.examining import examine, workers  # noqa: PLC0415  # imports grpc
+
+    is_right = True
+    for one in examine(Path(results).absolute(), jobs or workers()):
+        mark = "ok   " if one.is_right else "WRONG"
+        click.echo(f"{mark}  {one.subject:<34} {one.seconds:5.1f} s  {one.found}")
+        is_right = is_right and one.is_right
+    click.echo("the kit can be believed here" if is_right else "the kit cannot be believed here")
+    sys.exit(not is_right)
 
 
 def _wrong(sentence: str) -> NoReturn:
@@ -195,8 +228,6 @@ def _run_help() -> str:
     )
     formatter.write_paragraph()
     formatter.write_text(
-        "Exit codes: 0 conformant, or deviating exactly as recorded; 1 non-conformant; "
-        "2 interrupted; 3 the kit broke; 4 wrong option; 5 no test selected; 10 incomplete; "
-        "11 stale baseline; 12 nothing ran or no target; 13 kit error."
+        "Exit codes: " + "; ".join(f"{int(code)} {told}" for code, told in EXIT_CODES.items()) + "."
     )
     return formatter.getvalue().rstrip()

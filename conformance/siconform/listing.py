@@ -103,7 +103,10 @@ def render_explanation(
         _labelled("then", requirement.then),
         _labelled("control", requirement.control),
         _labelled("seen by", _seen_by(requirement)),
-        _labelled("needs", *(f"{name}: {FEATURES[name]}" for name in sorted(requirement.features))),
+        _labelled(
+            "needs",
+            *(f"{name}: {FEATURES[name].offers}" for name in sorted(requirement.features)),
+        ),
         _labelled("tests", *(tests or (_why_untested(requirement),))),
         _labelled("faults", ", ".join(requirement.faults)),
         _labelled("upstream", requirement.upstream),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from siconform.targets.traits import LOSES_PARTITION, OUT_OF_ORDER
+from siconform.targets.traits import LOSES_PARTITION, OUT_OF_ORDER, REMOVES_MEANWHILE
 
 
 def requirement(*ids: str) -> pytest.MarkDecorator:
@@ -26,4 +26,7 @@ order_is_a_race: pytest.MarkDecorator = pytest.mark.race_where(OUT_OF_ORDER)
 """Left out on targets that may take the second of two requests first."""
 
 explores: pytest.MarkDecorator = pytest.mark.explores
-"""The test makes arbitrary histories: with a scheduler that is not the kit's own only if asked."""
+"""The test makes arbitrary histories, for as long as the user wants."""
+
+removals_are_a_race: pytest.MarkDecorator = pytest.mark.race_where(REMOVES_MEANWHILE)
+"""Left out on targets that may be about to allocate for an application they remove."""

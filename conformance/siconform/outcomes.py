@@ -25,7 +25,18 @@ class Outcome(Exception):
 
 
 class NotAsTheTextSays(Outcome, AssertionError):
-    """The target did something else than the requirement says: FAIL."""
+    """The target did something else than the requirement says: FAIL.
+
+    Where that is a matter of facts alone, it says which: none of ``awaited`` was told, or one of
+    ``unwanted`` was.
+    """
+
+    awaited: tuple[object, ...] = ()
+    unwanted: tuple[object, ...] = ()
+
+
+class LacksWhatIsDemanded(NotAsTheTextSays):
+    """The target was said not to offer what a text demands: FAIL, without trying."""
 
 
 class CameLate(NotAsTheTextSays):

@@ -4,17 +4,27 @@ import re
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TextIO
+from typing import TextIO, cast
 
 import pytest
+from _pytest.mark.expression import Expression
 from _pytest.terminal import TerminalReporter
 
+from siconform import guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
-from siconform.running.console import Console
-from siconform.running.controlling import Controller
-from siconform.running.folder import prepare_folder
-from siconform.running.options import BadOption, Settings, add_options, read_settings
+from siconform.running.console import Console, Dispensable
+from siconform.running.controlling import TOLD, Controller
+from siconform.running.folder import CannotWrite, ResultsFolder
+from siconform.running.options import (
+    BadOption,
+    Settings,
+    add_options,
+    read_settings,
+    results_given,
+    started,
+)
+from siconform.running.orphans import end_with_parent
 from siconform.running.seat import Seat
 from siconform.running.selecting import Selector
 from siconform.running.watching import Watcher
@@ -28,6 +38,7 @@ _LOG = pytest.StashKey[TextIO]()
 
 _TEST_TIMEOUT = 60.0  # seconds, before scaling
 _RUN_TIMEOUT = 1800.0  # seconds, before scaling
+_TIMERS_IN_A_TEST = 3  # one after the other, of those the user stated
 _ID_IN_EXPRESSION = re.compile(r"\bSI-[A-Za-z]+-\w+", re.IGNORECASE)
 
 
@@ -42,21 +53,23 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if _is_worker(config) or _only_shows(config):
         return None
     try:
-        settings = read_settings(config)
-        check_command(settings)
-        _check_expression(config.getoption("keyword"))
-        prepare_folder(settings.results)
+        guarding.check_python()
+        settings = _checked(config)
     except BadOption as error:
-        print(f"siconform: {error}", file=sys.stderr)  # noqa: T201  # what the user did wrong
-        return ExitCode.USAGE
+        return _says(str(error), ExitCode.USAGE)
+    except (CannotWrite, guarding.UnfitPython) as error:
+        return _says(str(error), ExitCode.KIT_ERROR)
     config.stash[_SETTINGS] = settings
     console = Console(sys.stdout, config.getoption("verbose"))
     controller = config.stash[_CONTROLLER] = Controller(settings, console)
     _set_defaults(config, settings)
     try:
         prepare(settings)
+        controller.begins()
     except TargetUnavailable as error:
         return controller.not_begun(str(error))
+    except CannotWrite as error:
+        return _says(str(error), ExitCode.KIT_ERROR)
     return None
 
 
@@ -77,7 +90,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(controller, "siconform-controller")
         _keep_pytest_quiet(config, controller.settings)
     if _is_worker(config):
+        told = getattr(config, "workerinput")  # noqa: B009  # xdist's
+        config.option.results, config.option.started_as = told[TOLD]
         config.stash[_SETTINGS] = read_settings(config)
+        end_with_parent()
     settings = config.stash[_SETTINGS]
     seat = config.stash[_SEAT] = Seat(settings, _worker_name(config))
     selector = Selector(settings)
@@ -116,7 +132,38 @@ def target_on_real_clock(pytestconfig: pytest.Config) -> Callable[[], Target]:
     return partial(pytestconfig.stash[_SEAT].open, real_clock=True)
 
 
-def _check_expression(keyword: str) -> None:
+def _checked(config: pytest.Config) -> Settings:
+    """The settings, with a results folder of their own; nothing older is left there in any case."""
+    results = results_given(config)
+    folder = ResultsFolder(results)
+    folder.forget()
+    config.option.results = str(results)
+    started(config)
+    settings = read_settings(config)
+    check_command(settings)
+    _check_expressions(config)
+    config.add_cleanup(folder.release)
+    folder.prepare(*(["junit.xml"] if config.option.xmlpath is None else []))
+    return settings
+
+
+def _says(sentence: str, code: ExitCode) -> ExitCode:
+    print(f"siconform: {sentence}", file=sys.stderr)  # noqa: T201  # why nothing ran
+    return code
+
+
+def _check_expressions(config: pytest.Config) -> None:
+    """What pytest would only say when a worker breaks."""
+    for flag, text in (("-k", config.getoption("keyword")), ("-m", config.getoption("markexpr"))):
+        try:
+            if text:
+                Expression.compile(text.lstrip())
+        except SyntaxError as error:
+            raise BadOption(f'{flag} "{text}" is no expression: {error.msg}') from None
+    _check_ids(config.getoption("keyword"))
+
+
+def _check_ids(keyword: str) -> None:
     """``-k SI-NODE-4`` would silently select nothing."""
     for found in _ID_IN_EXPRESSION.findall(keyword):
         identifier = found.upper()
@@ -128,13 +175,14 @@ def _check_expression(keyword: str) -> None:
 
 
 def _set_defaults(config: pytest.Config, settings: Settings) -> None:
-    """Limits that grow with the time scale, and JUnit beside the other results."""
+    """Limits that grow with the time scale and long timers, and JUnit beside the other results."""
     factor = max(1.0, settings.time_scale)
+    longest = min(settings.timers.longest, settings.terms.longest_timer)
     if config.option.xmlpath is None:
         config.option.xmlpath = str(settings.results / "junit.xml")
     for name, limit in (("timeout", _TEST_TIMEOUT), ("session_timeout", _RUN_TIMEOUT)):
         if getattr(config.option, name, 0) is None:
-            setattr(config.option, name, limit * factor)
+            setattr(config.option, name, limit * factor + _TIMERS_IN_A_TEST * longest)
 
 
 def _keep_pytest_quiet(config: pytest.Config, settings: Settings) -> None:
@@ -143,8 +191,9 @@ def _keep_pytest_quiet(config: pytest.Config, settings: Settings) -> None:
         return
     manager = config.pluginmanager
     manager.unregister(name="terminalreporter")
-    log = config.stash[_LOG] = (settings.results / "pytest.log").open("w", encoding="utf-8")
-    manager.register(TerminalReporter(config, log), "terminalreporter")
+    log = (settings.results / "pytest.log").open("w", encoding="utf-8")
+    config.stash[_LOG] = cast("TextIO", Dispensable(log))
+    manager.register(TerminalReporter(config, config.stash[_LOG]), "terminalreporter")
 
 
 def _only_shows(config: pytest.Config) -> bool:

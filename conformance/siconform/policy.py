@@ -1,8 +1,10 @@
 """The one policy that judges a run: console, JUnit, JSON and exit code all ask it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from types import MappingProxyType
+from typing import Final
 
 from siconform.baseline import Entry
 from siconform.catalogue import Level, Requirement, Side
@@ -36,18 +38,38 @@ class RunVerdict(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """Exit codes of a run; up to 5 with pytest's meaning."""
+    """Exit codes of a run; up to 5 with pytest's meaning. README.md tells them to people."""
 
     OK = 0
     NON_CONFORMANT = 1
     INTERRUPTED = 2
-    INTERNAL_ERROR = 3
     USAGE = 4
     NOTHING_SELECTED = 5
     INCOMPLETE = 10
     STALE_BASELINE = 11
     NOTHING_RAN = 12
     KIT_ERROR = 13
+
+
+EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
+    {
+        ExitCode.OK: "conformant in what is tested, or exactly as the target's baseline records",
+        ExitCode.NON_CONFORMANT: "a MUST fails, whatever else was cut short",
+        ExitCode.INTERRUPTED: "interrupted",
+        ExitCode.USAGE: (
+            "a wrong option: unknown revision, target, requirement or expression, or a results "
+            "folder that cannot be had"
+        ),
+        ExitCode.NOTHING_SELECTED: "no test was selected",
+        ExitCode.INCOMPLETE: "incomplete: a MUST could not be judged",
+        ExitCode.STALE_BASELINE: "the baseline no longer fits",
+        ExitCode.NOTHING_RAN: "nothing ran: the target cannot be reached or does not answer",
+        ExitCode.KIT_ERROR: "the kit itself went wrong, or could not write what it has to say",
+    }
+)
+"""What each says, for people: in the help of a run and in README.md."""
+
+_PYTEST_BROKE: Final = 3  # pytest's own exit code for an internal error
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +106,13 @@ def judge(findings: Sequence[Finding], course: Course) -> Judgement:
 def _judge_course(findings: Sequence[Finding], course: Course) -> Judgement | None:
     """What the way the run went settles, whatever was found; None where it settles nothing."""
     errors = [f.requirement.id for f in findings if f.verdict is Verdict.KIT_ERROR]
-    if course.ended_by == ExitCode.INTERNAL_ERROR:
-        return _kit_error(ExitCode.INTERNAL_ERROR, "the kit itself broke")
+    if course.ended_by == _PYTEST_BROKE:
+        return _kit_error("the kit itself broke")
     if course.unreachable:
         return Judgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, course.unreachable)
     if errors or course.kit_errors:
         what = f"{len(errors)} could not be judged ({_some(errors)})"
-        return _kit_error(ExitCode.KIT_ERROR, what if errors else course.kit_errors[0])
+        return _kit_error(what if errors else course.kit_errors[0])
     if course.ended_by == ExitCode.INTERRUPTED:
         sentence = f"INCOMPLETE: {course.ended_early or 'interrupted'}, {_tested(findings, course)}"
         return Judgement(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
@@ -138,10 +160,9 @@ def _judge_record(findings: Sequence[Finding], course: Course) -> Judgement:
     return Judgement(verdict, code, sentence)
 
 
-def _kit_error(code: ExitCode, what: str) -> Judgement:
-    return Judgement(
-        RunVerdict.KIT_ERROR, code, f"KIT ERROR: {what}; this says nothing of the target"
-    )
+def _kit_error(what: str) -> Judgement:
+    sentence = f"KIT ERROR: {what}; this says nothing of the target"
+    return Judgement(RunVerdict.KIT_ERROR, ExitCode.KIT_ERROR, sentence)
 
 
 def _failed(failed: Sequence[Finding]) -> str:

@@ -51,6 +51,8 @@ class Run:
     left_out: Mapping[str, str]
     command: str  # that runs it again
     notes: Sequence[str]
+    observed: Mapping[str, str]  # habits of the target that the texts leave free
+    without: Sequence[str]  # features it was said not to offer
     failures: Sequence[Failure]
 
     def counts(self) -> Mapping[Verdict, int]:
@@ -70,6 +72,8 @@ def document(run: Run) -> dict[str, Any]:
             "name": run.target.name,
             "address": run.target.address,
             "version": run.target.version,
+            "without": list(run.without),
+            "observed": dict(run.observed),
         },
         "started": run.started.isoformat(timespec="seconds"),
         "seconds": round(run.seconds, 3),

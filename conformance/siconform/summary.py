@@ -1,6 +1,5 @@
 """What people see of a run: areas, failures, the verdict with its denominator, what to do next."""
 
-import os
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,6 +8,8 @@ from typing import Final
 from siconform.catalogue import AREAS, Level
 from siconform.policy import ExitCode, Finding
 from siconform.results import Run
+from siconform.running.command_line import CommandLine
+from siconform.targets.traits import RACES, REMOVES_MEANWHILE
 from siconform.verdicts import Verdict
 
 WIDTH: Final = 100
@@ -86,14 +87,33 @@ def counts(run: Run) -> Iterator[str]:
     yield from lines
 
 
-def next_steps(run: Run, again: str) -> Iterator[str]:
+def not_looked_for(run: Run, seconds: float) -> Iterator[str]:
+    """That nobody looked what arbitrary histories show: no time was given, or it is chance."""
+    what = "not looked for: what arbitrary histories would show"
+    if not seconds:
+        yield f"  {what} (--explore SECONDS)"
+    elif RACES[REMOVES_MEANWHILE] in run.left_out.values():
+        yield f"  {what} (siconform explore; {RACES[REMOVES_MEANWHILE].partition(':')[0]})"
+
+
+def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
     """The next command, whatever came out."""
     failed = _worst_first(run.findings)
     if failed:
         yield f"Look closer:  siconform explain {failed[0].requirement.id}"
-        yield f"Run one:      {again} -k {failed[0].requirement.id}"
-    elif run.judgement.exit_code is ExitCode.OK and again == "siconform run":
-        yield f"Judge your scheduler:  {_runner()} --target HOST:PORT"
+        yield f"Run one:      {command.again(failed[0].requirement.id)}"
+    elif run.judgement.exit_code is ExitCode.OK and not command.options:
+        yield f"Judge your scheduler:  {command.with_options('--target', 'HOST:PORT')}"
+
+
+def observed(run: Run) -> Iterator[str]:
+    """Habits of the target that the texts leave free, as the kit found them, and what it lacks."""
+    told = "; ".join(f"{name}: {value}" for name, value in run.observed.items())
+    for what, words in (("seen", told), ("without", ", ".join(run.without))):
+        if words:
+            yield from textwrap.wrap(
+                f"{what}: {words}", WIDTH, initial_indent="  ", subsequent_indent="    "
+            )
 
 
 def stale(sentences: Iterable[str]) -> Iterator[str]:
@@ -108,10 +128,6 @@ def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(
         failed, key=lambda f: (levels.index(f.requirement.level), _LISTED.index(f.verdict))
     )
-
-
-def _runner() -> str:
-    return "nox -s conformance --" if "NOX_CURRENT_SESSION" in os.environ else "siconform run"
 
 
 def _bar(counts: Counter[Verdict]) -> str:

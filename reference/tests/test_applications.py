@@ -43,7 +43,7 @@ def verdicts(effects: object) -> list[tuple[str, bool]]:
     ]
 
 
-# requirement: SI-APP-001, SI-APP-002
+# requirement: SI-APP-001, SI-APP-002, SI-APP-039
 def test_an_application_is_accepted_once(rm: RM) -> None:
     assert rm.submits("a1") == [AcceptedApplication("rm", "a1")]
     assert verdicts(rm.submits("a1")) == [("a1", False)]

@@ -16,6 +16,16 @@ from tests.driving import (
     states,
 )
 
+TWO_SHARE = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - {name: p, resources: {max: {memory: 10}}, queues: [{name: left}, {name: right}]}
+"""
+
 
 def withdrawn(effects: object) -> list[tuple[str, str, TerminationType]]:
     assert isinstance(effects, list)
@@ -91,7 +101,7 @@ def test_a_replacement_that_asks_for_no_more_than_was_made_ends_the_ask(rm: RM) 
     assert states(rm.asks("k1", memory=1, most=1)) == ["Completing"]
 
 
-# requirement: SI-ASK-007, SI-ASK-010
+# requirement: SI-ASK-007, SI-ASK-010, SI-ASK-025
 @pytest.mark.parametrize(
     ("amounts", "most", "says"),
     [
@@ -113,7 +123,7 @@ def test_an_impossible_ask_is_rejected(
     assert says in verdict.reason
 
 
-# requirement: SI-ASK-008, SI-ASK-009, SI-ASK-022, SI-APP-015, SI-APP-023
+# requirement: SI-ASK-008, SI-ASK-009, SI-ASK-022, SI-ASK-026, SI-APP-015, SI-APP-023
 @pytest.mark.parametrize(
     ("ask", "says"),
     [
@@ -167,6 +177,20 @@ def test_what_cannot_be_served_now_waits_for_room(rm: RM) -> None:
     assert keys(rm.asks("k1", memory=6)) == []
 
     assert keys(rm.creates("n2", memory=8)) == ["k1"]
+
+
+# requirement: SI-CFG-008, SI-CONST-009
+def test_a_limit_of_memory_holds_for_all_queues_below_together() -> None:
+    rm = RM(queues=TWO_SHARE)
+    rm.creates("n1", memory=20, gpu=20)
+    rm.submits("a1", "root.p.left")
+    rm.submits("a2", "root.p.right")
+
+    assert keys(rm.asks("k1", memory=6)) == ["k1"]
+    assert keys(rm.asks("k2", "a2", memory=5)) == []
+    assert keys(rm.asks("k3", "a2", gpu=20)) == ["k3"]
+
+    assert keys(rm.releases()) == ["k2"]
 
 
 # requirement: SI-ASK-012
@@ -315,7 +339,7 @@ def test_no_timeout_no_expiry(busy: RM, timeout: float) -> None:
     assert released(busy.waits(1e9)) == []
 
 
-# requirement: SI-ASK-019, SI-ASK-020
+# requirement: SI-ASK-019, SI-ASK-020, SI-ASK-024
 def test_a_served_ask_is_not_rejected_afterwards(busy: RM) -> None:
     effects = busy.asks("k1", memory=1, more={"originator": True})
     effects += busy.drains("n1") + busy.undrains("n1")

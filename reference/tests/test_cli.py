@@ -2,10 +2,12 @@
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import grpc
 import pytest
@@ -90,3 +92,28 @@ def test_time_can_stand_still() -> None:
             later = advance(method.request(milliseconds=5), timeout=PATIENCE).now_milliseconds
 
     assert later - began == 5
+
+
+def test_a_unix_socket_with_a_live_server_is_not_taken_from_it(tmp_path: Path) -> None:
+    path = f"unix:{tmp_path / 'scheduler.sock'}"
+    with serving("--listen", path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"listening on {path}\n"
+        with serving("--listen", path) as second:
+            _, errors = second.communicate(timeout=PATIENCE)
+        method = rpc.methods(DEFAULT_REVISION)["RegisterResourceManager"]
+        with grpc.insecure_channel(path) as channel:
+            rpc.callable_for(channel, method)(method.request(rmID="rm"), timeout=PATIENCE)
+
+    assert second.returncode == 1
+    assert f"cannot listen on {path}" in errors
+    assert len(errors.splitlines()) == 1
+
+
+def test_a_unix_socket_that_was_left_behind_is_no_obstacle(tmp_path: Path) -> None:
+    path = tmp_path / "scheduler.sock"
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(path))
+    with serving("--listen", f"unix:{path}") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"listening on unix:{path}\n"

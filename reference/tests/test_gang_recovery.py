@@ -13,7 +13,7 @@ def rm() -> Gangs:
     return Gangs()
 
 
-# requirement: SI-REC-011
+# requirement: SI-REC-011, SI-REC-021
 @pytest.mark.parametrize("with_node", [True, False])
 def test_a_recovered_placeholder_is_replaced_like_any_other(rm: Gangs, *, with_node: bool) -> None:
     rm.submits_gang(memory=2)

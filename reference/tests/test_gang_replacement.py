@@ -146,7 +146,7 @@ def test_a_full_queue_and_a_full_node_are_enough_for_all_members(rm: Gangs) -> N
         assert placed(rm.confirms(identity)) == [(f"r{number}", "n1")]
 
 
-# requirement: SI-GANG-054
+# requirement: SI-GANG-054, SI-GANG-071
 def test_a_smaller_one_leaves_the_difference_to_others(rm: Gangs) -> None:
     (p0,) = rm.has_gang(memory=4)
     rm.submits("a2")

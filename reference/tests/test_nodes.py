@@ -14,7 +14,7 @@ def rejected(effects: object) -> list[str]:
     return [verdict.node_id for verdict in verdicts]
 
 
-# requirement: SI-NODE-001, SI-NODE-002, SI-NODE-003
+# requirement: SI-NODE-001, SI-NODE-002, SI-NODE-003, SI-NODE-042
 def test_a_node_is_accepted_once(rm: RM) -> None:
     rm.submits("a1")
     assert rm.creates("n1", memory=10) == [AcceptedNode("rm", "n1")]
@@ -159,7 +159,7 @@ def test_an_update_replaces_the_capacity(rm: RM) -> None:
     assert keys(rm.asks("k4", memory=1)) == ["k4"]
 
 
-# requirement: SI-NODE-019, SI-NODE-027
+# requirement: SI-NODE-019, SI-NODE-027, SI-NODE-043
 def test_shrinking_or_draining_ends_nothing(busy: RM) -> None:
     made = identities(busy.asks("k", memory=5, most=2))
 

@@ -44,7 +44,7 @@ def test_an_existing_allocation_takes_its_room_and_can_be_released(busy: RM) -> 
     assert keys(effects) == ["k1"]
 
 
-# requirement: SI-REC-004, SI-REC-008, SI-REC-017
+# requirement: SI-REC-004, SI-REC-008, SI-REC-017, SI-REC-022
 @pytest.mark.parametrize(
     ("allocation", "says"),
     [

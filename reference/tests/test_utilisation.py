@@ -67,6 +67,13 @@ def test_what_others_use_is_recommended_not_to_be_offered(rm: RM) -> None:
     assert advice(reports(rm, ("n1", 3))) == []
 
 
+# requirement: SI-NREC-002
+def test_a_recommendation_changes_nothing_by_itself(rm: RM) -> None:
+    assert advice(reports(rm, ("n1", 7))) == [("n1", 7)]
+
+    assert keys(rm.asks("k2", memory=6)) == ["k2"]
+
+
 def test_an_rm_that_follows_is_not_told_again(rm: RM) -> None:
     reports(rm, ("n1", 7))
     rm.updates("n1", memory=7, gpu=2)

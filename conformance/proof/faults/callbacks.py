@@ -11,9 +11,12 @@ from proof.fault import Wire, fault, keep
 
 _EVENTS: Final = ("EVT",)
 _CHECKS: Final = ("CB",)
+_OLD_GROUP: Final = b"\x1a\x01g"  # number 3, a string
 
 
-@fault("checks-not-made", "The RM is not asked where an ask may go.", *_CHECKS)
+@fault(
+    "checks-not-made", "The RM is not asked where an ask may go.", *_CHECKS, breaks=("SI-CB-002",)
+)
 def _(said: ext.FromRm) -> None:
     if said.HasField("offer"):
         kinds = [kind for kind in said.offer.kinds if kind != ext.PLACEMENT_CHECK]
@@ -21,19 +24,20 @@ def _(said: ext.FromRm) -> None:
         said.offer.kinds.extend(kinds)
 
 
-@fault("checks-ignored", "What the RM answers does not count.", *_CHECKS)
-def _(said: ext.FromRm) -> None:
-    if said.HasField("answer"):
-        said.answer.ok = True
-
-
-@fault("checks-refused", "Every answer of the RM is taken for a no.", *_CHECKS)
+@fault(
+    "checks-refused", "Every answer of the RM is taken for a no.", *_CHECKS, breaks=("SI-CB-003",)
+)
 def _(said: ext.FromRm) -> None:
     if said.HasField("answer"):
         said.answer.ok = False
 
 
-@fault("more-evicted-than-allowed", "All victims go, however many the RM allows.", *_CHECKS)
+@fault(
+    "more-evicted-than-allowed",
+    "All victims go, however many the RM allows.",
+    *_CHECKS,
+    breaks=("SI-CB-007",),
+)
 def _(told: ext.ToRm, wire: Wire) -> None:
     if told.kind == ext.EVICTION_CHECK:
         for payload in told.payloads:
@@ -64,7 +68,9 @@ def _each(told: ext.ToRm, kind: int, of: type[M], change: Callable[[M], None]) -
             payload.data = message.SerializeToString()
 
 
-@fault("checks-about-nobody", "Checks name a node that is not there.", *_CHECKS)
+@fault(
+    "checks-about-nobody", "Checks name a node that is not there.", *_CHECKS, breaks=("SI-CB-003",)
+)
 def _(told: ext.ToRm) -> None:
     def elsewhere(asked: si.PredicatesArgs) -> None:
         asked.nodeID += "-x"
@@ -72,7 +78,9 @@ def _(told: ext.ToRm) -> None:
     _each(told, ext.PLACEMENT_CHECK, si.PredicatesArgs, elsewhere)
 
 
-@fault("victims-unknown", "Victims that are checked are not there.", *_CHECKS)
+@fault(
+    "victims-unknown", "Victims that are checked are not there.", *_CHECKS, breaks=("SI-CB-005",)
+)
 def _(told: ext.ToRm) -> None:
     def nobody(asked: si.PreemptionPredicatesArgs) -> None:
         victims = [f"{key}-x" for key in asked.preemptAllocationKeys]
@@ -82,7 +90,30 @@ def _(told: ext.ToRm) -> None:
     _each(told, ext.EVICTION_CHECK, si.PreemptionPredicatesArgs, nobody)
 
 
-@fault("container-states-of-nobody", "Container states name unknown asks.", *_CHECKS)
+@fault(
+    "nothing-for-who-takes-no-calls",
+    "An RM that takes no callbacks is allocated nothing.",
+    breaks=("SI-CB-004",),
+)
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    if not wire.memory["callers"]:
+        del response.new[:]
+
+
+only_called = _
+
+
+@only_called.also
+def _(said: ext.FromRm, wire: Wire) -> None:
+    wire.memory["callers"].add(said.offer.rm_id)
+
+
+@fault(
+    "container-states-of-nobody",
+    "Container states name unknown asks.",
+    *_CHECKS,
+    breaks=("SI-CB-009",),
+)
 def _(told: ext.ToRm) -> None:
     def nobody(state: si.UpdateContainerSchedulingStateRequest) -> None:
         state.allocationKey += "-x"
@@ -90,52 +121,72 @@ def _(told: ext.ToRm) -> None:
     _each(told, ext.CONTAINER_STATE, si.UpdateContainerSchedulingStateRequest, nobody)
 
 
-@fault("events-not-told", "No event is told.", *_EVENTS)
+@fault(
+    "container-states-run-ahead",
+    "An ask that has to wait is told as reserved.",
+    breaks=("SI-CB-009",),
+)
+def _(told: ext.ToRm) -> None:
+    def reserved(state: si.UpdateContainerSchedulingStateRequest) -> None:
+        state.state = si.UpdateContainerSchedulingStateRequest.RESERVED
+
+    _each(told, ext.CONTAINER_STATE, si.UpdateContainerSchedulingStateRequest, reserved)
+
+
+@fault(
+    "container-states-unset",
+    "Container states say nothing.",
+    breaks=("SI-WIRE-010", "SI-CB-009"),
+)
+def _(told: ext.ToRm) -> None:
+    def nothing(state: si.UpdateContainerSchedulingStateRequest) -> None:
+        state.ClearField("state")
+
+    _each(told, ext.CONTAINER_STATE, si.UpdateContainerSchedulingStateRequest, nothing)
+
+
+@fault("events-not-told", "No event is told.", *_EVENTS, breaks=("SI-EVT-001",))
 def _(told: ext.ToRm) -> None:
     if told.kind == ext.EVENT_BATCH:
         del told.payloads[:]
 
 
-def _event(name: str, breaks: str) -> Callable[[Callable[[si.EventRecord], None]], None]:
+def _event(
+    name: str, says: str, *, breaks: tuple[str, ...] = ()
+) -> Callable[[Callable[[si.EventRecord], None]], None]:
     def makes(change: Callable[[si.EventRecord], None]) -> None:
-        @fault(name, breaks, *_EVENTS)
+        @fault(name, says, *_EVENTS, breaks=breaks)
         def _(told: ext.ToRm) -> None:
             _each(told, ext.EVENT_BATCH, si.EventRecord, change)
 
     return makes
 
 
-@_event("events-untyped", "Events have no type.")
-def _(record: si.EventRecord) -> None:
-    record.type = si.EventRecord.UNKNOWN_EVENTRECORD_TYPE
-
-
-@_event("events-of-nothing", "Events name no object.")
+@_event("events-of-nothing", "Events name no object.", breaks=("SI-EVT-002",))
 def _(record: si.EventRecord) -> None:
     record.objectID = ""
 
 
-@_event("events-without-time", "Events have no time.")
+@_event("events-without-time", "Events have no time.", breaks=("SI-EVT-002",))
 def _(record: si.EventRecord) -> None:
     record.timestampNano = 0
 
 
-@_event("events-in-seconds", "The time of an event is in seconds.")
+@_event("events-in-seconds", "The time of an event is in seconds.", breaks=("SI-EVT-002",))
 def _(record: si.EventRecord) -> None:
     record.timestampNano //= 1_000_000_000
 
 
-@_event("events-without-message", "Events say nothing in words.")
-def _(record: si.EventRecord) -> None:
-    record.message = ""
-
-
-@_event("events-without-detail", "Events do not say what changed.")
+@_event("events-without-detail", "Events do not say what changed.", breaks=("SI-EVT-013",))
 def _(record: si.EventRecord) -> None:
     record.eventChangeDetail = si.EventRecord.DETAILS_NONE
 
 
-@_event("events-of-another-kind", "The detail of an event is of another kind of object.")
+@_event(
+    "events-of-another-kind",
+    "The detail of an event is of another kind of object.",
+    breaks=("SI-EVT-006", "SI-EVT-009", "SI-EVT-010"),
+)
 def _(record: si.EventRecord) -> None:
     if record.eventChangeDetail:
         record.eventChangeDetail = si.EventRecord.QUEUE_MAX
@@ -143,28 +194,87 @@ def _(record: si.EventRecord) -> None:
             record.eventChangeDetail = si.EventRecord.NODE_ALLOC
 
 
-@_event("events-without-reference", "Events name no other object.")
+@_event("events-without-reference", "Events name no other object.", breaks=("SI-EVT-011",))
 def _(record: si.EventRecord) -> None:
     record.referenceID = ""
 
 
-@_event("events-without-resource", "Events say no amount.")
+@_event("events-without-resource", "Events say no amount.", breaks=("SI-EVT-011",))
 def _(record: si.EventRecord) -> None:
     record.ClearField("resource")
 
 
-@_event("events-always-set", "Every change is the set of a value.")
+@_event("events-always-set", "Every change is the set of a value.", breaks=("SI-EVT-005",))
 def _(record: si.EventRecord) -> None:
     record.eventChangeType = si.EventRecord.SET
 
 
-@_event("events-of-requests-are-of-applications", "Events of requests name the application.")
+@_event(
+    "events-of-requests-are-of-applications",
+    "Events of requests name the application.",
+    breaks=("SI-EVT-002",),
+)
 def _(record: si.EventRecord) -> None:
     if record.type == si.EventRecord.REQUEST:
         record.objectID, record.referenceID = record.referenceID, record.objectID
 
 
-@fault("events-out-of-order", "Events come with the newest first.", *_EVENTS)
+@_event(
+    "events-of-a-group",
+    "Events name a group, by the number that once was for it.",
+    breaks=("SI-WIRE-008",),
+)
+def _(record: si.EventRecord) -> None:
+    record.MergeFromString(_OLD_GROUP)
+
+
+@_event(
+    "readiness-told-as-occupied",
+    "Whether a node is ready is told as what others have of it.",
+    breaks=("SI-EVT-009",),
+)
+def _(record: si.EventRecord) -> None:
+    if record.eventChangeDetail == si.EventRecord.NODE_READY:
+        record.eventChangeDetail = si.EventRecord.NODE_OCCUPIED
+
+
+@_event(
+    "rights-told-as-limits",
+    "What a queue has a right to is told as what it may have at most.",
+    breaks=("SI-EVT-010",),
+)
+def _(record: si.EventRecord) -> None:
+    if record.eventChangeDetail == si.EventRecord.QUEUE_GUARANTEED:
+        record.eventChangeDetail = si.EventRecord.QUEUE_MAX
+
+
+_OTHER_DETAILS = {100: 101, 101: 102, 102: 100, 500: 502, 501: 500, 502: 503, 503: 504, 504: 500}
+
+
+@_event(
+    "causes-mixed-up",
+    "The details of requests and allocations tell other causes.",
+    breaks=("SI-EVT-008",),
+)
+def _(record: si.EventRecord) -> None:
+    detail = _OTHER_DETAILS.get(record.eventChangeDetail)
+    if detail is not None:
+        record.eventChangeDetail = si.EventRecord.ChangeDetail.ValueType(detail)
+
+
+@_event(
+    "allocations-told-as-requests",
+    "What an application is allocated is told as what it requests.",
+    breaks=("SI-EVT-012",),
+)
+def _(record: si.EventRecord) -> None:
+    if record.eventChangeDetail == si.EventRecord.APP_ALLOC:
+        record.eventChangeDetail = si.EventRecord.APP_REQUEST
+
+
+@fault(
+    "events-out-of-order", "Events come with the newest first.", *_EVENTS, breaks=("SI-EVT-007",)
+)
 def _(told: ext.ToRm) -> None:
     if told.kind == ext.EVENT_BATCH:
         payloads = list(told.payloads)
@@ -172,8 +282,8 @@ def _(told: ext.ToRm) -> None:
         told.payloads.extend(reversed(payloads))
 
 
-def _without(name: str, breaks: str, *details: int) -> None:
-    @fault(name, breaks, *_EVENTS)
+def _without(name: str, says: str, *details: int, breaks: tuple[str, ...]) -> None:
+    @fault(name, says, *_EVENTS, breaks=breaks)
     def _(told: ext.ToRm) -> None:
         if told.kind != ext.EVENT_BATCH:
             return
@@ -186,8 +296,24 @@ def _without(name: str, breaks: str, *details: int) -> None:
 
 
 _Record = si.EventRecord
-_without("no-request-events", "What became of requests is not told.", 100, 101, 102)
-_without("no-application-events", "Nothing is told of applications.", *range(200, 213))
-_without("no-node-events", "Nothing is told of nodes.", *range(300, 307))
-_without("no-queue-events", "Nothing is told of queues.", *range(400, 407))
-_without("no-allocation-events", "Ends of allocations are not told.", *range(500, 505))
+_without(
+    "no-request-events",
+    "What became of requests is not told.",
+    100,
+    101,
+    102,
+    breaks=("SI-EVT-013",),
+)
+_without(
+    "no-application-events",
+    "Nothing is told of applications.",
+    *range(200, 213),
+    breaks=("SI-EVT-013",),
+)
+_without("no-node-events", "Nothing is told of nodes.", *range(300, 307), breaks=("SI-EVT-013",))
+_without(
+    "no-allocation-events",
+    "Ends of allocations are not told.",
+    *range(500, 505),
+    breaks=("SI-EVT-013",),
+)

@@ -9,18 +9,30 @@ from proof.fault import fault
 _AREAS: Final = ("REC", "CONN", "CONST")
 
 
-@fault("existing-of-node-ignored", "Existing allocations of a node are not taken over.", *_AREAS)
+@fault(
+    "existing-of-node-ignored",
+    "Existing allocations of a node are not taken over.",
+    *_AREAS,
+    breaks=("SI-REC-001", "SI-REC-016"),
+)
 def _(request: si.NodeRequest) -> None:
     for node in request.nodes:
         del node.existingAllocations[:]
 
 
-@fault("existing-ignored", "Existing allocations are not taken over.", *_AREAS)
+@fault(
+    "existing-ignored", "Existing allocations are not taken over.", *_AREAS, breaks=("SI-REC-007",)
+)
 def _(request: si.AllocationRequest) -> None:
     del request.allocations[:]
 
 
-@fault("existing-announced", "An existing allocation is announced as new.", *_AREAS)
+@fault(
+    "existing-announced",
+    "An existing allocation is announced as new.",
+    *_AREAS,
+    breaks=("SI-ALLOC-008",),
+)
 def _(request: si.NodeRequest) -> None:
     for node in request.nodes:
         del node.existingAllocations[:]
@@ -34,18 +46,33 @@ def _(response: si.AllocationResponse) -> None:
     response.new.extend(list(response.new))
 
 
-@fault("existing-rejection-missing", "A rejected existing allocation is not told of.", *_AREAS)
+@fault(
+    "existing-rejection-missing",
+    "A rejected existing allocation is not told of.",
+    *_AREAS,
+    breaks=("SI-REC-008",),
+)
 def _(response: si.AllocationResponse) -> None:
     del response.rejectedAllocations[:]
 
 
-@fault("existing-rejected-without-reason", "A rejected allocation gets no reason.", *_AREAS)
+@fault(
+    "existing-rejected-without-reason",
+    "A rejected allocation gets no reason.",
+    *_AREAS,
+    breaks=("SI-REC-022",),
+)
 def _(response: si.AllocationResponse) -> None:
     for one in response.rejectedAllocations:
         one.reason = ""
 
 
-@fault("existing-is-not-a-placeholder", "Existing placeholders are ordinary allocations.", *_AREAS)
+@fault(
+    "existing-is-not-a-placeholder",
+    "Existing placeholders are ordinary allocations.",
+    *_AREAS,
+    breaks=("SI-REC-011", "SI-REC-019"),
+)
 def _(request: si.NodeRequest) -> None:
     for node in request.nodes:
         for one in node.existingAllocations:
@@ -61,7 +88,12 @@ def _(request: si.AllocationRequest) -> None:
         one.placeholder = False
 
 
-@fault("existing-is-small", "Existing allocations count as almost nothing.", *_AREAS)
+@fault(
+    "existing-is-small",
+    "Existing allocations count as almost nothing.",
+    *_AREAS,
+    breaks=("SI-REC-001", "SI-REC-007"),
+)
 def _(request: si.NodeRequest) -> None:
     for node in request.nodes:
         for one in node.existingAllocations:
@@ -79,31 +111,33 @@ def _(request: si.AllocationRequest) -> None:
             quantity.value = 1
 
 
-@fault("existing-renamed", "Existing allocations get another identity.", *_AREAS)
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        for one in node.existingAllocations:
-            one.allocationID += "-x"
-
-
-renamed = _
-
-
-@renamed.also
-def _(request: si.AllocationRequest) -> None:
-    for one in request.allocations:
-        one.allocationID += "-x"
-
-
-@fault("existing-of-nobody-taken", "Existing allocations of unknown applications vanish.", *_AREAS)
+@fault(
+    "existing-of-nobody-taken",
+    "Existing allocations of unknown applications vanish.",
+    *_AREAS,
+    breaks=("SI-REC-008",),
+)
 def _(response: si.AllocationResponse) -> None:
     del response.rejectedAllocations[:]
     del response.rejected[:]
 
 
-@fault("existing-twice", "An existing allocation is taken over twice.", *_AREAS)
+@fault(
+    "existing-twice", "An existing allocation is taken over twice.", *_AREAS, breaks=("SI-REC-007",)
+)
 def _(request: si.AllocationRequest) -> None:
     for one in list(request.allocations):
         again = request.allocations.add()
         again.CopyFrom(one)
         again.allocationID += "-2"
+
+
+@fault(
+    "existing-rejection-nameless",
+    "The rejection of an existing allocation does not name it.",
+    *_AREAS,
+    breaks=("SI-REC-017",),
+)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.rejectedAllocations:
+        one.allocationKey = ""

@@ -18,42 +18,46 @@ partitions:
 """
 
 
-@fault("nameless-rm-registered", "An RM without id is registered.", *_AREAS)
+@fault("nameless-rm-registered", "An RM without id is registered.", *_AREAS, breaks=("SI-REG-003",))
 def _(request: si.RegisterResourceManagerRequest) -> None:
     request.rmID = request.rmID or "nameless"
 
 
-@fault("configuration-ignored", "The configuration of a registration is not used.", *_AREAS)
-def _(request: si.RegisterResourceManagerRequest) -> None:
-    request.config = _OPEN
-
-
-@fault("first-configuration-stays", "Registering again keeps the first configuration.", *_AREAS)
+@fault(
+    "first-configuration-stays",
+    "Registering again keeps the first configuration.",
+    *_AREAS,
+    breaks=("SI-REG-018",),
+)
 def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
     first = wire.memory["configurations"] or {}
     request.config = first.setdefault(request.rmID, request.config)
     wire.memory["configurations"] = first
 
 
-@fault("version-refused", "Another version than the scheduler's is refused as unusable.", "REG")
-def _(request: si.RegisterResourceManagerRequest) -> None:
-    if request.version not in ("", "99.0"):
-        request.config = "no configuration"
-
-
-@fault("build-information-judged", "Unknown build information spoils a registration.", "REG")
+@fault(
+    "build-information-judged",
+    "Unknown build information spoils a registration.",
+    "REG",
+    breaks=("SI-REG-017",),
+)
 def _(request: si.RegisterResourceManagerRequest) -> None:
     if "anything" in request.buildInfo:
         request.config = "no configuration"
 
 
-@fault("extra-configuration-judged", "An unknown key of extraConfig spoils a registration.", "REG")
+@fault(
+    "extra-configuration-judged",
+    "An unknown key of extraConfig spoils a registration.",
+    "REG",
+    breaks=("SI-REG-016",),
+)
 def _(request: si.RegisterResourceManagerRequest) -> None:
     if "siconform.unknown" in request.extraConfig:
         request.config = "no configuration"
 
 
-@fault("one-rm-for-all", "All RMs are taken for one.", *_AREAS)
+@fault("one-rm-for-all", "All RMs are taken for one.", *_AREAS, breaks=("SI-REG-002",))
 def _(request: si.RegisterResourceManagerRequest) -> None:
     request.rmID = request.rmID and "the one"
 
@@ -76,35 +80,27 @@ def _(request: si.AllocationRequest) -> None:
     request.rmID = request.rmID and "the one"
 
 
-@fault("update-not-applied", "A new configuration is acknowledged and not used.", "CFG", "CONN")
-def _(change: ext.ConfigurationChange) -> None:
-    change.rm_id = change.rm_id and "nobody"
-
-
-not_applied = _
-
-
-@not_applied.also
+@fault(
+    "update-always-acknowledged",
+    "A configuration is acknowledged that was refused.",
+    "CFG",
+    breaks=("SI-CFG-003",),
+)
 def _(outcome: ext.ConfigurationOutcome) -> None:
     outcome.applied, outcome.reason = True, ""
 
 
-@fault("update-always-acknowledged", "A configuration is acknowledged that was refused.", "CFG")
-def _(outcome: ext.ConfigurationOutcome) -> None:
-    outcome.applied, outcome.reason = True, ""
-
-
-@fault("update-refused", "A new configuration is refused.", "CFG", "CONN")
+@fault("update-refused", "A new configuration is refused.", "CFG", "CONN", breaks=("SI-CFG-001",))
 def _(change: ext.ConfigurationChange) -> None:
     change.config = "no configuration"
 
 
-@fault("update-refused-without-reason", "A refused configuration gets no reason.", "CFG")
-def _(outcome: ext.ConfigurationOutcome) -> None:
-    outcome.reason = ""
-
-
-@fault("update-for-anybody", "The RM id of a new configuration is not looked at.", "CFG")
+@fault(
+    "update-for-anybody",
+    "The RM id of a new configuration is not looked at.",
+    "CFG",
+    breaks=("SI-CFG-004",),
+)
 def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
     wire.memory["latest"] = request.rmID
 

@@ -9,50 +9,40 @@ from proof.fault import fault
 _AREAS: Final = ("CONN", "REG", "APP", "NODE", "GANG", "REC", "CFG", "CONST")
 
 
-@fault("always-running", "A lost or stopped RM is shown as running.", *_AREAS)
+@fault(
+    "always-running", "A lost or stopped RM is shown as running.", *_AREAS, breaks=("SI-CONN-006",)
+)
 def _(shown: ext.SnapshotResult) -> None:
     shown.phase = ext.SnapshotResult.RUNNING
 
 
-@fault("never-paused", "A lost RM is stopped at once.", *_AREAS)
+@fault("never-paused", "A lost RM is stopped at once.", *_AREAS, breaks=("SI-CONN-006",))
 def _(shown: ext.SnapshotResult) -> None:
     if shown.phase == ext.SnapshotResult.PAUSED:
         shown.phase = ext.SnapshotResult.STOPPED
 
 
-@fault("never-stopped", "A stopped RM is shown as paused.", *_AREAS)
+@fault("never-stopped", "A stopped RM is shown as paused.", *_AREAS, breaks=("SI-CONN-007",))
 def _(shown: ext.SnapshotResult) -> None:
     if shown.phase in (ext.SnapshotResult.STOPPED, ext.SnapshotResult.UNKNOWN_RM):
         shown.phase = ext.SnapshotResult.PAUSED
 
 
-@fault("nothing-shown", "Nothing that is held is shown.", *_AREAS)
+@fault("nothing-shown", "Nothing that is held is shown.", *_AREAS, breaks=("SI-GANG-048",))
 def _(shown: ext.SnapshotResult) -> None:
     del shown.nodes[:]
     del shown.applications[:]
     del shown.queues[:]
 
 
-@fault("attributes-lost", "The attributes of a node are not kept.", *_AREAS)
-def _(shown: ext.SnapshotResult) -> None:
-    for node in shown.nodes:
-        node.attributes.clear()
-
-
-@fault("placeholders-shown-as-real", "Placeholders are shown as real allocations.", *_AREAS)
+@fault(
+    "placeholders-shown-as-real",
+    "Placeholders are shown as real allocations.",
+    *_AREAS,
+    breaks=("SI-GANG-048",),
+)
 def _(shown: ext.SnapshotResult) -> None:
     for application in shown.applications:
         for name, amount in application.allocated_placeholder.items():
             application.allocated_real[name] += amount
         application.allocated_placeholder.clear()
-
-
-@fault("extra-configuration-lost", "The extra configuration is not kept.", *_AREAS)
-def _(shown: ext.SnapshotResult) -> None:
-    shown.extra_config.clear()
-
-
-@fault("occupied-not-shown", "What others take of a node is not kept.", *_AREAS)
-def _(shown: ext.SnapshotResult) -> None:
-    for node in shown.nodes:
-        node.occupied.clear()

@@ -18,7 +18,7 @@ from siconform.catalogue import (
     catalogue,
     subjects,
 )
-from siconform.catalogue.features import FEATURES
+from siconform.catalogue.features import FEATURES, Offer
 
 PAGE = Path(__file__).parents[3] / "docs" / "requirements.md"
 COMMAND = "python -m siconform.catalogue.document"
@@ -89,7 +89,7 @@ def _numbers(entries: list[Requirement]) -> list[str]:
 
 
 def _features() -> str:
-    lines = [f"- `{name}`: {offers}" for name, offers in FEATURES.items()]
+    lines = [f"- `{name}`: {_offer(offer)}" for name, offer in FEATURES.items()]
     return "\n".join(["Some presuppose a feature of the target:", "", *lines])
 
 
@@ -142,6 +142,11 @@ def main(arguments: list[str]) -> int:
         return 0
     sys.stderr.write(f"docs/requirements.md differs from the catalogue: run {COMMAND}\n")
     return 1
+
+
+def _offer(offer: Offer) -> str:
+    demanded = f" (demanded: {offer.demanded_by})" if offer.demanded_by else ""
+    return offer.offers + demanded
 
 
 if __name__ == "__main__":

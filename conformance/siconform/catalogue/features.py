@@ -1,22 +1,84 @@
 """What a target may or may not offer, and a requirement may presuppose."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
-FEATURES: Mapping[str, str] = MappingProxyType(
+
+class Feature(StrEnum):
+    """A feature by the name it has in the catalogue, in a target.yaml and after ``--without``."""
+
+    API = "api"
+    APPLICATION_LIMIT = "application-limit"
+    CORRECTED_SCHEMA = "corrected-schema"
+    EXECUTION_TIMEOUT = "execution-timeout"
+    GANG = "gang"
+    PLACEHOLDER_TIMEOUT = "placeholder-timeout"
+    PLACEMENT_CONSTRAINTS = "placement-constraints"
+    PREEMPTION = "preemption"
+    QUEUES = "queues"
+    RESTART = "restart"
+    RM_INSTANCES = "rm-instances"
+    SEVERAL_ALLOCATIONS = "several-allocations-an-ask"
+    SEVERAL_RMS = "several-rms"
+    STATE_REPORTS = "state-reports"
+    WAITING_ASKS = "waiting-asks"
+    WAITING_TIMEOUT = "waiting-timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a target that has a feature offers, and which text demands it ("": none does)."""
+
+    offers: str
+    demanded_by: str = ""
+
+
+FEATURES: Mapping[str, Offer] = MappingProxyType(
     {
-        "api": "the SI is offered as an API in the same process",
-        "corrected-schema": "the affinity operator of 2021-02 is an enum, so it can be sent",
-        "execution-timeout": "allocations or applications end when their execution time is over",
-        "gang": "gang scheduling: placeholders, task groups, replacement",
-        "placeholder-timeout": "the placeholder timeout is known and short enough to wait for",
-        "placement-constraints": "placement constraints of 2021-02 are heeded",
-        "preemption": "allocations are preempted for other asks",
-        "queues": "the queue configuration the kit sends or documents is in force",
-        "restart": "the kit may restart the target",
-        "rm-instances": "the RM runs as several instances of one cluster",
-        "several-rms": "more than one RM is served at a time",
-        "waiting-timeout": "the time to stay waiting before completed is known and short enough",
+        Feature.API: Offer("the SI is offered as an API in the same process"),
+        Feature.APPLICATION_LIMIT: Offer("a queue limits how many of its applications run"),
+        Feature.CORRECTED_SCHEMA: Offer(
+            "the affinity operator of 2021-02 is an enum, so it can be sent"
+        ),
+        Feature.EXECUTION_TIMEOUT: Offer(
+            "allocations or applications end when their execution time is over",
+            demanded_by="executionTimeoutMilliSeconds of asks and applications, in every revision",
+        ),
+        Feature.GANG: Offer("gang scheduling: placeholders, task groups, replacement"),
+        Feature.PLACEHOLDER_TIMEOUT: Offer(
+            "the placeholder timeout is known and short enough to wait for"
+        ),
+        Feature.PLACEMENT_CONSTRAINTS: Offer(
+            "placement constraints of 2021-02 are heeded",
+            demanded_by="AllocationAsk.placementConstraint in 2021-02",
+        ),
+        Feature.PREEMPTION: Offer("allocations are preempted for other asks"),
+        Feature.QUEUES: Offer("the queue configuration the kit sends or documents is in force"),
+        Feature.RESTART: Offer("the kit may restart the target"),
+        Feature.RM_INSTANCES: Offer("the RM runs as several instances of one cluster"),
+        Feature.SEVERAL_ALLOCATIONS: Offer("an ask may be for several allocations"),
+        Feature.SEVERAL_RMS: Offer("more than one RM is served at a time"),
+        Feature.STATE_REPORTS: Offer("the states of an application are reported as they change"),
+        Feature.WAITING_ASKS: Offer("an ask for which there is no room is kept until there is"),
+        Feature.WAITING_TIMEOUT: Offer(
+            "the time to stay waiting before completed is known and short enough"
+        ),
     }
 )
-"""Feature name to what a target that has it offers."""
+"""Every feature, in the order of the enum."""
+
+
+def not_offered(feature: Feature) -> str:
+    """Why something does not apply, as a sentence."""
+    return f"the target does not offer {feature}: {FEATURES[feature].offers}"
+
+
+def find_feature(name: str) -> Feature:
+    """The feature of this name; LookupError with a sentence for people."""
+    try:
+        return Feature(name.strip().casefold())
+    except ValueError:
+        known = ", ".join(Feature)
+        raise LookupError(f'"{name}" is no feature. Known: {known}.') from None

@@ -1,7 +1,9 @@
 """The commands ``siconform explore`` and ``siconform replay``."""
 
+import json
 import os
 import random
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,19 +16,24 @@ import click
 from siconform import __version__
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.finding import Finding
-from siconform.exploring.recorded import read_history
-from siconform.exploring.replaying import Replay, Replayed
+from siconform.exploring.recorded import Recorded, read_history
+from siconform.exploring.replaying import Again, Replay, Replayed
 from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
 from siconform.rm.patience import Patience
 from siconform.rm.records import Unreplayable
 from siconform.rm.session import Session
-from siconform.running.failure_text import again_command
-from siconform.running.folder import prepare_folder
-from siconform.running.options import BadOption, Settings, settings_from
+from siconform.running.command_line import CommandLine, started_as
+from siconform.running.folder import CannotWrite, ResultsFolder, adds
+from siconform.running.options import (
+    OPTIONS,
+    STARTED_AS,
+    BadOption,
+    Settings,
+    settings_from,
+)
 from siconform.targets.opening import check_command, describe, open_target, prepare
 
-RESULTS: Final = "build/exploring"
 _SHOWN: Final = 5  # histories between two looks at the terminal
 
 
@@ -34,8 +41,8 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
     """Explore until something is found or the budget is used up; the exit code."""
     seed = random.randrange(2**32) if number is None else number  # noqa: S311  # no secret
     try:
-        settings = _settings(given, results)
-        with _session(settings, "explore") as session:
+        settings = _settings("explore", given, results)
+        with _folder(settings), _session(settings, "explore") as session:
             _header(settings)
             click.echo(
                 f"exploring: up to {budget.histories} histories of up to {budget.steps} steps, "
@@ -46,20 +53,24 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
             return _tells(exploration, settings)
     except BadOption as error:
         return _ends(ExitCode.USAGE, error)
+    except CannotWrite as error:
+        return _ends(ExitCode.KIT_ERROR, error)
     except TargetLost as lost:
         return _ends(ExitCode.NOTHING_RAN, lost.says)
 
 
-def replays(given: Mapping[str, Any], file: Path) -> int:
+def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
     """Say again what a history says; the exit code."""
     try:
+        settings = _settings("replay", given, results)
         recorded = read_history(file)
-        settings = _settings(given, RESULTS)
-        with _session(settings, "replay") as session:
+        with _folder(settings), _session(settings, "replay") as session:
             _header(settings)
             replayed = Replay(session, recorded).plays()
     except (BadOption, Unreplayable) as error:
         return _ends(ExitCode.USAGE, error)
+    except CannotWrite as error:
+        return _ends(ExitCode.KIT_ERROR, error)
     except TargetLost as lost:
         return _ends(ExitCode.NOTHING_RAN, lost.says)
     click.echo(f"{replayed.exchange.render()}\n")
@@ -67,18 +78,57 @@ def replays(given: Mapping[str, Any], file: Path) -> int:
         click.echo(f"not told this time: {fact}")
     for finding in replayed.findings:
         click.echo(_headline(finding))
-    if not replayed.findings:
-        click.echo(f"nothing is wrong with {file.name} at this target")
-    return ExitCode.NON_CONFORMANT if replayed.findings else ExitCode.OK
+    return _concludes(replayed, recorded, settings)
 
 
-def _settings(given: Mapping[str, Any], results: str) -> Settings:
+def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> int:
+    """The last words about a history that was kept for a reason, and about one that was not."""
+    judged, verdict = recorded.judged, replayed.verdict
+    if judged is None or verdict is None:
+        if not replayed.findings and recorded.expected is not None:
+            click.echo(f"what was not told then is told this time: {recorded.expected}")
+        elif not replayed.findings:
+            click.echo("no monitor complains this time; why the history was kept it does not say")
+        return ExitCode.NON_CONFORMANT if replayed.findings else ExitCode.OK
+    click.echo(f"{judged.verdict.upper()} {judged.requirement} ({judged.says}): {verdict.value}")
+    if verdict is Again.CANNOT_TELL and judged.requirement:
+        run = CommandLine(started_as("run"), settings.command_line.options)
+        click.echo(f"judge it again: {run.again(judged.requirement)}")
+    if replayed.findings or verdict is Again.COMES:
+        return ExitCode.NON_CONFORMANT
+    return ExitCode.OK if verdict is Again.COMES_NOT else ExitCode.INCOMPLETE
+
+
+def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
     values = {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+    values[STARTED_AS] = json.dumps([started_as(command), _words(values)])
     values["--results"] = results
     settings = settings_from(values.get)
     check_command(settings)
-    prepare_folder(settings.results)
     return settings
+
+
+def _words(values: Mapping[str, Any]) -> list[str]:
+    """The options that name the target, as they were given."""
+    words: list[str] = []
+    for option in OPTIONS:
+        value = values.get(option.flag)
+        if option.metavar and value is not None:
+            words += [option.flag, str(value)]
+        elif value and not option.metavar:
+            words.append(option.flag)
+    return words
+
+
+@contextmanager
+def _folder(settings: Settings) -> Iterator[None]:
+    """The results folder, as long as this process writes to it."""
+    folder = ResultsFolder(settings.results)
+    folder.prepare()
+    try:
+        yield
+    finally:
+        folder.release()
 
 
 @contextmanager
@@ -153,9 +203,10 @@ def _file(finding: Finding, settings: Settings) -> Path:
 def _replay_command(finding: Finding, settings: Settings) -> str:
     """Writes the history it names."""
     file = _file(finding, settings)
-    finding.write(file)
+    finding.write(adds(settings.results, file))
     here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-    return again_command(settings, f"siconform replay {here}")
+    words = (*started_as("replay"), str(here), *settings.command_line.options)
+    return shlex.join(words)
 
 
 def _seen_again(session: Session, finding: Finding, settings: Settings) -> str:

@@ -88,14 +88,25 @@ class Exploration:
 
     def finds_nothing(self) -> None:
         """Explore, and raise what an expectation found; what a monitor found it says itself."""
-        self.explores()
+        try:
+            self.explores()
+        finally:
+            self.session.observed.others["arbitrary histories"] = self._told()
+        if self._found and not self.session.serves_several():
+            self.session.renew()  # what is wrong with it is not for other tests to meet
         for finding in self.findings():
             if finding.outcome is not None:
                 raise finding.outcome
 
+    def _told(self) -> str:
+        """What was done, in words."""
+        what = "something wrong with the last" if self._found else "nothing wrong with any"
+        done = self.tally.when_found or self.tally.histories
+        return f"{done} of up to {self.budget.steps} steps, seed {self.seed}, {what}"
+
     def explores(self) -> None:
         """Use up the budget. TargetLost when there is no target to begin with."""
-        self.session.resource_manager("x")
+        self.session.resource_manager("x").leaves()  # it would go on confirming for the others
         self._began = time.monotonic()
         chosen = settings(
             max_examples=self.budget.histories,
@@ -138,7 +149,9 @@ class Exploration:
         return Holdings(rm)
 
     def goes_on(self, has: Holdings, step: Callable[[], None]) -> None:
-        """One more step, and everything it said seen processed."""
+        """One more step, and everything it said seen processed; none when the time is over."""
+        if self.seconds > self.budget.seconds:
+            return
         try:
             step()
             has.rm.fences_all()

@@ -10,8 +10,10 @@ from siconform import monitors
 from siconform.outcomes import Outcome
 from siconform.rm.facts import Fact
 from siconform.rm.history import Content, Exchange
+from siconform.rm.judged import Judged
 from siconform.rm.records import element
 from siconform.rm.sayings import AskSaying, NodeSaying
+from siconform.verdicts import Verdict
 
 EXPECTED: Final = "expected"
 """The key of the last record of a history that ends with something that was not told."""
@@ -37,6 +39,9 @@ class Finding:
     def write(self, path: Path) -> None:
         """The history as JSON lines, and what it should have ended with."""
         self.exchange.write_jsonl(path)
+        if self.outcome is None:
+            named = next(iter(self.requirements), "")
+            Judged(named, Verdict.FAIL.value, self.says, monitor=self.name).add_to(path)
         if self.expected is not None:
             with path.open("a", encoding="utf-8") as out:
                 out.write(json.dumps({EXPECTED: element(self.expected)}, ensure_ascii=False) + "\n")

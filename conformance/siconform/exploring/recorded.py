@@ -9,6 +9,7 @@ from typing import Any
 
 from siconform.exploring.finding import EXPECTED
 from siconform.rm.facts import Fact, Kind
+from siconform.rm.judged import JUDGED, Judged
 from siconform.rm.records import Unreplayable, fact_of, saying_of
 from siconform.rm.sayings import Saying
 
@@ -49,6 +50,12 @@ class Recorded:
 
     messages: tuple[Message, ...]
     expected: Fact | None = None
+    judged: Judged | None = None  # what was said of it
+
+    def told(self, pattern: Fact) -> int:
+        """How often something of the kind was told."""
+        facts = [f for m in self.messages if isinstance(m, Told) for f in m.facts]
+        return sum(pattern.matches(fact) for fact in facts)
 
     @property
     def rms(self) -> list[str]:
@@ -59,12 +66,14 @@ class Recorded:
 def read_history(path: Path) -> Recorded:
     """What is in the file; Unreplayable, with the line, where it is no history of this kit."""
     records: list[dict[str, Any]] = []
-    expected = None
+    expected = judged = None
     for number, line in enumerate(_lines(path), start=1):
         try:
             record = json.loads(line)
             if EXPECTED in record:
                 expected = fact_of(record[EXPECTED])
+            elif JUDGED in record:
+                judged = Judged.read(record[JUDGED])
             else:
                 records.append(record)
         except (ValueError, TypeError) as error:
@@ -78,7 +87,7 @@ def read_history(path: Path) -> Recorded:
         ) from None
     if not any(isinstance(message, Said) for message in messages):
         raise Unreplayable(f"{path}: no RM says anything in it")
-    return Recorded(messages, expected)
+    return Recorded(messages, expected, judged)
 
 
 def _lines(path: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any, Final
 
 from siconform.exploring.conservation import REQUIREMENTS
@@ -34,6 +35,7 @@ from siconform.rm.sayings import (
 )
 from siconform.rm.session import Session
 from siconform.rm.speaking import Speaking
+from siconform.verdicts import Verdict
 
 EXPECTED_AT_THE_END: Final = "what_was_expected_is_told"
 _WORTH_WAITING: Final = 0.25  # seconds between two words that are not just the time it takes
@@ -53,12 +55,21 @@ _KEPT: Final[Mapping[type[Fact], tuple[str, ...]]] = {
 """What a fact keeps when it is told again."""
 
 
+class Again(Enum):
+    """Whether what was said of a history is to be said of it this time."""
+
+    COMES = "the same verdict comes again"
+    COMES_NOT = "this verdict does not come again; it may hang on the time between two messages"
+    CANNOT_TELL = "whether this verdict comes again cannot be told from the messages alone"
+
+
 @dataclass
 class Replayed:
     """How it went this time."""
 
     exchange: Exchange
     findings: list[Finding]
+    verdict: "Again | None" = None  # about what was said of the history, if anything was
     not_told: list[Fact] = field(default_factory=list)  # though they were when it was recorded
 
 
@@ -105,17 +116,18 @@ class Replay:
         try:
             self._speaks_all(exchange)
             expectation = self._expects(exchange)
+            own = self._judges_again()
         except TargetLost as error:
             if not exchange.entries():
                 raise
             lost = Finding("the_scheduler_lives", error.says, (), exchange, error)
-            expectation = None
+            expectation, own = None, Again.CANNOT_TELL
         finally:
             for rm in self._rms.values():
                 rm.connection.close()
         exchange.end = len(exchange.history)
         found = [*violations(exchange, {}), *(f for f in (lost, expectation) if f is not None)]
-        return Replayed(exchange, found, self._missing)
+        return Replayed(exchange, found, self._of_monitor(found, own), self._missing)
 
     def _speaks_all(self, exchange: Exchange) -> None:
         registering = {m.rm for m in self._recorded.messages if isinstance(m, Registers)}
@@ -218,6 +230,38 @@ class Replay:
             says = failure.says
             return Finding(EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected)
         return None
+
+    def _of_monitor(self, found: list[Finding], own: Again) -> Again | None:
+        """The verdict on the verdict, where a monitor's word is asked for too."""
+        judged = self._recorded.judged
+        if judged is None:
+            return None
+        if not judged.monitor:
+            return own
+        if any(finding.name == judged.monitor for finding in found):
+            return Again.COMES
+        return Again.CANNOT_TELL if self._missing else Again.COMES_NOT
+
+    def _judges_again(self) -> Again:
+        """What the test expected, where it was a matter of facts."""
+        judged = self._recorded.judged
+        if judged is None or judged.verdict != Verdict.FAIL.value:
+            return Again.CANNOT_TELL
+        rm = next(iter(self._rms.values()))
+        if judged.unwanted:
+            usual = {p: self._recorded.told(p) for p in judged.unwanted}
+            return _comes(any(len(rm.hears(p)) >= n > 0 for p, n in usual.items()))
+        if not judged.awaited:
+            return Again.CANNOT_TELL
+        usual = {p: self._recorded.told(p) for p in judged.awaited}
+        if any(len(rm.hears(p)) > n for p, n in usual.items()):
+            return Again.COMES_NOT
+        rm.stays_quiet(window=rm.patience.place)
+        return _comes(all(len(rm.hears(p)) <= n for p, n in usual.items()))
+
+
+def _comes(again: bool) -> Again:  # noqa: FBT001  # that is all it is about
+    return Again.COMES if again else Again.COMES_NOT
 
 
 def _registration(rm_id: str, request: Any) -> Registration:

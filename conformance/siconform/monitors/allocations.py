@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from siconform.monitors.endings import Endings
+from siconform.monitors.endings import Crossing, Endings
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.rm.facts import ANY, CONFIRMED, Allocated, Released, Termination
@@ -12,7 +12,7 @@ from siconform.rm.sayings import Amounts, AskSaying, ReleaseSaying
 
 @monitors("SI-ALLOC-002")
 def allocations_carry_their_ask() -> Judge:
-    """A new allocation names an ask of this RM, its application, and its amount per allocation."""
+    """A new allocation names an ask of this RM, its application, and its amount or a larger one."""
     asks: dict[str, list[AskSaying]] = defaultdict(list)
     recovered: set[str] = set()
 
@@ -34,13 +34,13 @@ def _not_as_asked(new: Allocated, asks: list[AskSaying]) -> str:
         return f"allocation {new.identity} has the key {new.key}, which nobody asked for"
     if all(ask.application != new.application for ask in asks):
         return f"allocation {new.identity} names application {new.application}, not its ask's"
-    if all(_nonzero(ask.resource or {}) != _nonzero(new.resource) for ask in asks):
+    if not any(_is_given(ask.resource or {}, new.resource) for ask in asks):
         return f"allocation {new.identity} is {dict(new.resource)}, asked was {asks[-1].resource}"
     return ""
 
 
-def _nonzero(amounts: Amounts) -> dict[str, int]:
-    return {name: amount for name, amount in amounts.items() if amount}
+def _is_given(asked: Amounts, given: Amounts) -> bool:
+    return all(given.get(name, 0) >= amount for name, amount in asked.items())
 
 
 @monitors("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008")
@@ -72,20 +72,24 @@ def identities_are_unique() -> Judge:
 def ended_allocations_stay_ended() -> Judge:
     """An allocation ends once: no release follows its release.
 
-    A release of the scheduler is final only when confirmed. If the RM meanwhile releases the
-    allocation itself, removes its application or decommissions its node, STOPPED_BY_RM tells the
-    end of it, and the open release was none. An RM that says a release again may be told again.
+    A release of the scheduler is final only when confirmed, and may be repeated until then. If the
+    RM meanwhile releases the allocation itself, removes its application or decommissions its node,
+    STOPPED_BY_RM tells the end of it, and the open release was none. An RM that says a release
+    again may be told again.
     """
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
     said: Counter[str] = Counter()  # releases by the RM that were not answered yet
-    endings = Endings()
+    endings, crossing = Endings(), Crossing()
 
     def judge(entry: Entry) -> Judgement:
-        open_ones = [i for i in endings.hears(entry.content) if i not in ended or i in unconfirmed]
-        said.update(open_ones)
+        crossing.hears(entry)
+        ending = set(endings.hears(entry.content))
+        said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing)
         match entry.content:
             case Released(identity="") | ReleaseSaying(identity=""):
+                pass
+            case Released(identity=i, termination=t) if unconfirmed.get(i) is t:
                 pass
             case Released(identity=identity, termination=termination) if termination in CONFIRMED:
                 if identity in ended:
@@ -102,6 +106,7 @@ def ended_allocations_stay_ended() -> Judge:
                 return ""
             case ReleaseSaying(identity=identity, termination=termination):
                 if unconfirmed.pop(identity, None) is termination:
+                    crossing.add(identity)
                     return NOTHING_TO_JUDGE
                 said[identity] += 1
             case content:
@@ -111,11 +116,12 @@ def ended_allocations_stay_ended() -> Judge:
     return judge
 
 
-@monitors("SI-REL-023")
+@monitors("SI-REL-023", outlives_registrations=True)
 def releases_name_what_was_announced() -> Judge:
     """A release names an announced allocation, with that allocation's application and key.
 
-    An answer to a release of the RM repeats what that said, right or wrong.
+    An answer to a release of the RM repeats what that said, right or wrong. The end of what was
+    announced before a new registration may be told after it.
     """
     owners: dict[str, str] = {}
     keys: dict[str, str] = {}

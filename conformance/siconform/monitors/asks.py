@@ -41,9 +41,12 @@ def asks_are_not_served_too_often() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-022")
+@monitors("SI-ASK-022", outlives_registrations=True)
 def rejections_of_asks_are_complete() -> Judge:
-    """A rejection names key and application of an ask and a reason, once for each ask."""
+    """A rejection names key and application of an ask, once for each ask.
+
+    The end of what was asked for before a new registration may be told after it.
+    """
     asked: dict[str, list[str]] = defaultdict(list)
     rejected: Counter[str] = Counter()
 
@@ -64,11 +67,22 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
         return f"rejection of {rejection.key!r}, which nobody asked for"
     if rejection.application not in applications:
         return f"rejection of {rejection.key} names application {rejection.application!r}"
-    if not rejection.reason.strip():
-        return f"rejection of {rejection.key} gives no reason"
     if times > len(applications):
         return f"{times} rejections of {rejection.key}, asked was {len(applications)} times"
     return ""
+
+
+@monitors("SI-ASK-026")
+def rejections_of_asks_give_a_reason() -> Judge:
+    """A rejection has a reason that is not empty."""
+
+    def judge(entry: Entry) -> Judgement:
+        match entry.content:
+            case AskRejected(key=key, reason=reason):
+                return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 @monitors("SI-ASK-017")
@@ -155,11 +169,12 @@ def allocated_asks_are_not_rejected() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-002")
+@monitors("SI-ASK-002", outlives_registrations=True)
 def released_asks_were_asked_for() -> Judge:
     """The release of an ask names one of this RM and its application, or repeats the RM's words.
 
-    The key of what exists was that of an ask as well.
+    The key of what exists was that of an ask as well. The end of what was asked for before a new
+    registration may be told after it.
     """
     owners: dict[str, set[str]] = defaultdict(set)
     applications: set[str] = set()

@@ -1,8 +1,8 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
 from siconform.monitors.existing import existing_in
-from siconform.rm.facts import Allocated
-from siconform.rm.history import Content
+from siconform.rm.facts import Allocated, Kind
+from siconform.rm.history import Content, Entry
 from siconform.rm.sayings import (
     Action,
     ApplicationRemoval,
@@ -43,3 +43,16 @@ class Endings:
                 return [i for i, a in self._placed.items() if a.node == node]
             case _:
                 return []
+
+
+class Crossing(set[str]):
+    """Confirmed allocations of which the scheduler may not have taken the confirmation yet.
+
+    What it hears on another stream may cross with it. Once a fence on the stream of the
+    confirmation is answered it has taken it.
+    """
+
+    def hears(self, entry: Entry) -> None:
+        """Whether a fence was answered."""
+        if entry.fence and not entry.said_by_rm and entry.kind is Kind.ALLOCATIONS:
+            self.clear()

@@ -3,11 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from siconform.monitors.endings import Endings
+from siconform.monitors.endings import Crossing, Endings
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.rm.facts import CONFIRMED, Allocated, AskReleased, Released, Termination
-from siconform.rm.history import Content, Entry
+from siconform.rm.history import Content, Entry, Registered
 from siconform.rm.sayings import (
     Action,
     ApplicationRemoval,
@@ -26,10 +26,12 @@ def confirmations_are_not_confirmed() -> Judge:
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
     said: Counter[str] = Counter()  # releases by the RM itself that were not answered
-    endings = Endings()
+    endings, crossing = Endings(), Crossing()
 
     def judge(entry: Entry) -> Judgement:
-        said.update(i for i in endings.hears(entry.content) if i not in confirmed)
+        crossing.hears(entry)
+        ending = endings.hears(entry.content)
+        said.update(i for i in ending if i not in confirmed or i in crossing)
         match entry.content:
             case Released(identity=identity, termination=termination) if identity in confirmed:
                 if termination not in CONFIRMED and said[identity] > 0:
@@ -43,6 +45,7 @@ def confirmations_are_not_confirmed() -> Judge:
             case ReleaseSaying(identity=identity, termination=termination) if identity:
                 if started.get(identity) is termination:
                     confirmed.add(identity)
+                    crossing.add(identity)
                     return ""
                 said[identity] += 1
             case content:
@@ -59,7 +62,8 @@ def stops_go_back_to_the_rm() -> Judge:
     """STOPPED_BY_RM ends an allocation only where the RM asked for something that ends it.
 
     That is a release, the removal of the application or the decommission of the node; a withdrawn
-    ask is let pass, as it is a request of the RM too.
+    ask is let pass, as it is a request of the RM too. What was there before a new registration ends
+    with it, before or after its answer; so what a life does not know is not judged here.
     """
     causes = _Causes()
 
@@ -67,6 +71,8 @@ def stops_go_back_to_the_rm() -> Judge:
         if isinstance(entry.content, Released):
             if entry.content.termination is Termination.STOPPED_BY_RM:
                 return causes.missing_for(entry.content)
+        elif isinstance(entry.content, Registered):
+            causes.registers_anew()
         else:
             causes.hears(entry.content)
         return NOTHING_TO_JUDGE
@@ -95,6 +101,10 @@ class _Causes:
         self.placed: dict[str, Allocated] = {}
         self.ended: dict[str, set[str]] = defaultdict(set)  # by kind of name
 
+    def registers_anew(self) -> None:
+        """Everything there is ends."""
+        self.ended["identity"].update(self.placed)
+
     def hears(self, content: Content) -> None:
         placed = (content,) if isinstance(content, Allocated) else existing_in(content)
         for allocation in placed:
@@ -108,6 +118,8 @@ class _Causes:
             meant = [one] if one else []
         else:
             meant = [a for a in self.placed.values() if a.application == release.application]
+        if not meant:
+            return ""
         names = [("identity", release.identity), ("application", release.application)]
         names += [("node", allocation.node) for allocation in meant]
         names += [("key", allocation.key) for allocation in meant]

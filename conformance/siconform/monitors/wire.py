@@ -7,6 +7,8 @@ from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.rm.callback_facts import Scheduling, SchedulingReported
+from siconform.rm.event_facts import EventTold, Subject
 from siconform.rm.facts import Released, Termination, Unreadable
 from siconform.rm.history import Entry
 from siconform.rm.sayings import ReleaseSaying
@@ -50,8 +52,11 @@ def reserved_numbers_are_not_used() -> Judge:
 
 
 @monitors("SI-WIRE-010")
-def releases_say_why() -> Judge:
-    """A release the scheduler started has a type; echoes of an unset one do not count."""
+def what_has_a_meaning_is_set() -> Judge:
+    """A release the scheduler started, an event and a container state have a type.
+
+    Echoes of a release that was sent without one do not count.
+    """
     unset: set[str] = set()
 
     def judge(entry: Entry) -> Judgement:
@@ -62,6 +67,10 @@ def releases_say_why() -> Judge:
                 if not {identity, application} & unset:
                     missing = termination is Termination.UNKNOWN
                     return violated_if(missing, f"release of {identity} has no type")
+            case EventTold(about=about, subject=subject):
+                return violated_if(subject is Subject.UNSET, f"event about {about} has no type")
+            case SchedulingReported(key=key, state=state):
+                return violated_if(state is Scheduling.UNSET, f"report on {key} has no state")
         return NOTHING_TO_JUDGE
 
     return judge
@@ -100,8 +109,12 @@ _RESERVED = {
     "si.v1.Allocation 3",
     "si.v1.Allocation 4",
     "si.v1.AllocationRelease 3",
+    "si.v1.EventRecord 3",
+    "si.v1.EventRecord 4",
 }
 """Where they are declared fields (UUID up to 2023-08) they never show up as unknown numbers."""
+
+_CAN_RESERVE = {name.split()[0] for name in _RESERVED}
 
 
 def _of_messages(judge_message: Callable[[Message], Judgement]) -> Judge:
@@ -119,10 +132,7 @@ def _of_messages(judge_message: Callable[[Message], Judgement]) -> Judge:
 
 
 def _can_reserve(message: Message) -> bool:
-    return any(
-        part.DESCRIPTOR.full_name in ("si.v1.Allocation", "si.v1.AllocationRelease")
-        for part in _parts(message)
-    )
+    return any(part.DESCRIPTOR.full_name in _CAN_RESERVE for part in _parts(message))
 
 
 def _parts(message: Message) -> Iterator[Message]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
+from siconform.reporting import found
 from siconform.reporting.page import Section, counts, of_the_scheduler, page, table
 from siconform.reporting.record import Record, RecordError, read_record, read_results, written
 from siconform.reporting.sorting import Outcome, rows
@@ -35,13 +36,15 @@ _ABOUT_INDEX: Final = """\
 
 What came of judging these schedulers. Each page says what passes, what deviates and why, what could
 not be judged and why, and the command that made it. `nox -s results` runs them all again.
+[What the suite found](found.md) has the defects of real schedulers alone, each with the command
+that shows it.
 """
 
 
 def records(folder: Path = RECORDS) -> list[Record]:
     """All that are kept, schedulers by name, the reference first, each by revision."""
-    found = [read_record(path) for path in sorted(folder.glob("*.json"))]
-    return sorted(found, key=lambda r: (r.target != REFERENCE, r.target, r.revision))
+    kept = [read_record(path) for path in sorted(folder.glob("*.json"))]
+    return sorted(kept, key=lambda r: (r.target != REFERENCE, r.target, r.revision))
 
 
 def baseline_of(record: Record) -> Baseline:
@@ -64,6 +67,8 @@ def pages(kept: Iterable[Record]) -> Mapping[str, str]:
         f"{_slug(target)}.md": page(_name(target), _about(target), sections)
         for target, sections in by_target.items()
     }
+    others = {target: s for target, s in by_target.items() if target != REFERENCE}
+    made[found.FILE] = found.found(others)
     made[INDEX] = f"{_ABOUT_INDEX}\n{_overview(by_target)}\n"
     return {name: _MADE_BY + text for name, text in made.items()}
 
@@ -117,16 +122,16 @@ def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
     lines = []
     for target, sections in by_target.items():
         for section in sections:
-            found = counts(of_the_scheduler(section.rows))
+            told = counts(of_the_scheduler(section.rows))
             lines.append(
                 (
                     f"[{_name(target)}]({_slug(target)}.md)",
                     section.record.revision,
                     section.record.sentence,
-                    found.total(),
-                    found[Outcome.PASSES],
-                    found[Outcome.DEVIATES],
-                    found.total() - found[Outcome.PASSES] - found[Outcome.DEVIATES],
+                    told.total(),
+                    told[Outcome.PASSES],
+                    told[Outcome.DEVIATES],
+                    told.total() - told[Outcome.PASSES] - told[Outcome.DEVIATES],
                 )
             )
     heads = ["scheduler", "SI", "verdict", "requirements", "pass", "deviate", "not judged"]

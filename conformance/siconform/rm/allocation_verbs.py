@@ -9,10 +9,8 @@ from siconform.rm.constraints import Constraint
 from siconform.rm.facts import (
     CONFIRMED,
     Allocated,
-    AskRejected,
     AskReleased,
     Fact,
-    Kind,
     PreemptionPolicy,
     Released,
     Termination,
@@ -35,6 +33,7 @@ class AllocationVerbs(Speaking):
     """Asks, their withdrawal, allocations and their release."""
 
     _confirms_releases = True
+    _left_open: frozenset[tuple[str, Termination]] = frozenset()  # unconfirmed, and to stay so
 
     def asks(
         self,
@@ -82,12 +81,18 @@ class AllocationVerbs(Speaking):
         self.says(ask.said)
         return ask
 
-    def asks_again(self, ask: Ask, **changes: int) -> Ask:
-        """The same ask under the same key, with some values changed."""
+    def asks_again(self, ask: Ask, *, tags: Mapping[str, str] | None = None, **changes: int) -> Ask:
+        """The same ask under the same key, with some values changed: its amounts, ``times``, ..."""
         resource = dict(ask.said.resource or {}) | {
             name: value for name, value in changes.items() if name in ("memory", "vcore")
         }
-        said = replace(ask.said, resource=resource, priority=changes.get("priority", 0))
+        said = replace(
+            ask.said,
+            resource=resource,
+            priority=changes.get("priority", 0),
+            max_allocations=changes.get("times", ask.said.max_allocations),
+            tags=ask.said.tags if tags is None else tags,
+        )
         again = Ask(said)
         self.says(again.said)
         return again
@@ -117,39 +122,10 @@ class AllocationVerbs(Speaking):
                 policy=policy,
                 constraint=constraint,
             )
-            allocation = self.is_told(Allocated(ask))
+            allocation = self.measured(lambda: self.is_told(Allocated(ask)), self.pace.seen)
         if node is not None and allocation.node != node:
             raise PremiseLost(f"the allocation landed on {allocation.node}, needed on {node}")
         return allocation
-
-    def has_pending_ask(
-        self,
-        application: str,
-        *,
-        memory: int | None = None,
-        vcore: int | None = None,
-        resources: Mapping[str, int] | None = None,
-        times: int = 1,
-        priority: int = 0,
-    ) -> Ask:
-        """Given: an ask that cannot be allocated now and is not rejected (it might be)."""
-        ask = self.asks(
-            application,
-            memory=memory,
-            vcore=vcore,
-            resources=resources,
-            times=times,
-            priority=priority,
-        )
-        self.is_pending(ask)
-        return ask
-
-    def is_pending(self, ask: Ask) -> None:
-        """Premise: ``ask`` was processed and neither allocated nor rejected."""
-        self.fences(Kind.ALLOCATIONS)
-        for fact in (AskRejected(ask), Allocated(ask)):
-            if self.hears(fact):
-                raise PremiseLost(f"the ask did not stay pending: {self.hears(fact)[0]}")
 
     def withdraws(
         self,
@@ -216,9 +192,15 @@ class AllocationVerbs(Speaking):
         )
 
     def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
-        """Given: the scheduler released a pending ask; the RM confirms that by itself, once."""
+        """Given: the scheduler released a pending ask; the RM confirms that by itself, once.
+
+        Without a key it released every ask of the application.
+        """
         with self.premise("the scheduler releases a pending ask"):
-            return self.is_told(AskReleased(ask))
+            return self.is_told_one_of(
+                AskReleased(ask),
+                AskReleased("", ask.said.application),  # all the application has
+            )
 
     def confirms_ask(self, release: AskReleased) -> None:
         """Answer the scheduler's release of an ask with the same message."""
@@ -262,22 +244,42 @@ class AllocationVerbs(Speaking):
             if whole.matches(self.is_told_one_of(own, whole)):
                 return
 
+    def gives(
+        self, allocation: Allocated, least: Amounts, *, below: Mapping[str, int] | None = None
+    ) -> None:
+        """The allocation is of at least these amounts, and less than those ``below``."""
+        given = allocation.resource
+        if any(given.get(name, 0) < amount for name, amount in least.items()) or any(
+            given.get(name, 0) >= amount for name, amount in (below or {}).items()
+        ):
+            raise NotAsTheTextSays(
+                f"allocated {dict(given)}, asked was {dict(least)}",
+                expected=f"an allocation of {dict(least)}",
+                happened=str(allocation),
+            )
+
+    def is_told_of_the_end_of(self, *allocations: Allocated) -> None:
+        """All that an application holds ends: one release each, or one that names none."""
+        application = allocations[0].application
+        for allocation in allocations:
+            own = Released(identity=allocation.identity)
+            whole = Released(application=application, identity="")
+            if whole.matches(self.is_told_one_of(own, whole)):
+                return
+
     def still_holds(self, allocation: Allocated) -> None:
         """The allocation is live: it can be released and the release is confirmed."""
         self.releases(allocation)
         self.is_told(Released(identity=allocation.identity))
 
-    def has_room_exactly_if_released(self, told: Fact, waiting: Ask, *, held: Allocated) -> None:
-        """What was told of a release is what happened.
+    def sees_nothing_given_away(self, *patterns: Fact) -> None:
+        """None of these comes in the time a placement may take: the room waits for the RM's word.
 
-        After a release ``waiting`` is allocated where ``held`` was; after a refusal ``held`` is
-        live and ``waiting`` goes on waiting.
+        The usual quiet window follows the pace of the target. It is too short for one that gives
+        the room away by a timer of its own.
         """
-        if isinstance(told, Released):
-            self.is_told(Allocated(waiting))
-            return
-        self.is_not_told(Allocated(waiting))
-        self.still_holds(held)
+        self.fences_all()
+        self.stays_quiet(*patterns, window=self.patience.place)
 
     @contextmanager
     def confirming_nothing(self) -> Iterator[None]:
@@ -293,6 +295,10 @@ class AllocationVerbs(Speaking):
         """Whether releases of allocations are confirmed as they come."""
         return self._confirms_releases
 
+    def _is_left_open(self, release: Released) -> bool:
+        """Whether it was told before and is to stay unconfirmed, however often it is told."""
+        return (release.identity, release.termination) in self._left_open
+
     def stops_confirming(self) -> None:
         """The RM leaves releases of allocations unconfirmed from now on."""
         self._confirms_releases = False
@@ -300,12 +306,14 @@ class AllocationVerbs(Speaking):
     def confirms_from_now_on(self) -> None:
         """The RM confirms releases as they come again; those that came before it leaves alone."""
         with self.connection.hearing:  # a release that was seen already has been passed over
+            self._left_open |= {(one.identity, one.termination) for one in self._unconfirmed()}
             self._confirms_releases = True
 
     def confirms_everything(self) -> None:
         """The RM makes up for what it left unconfirmed, and confirms as they come what follows."""
         with self.connection.hearing:
             left = self._unconfirmed()
+            self._left_open = frozenset()
             self._confirms_releases = True
         for release in left:
             self.confirms(release)
@@ -313,9 +321,13 @@ class AllocationVerbs(Speaking):
     def _unconfirmed(self) -> list[Released]:
         said = [e.content for e in self.exchange.entries() if isinstance(e.content, ReleaseSaying)]
         answered = {(saying.identity, saying.termination) for saying in said}
-        return [
-            release
+        told = {  # a release may be repeated until it is confirmed
+            (release.application, release.identity, release.termination): release
             for release in self.hears(Released())
             if release.termination in CONFIRMED
-            and (release.identity, release.termination) not in answered
+        }
+        return [
+            release
+            for release in told.values()
+            if (release.identity, release.termination) not in answered
         ]

@@ -19,6 +19,7 @@ from siconform.rm.facts import Allocated, Fact, Released, Termination
 from siconform.rm.offered import Offered
 from siconform.rm.one_of import OneOf
 from siconform.rm.preemption_verbs import PreemptionVerbs
+from siconform.rm.sayings import AskSaying
 
 _WELCOME: Final = Answered(fits=True, index=0, reason="")
 _UNWANTED: Final = Answered(fits=False, index=0, reason="the test does not want it there")
@@ -95,25 +96,41 @@ class CallbackVerbs(PreemptionVerbs, Offered):
             raise NotOffered("the target does not offer to ask whom an ask may evict, here")
         return check
 
-    def sees_a_report_on(self, key: str) -> None:
-        """Given: a report on the scheduling of this ask; NotOffered where there is none.
+    def sees_a_report(self) -> None:
+        """Given: a report on the scheduling of some ask; NotOffered where there is none.
 
         What it says is judged later, by whatever was told.
         """
-        look = partial(
-            self.exchange.history.look, lambda: self.hears(SchedulingReported(key)) or None
-        )
+        look = partial(self.exchange.history.look, lambda: self.hears(SchedulingReported()) or None)
         if self.exchange.history.clock.past(look, self.patience.place) is None:
             raise NotOffered("the target does not offer a report on an ask that has to wait")
 
+    def every_report_names_an_ask(self) -> None:
+        """Every report so far names an ask of this RM, and the application it belongs to."""
+        said = [e.content for e in self.exchange.everything() if isinstance(e.content, AskSaying)]
+        asks = {(ask.key, ask.application) for ask in said}
+        for report in self.hears(SchedulingReported()):
+            if (report.key, report.application) not in asks:
+                raise NotAsTheTextSays(
+                    f"told {report}",
+                    expected="the key of an ask and its application",
+                    happened=str(report),
+                )
+
     def names_victims(self, check: EvictionCheck, live: Sequence[Allocated]) -> None:
-        """The check names live allocations of its node in an order, and a start among them."""
+        """The check names live allocations of its node, each once, and a start among them."""
         there = {allocation.key for allocation in live if allocation.node == check.node}
         strangers = [key for key in check.victims if key not in there]
         if strangers or not check.victims:
             raise NotAsTheTextSays(
                 f"victims are {'no allocations of the node' if strangers else 'missing'}",
                 expected=f"keys of live allocations on {check.node}",
+                happened=str(check),
+            )
+        if len(set(check.victims)) < len(check.victims):
+            raise NotAsTheTextSays(
+                "a victim is named twice",
+                expected="allocations in the order in which they are removed",
                 happened=str(check),
             )
         if not 0 <= check.start < len(check.victims):

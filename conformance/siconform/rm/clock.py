@@ -16,8 +16,9 @@ Look = Callable[[float], T | None]
 
 _PROMPT: Final = 0.02  # seconds on the wall in which most answers come, before any time has to pass
 _ALONG: Final = 0.05  # seconds on the wall after which virtual time follows
-_STEPS: Final = 40  # a wait for a timer is cut into, at most
+_STEPS: Final = 40  # a wait for a timer is cut into, at most, unless they get too long
 _SHORTEST: Final = 0.05  # seconds of a step
+_LONGEST: Final = 0.5  # what comes within a step is taken to come at its end
 _PER_SECOND: Final = 1000  # the extension counts milliseconds
 
 
@@ -139,7 +140,7 @@ class VirtualClock:
 def _steps(seconds: float, first: float) -> list[float]:
     at_once = max(0.0, min(first, seconds))
     left = seconds - at_once
-    count = max(1, min(_STEPS, ceil(left / _SHORTEST)))
+    count = max(1, min(_STEPS, ceil(left / _SHORTEST)), ceil(left / _LONGEST))
     steps = [left / count] * count
     return [at_once, *steps] if at_once else steps
 

@@ -58,6 +58,14 @@ def queues_with_quotas(**leaves: int | None) -> str:
     )
 
 
+def queues_with_guarantees(**leaves: int) -> str:
+    """The same; each has a right to so much memory, and no limit."""
+    return queues_without_limits() + "".join(
+        f"          - name: {leaf}\n            resources: {{guaranteed: {{memory: {right}}}}}\n"
+        for leaf, right in leaves.items()
+    )
+
+
 @cache
 def conformance_queues() -> QueueConfiguration:
     """The cluster of all tests."""

@@ -49,6 +49,7 @@ class ConfigurationVerbs(TimerVerbs):
     ) -> ConfigurationApplied | ConfigurationRefused:
         """Hand over the configuration; what became of it."""
         extension = self.offered(Facet.CONFIGURATION)
+        config = self.in_format_of_target(config)
         self.fences_all()
         rm = self.connection.rm_id if rm_id is None else rm_id
         self._remarks(ConfigurationSent(rm, policy_group), said_by_rm=True)
@@ -57,7 +58,10 @@ class ConfigurationVerbs(TimerVerbs):
                 rm_id=rm,
                 policy_group=policy_group,
                 config=config,
-                extra={**proposal(self.stated), **(extra_config or {})},
+                extra={
+                    **proposal(self.stated, time_scale=self.patience.scaled_by),
+                    **(extra_config or {}),
+                },
             )
         )
         result = ConfigurationApplied() if outcome.applied else ConfigurationRefused(outcome.reason)
@@ -65,10 +69,16 @@ class ConfigurationVerbs(TimerVerbs):
         return result
 
     def is_reconfigured(
-        self, config: str, *, extra_config: Mapping[str, str] | None = None
+        self,
+        config: str,
+        *,
+        policy_group: str = POLICY_GROUP,
+        extra_config: Mapping[str, str] | None = None,
     ) -> None:
         """Hand over the configuration, and fail unless it is applied."""
-        result = self.changes_configuration(config, extra_config=extra_config)
+        result = self.changes_configuration(
+            config, policy_group=policy_group, extra_config=extra_config
+        )
         if isinstance(result, ConfigurationRefused):
             raise NotAsTheTextSays(
                 f"refused: {result.reason}",

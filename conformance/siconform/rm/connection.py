@@ -15,6 +15,7 @@ from siconform.rm.history import Content, History, Registered
 from siconform.rm.reflection import Description, describe
 from siconform.rm.sayings import Hello, Registration, Saying
 from siconform.rm.streams import Stream
+from siconform.targets.attached import DIRECTLY
 
 FENCE_PREFIX = "fence-"
 """Ids of the kit's own probes begin with it; they are no part of any test."""
@@ -24,6 +25,7 @@ _CHANNEL_OPTIONS = (
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_retries", 0),
     ("grpc.use_local_subchannel_pool", 1),  # a fresh connection for every RM
+    DIRECTLY,
 )
 
 
@@ -34,9 +36,10 @@ def _bytes(data: bytes) -> bytes:
 class Connection:
     """One RM, one channel, one stream of a kind at a time.
 
-    Streams are opened when first spoken on, with a message that carries only the rmID; a stream
-    the scheduler ended is opened again the same way. ``listeners`` see every fact as it comes;
-    ``hearing`` is held from the moment a message is in the history until all of them have seen it.
+    Streams are opened right after registering, and when spoken on, with a message that carries only
+    the rmID; a stream the scheduler ended is opened again the same way. ``listeners`` see every
+    fact as it comes; ``hearing`` is held from the moment a message is in the history until all of
+    them have seen it.
     ``pace`` is the least time between two messages, for schedulers that mix them up.
     """
 
@@ -106,6 +109,11 @@ class Connection:
         """Open the stream of this kind if it is not open."""
         with self._speaking:
             self._stream(kind)
+
+    def opens_all(self) -> None:
+        """Open every stream that is not open, so that whatever is told finds its way."""
+        for kind in Kind:
+            self.opens(kind)
 
     def half_closes(self, kind: Kind) -> None:
         """Say that this RM has nothing more to say on the stream of this kind."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
 from siconform.rm.connection import Connection
@@ -21,11 +21,15 @@ from siconform.rm.facts import (
     NodeRejected,
     Released,
     StreamEnded,
+    Termination,
     kind_of,
 )
 from siconform.rm.fences import Fences
 from siconform.rm.history import Entry, Exchange
+from siconform.rm.observed import Observed
 from siconform.rm.patience import Patience
+
+_FOR_ANOTHER: Final = (Termination.PLACEHOLDER_REPLACED, Termination.PREEMPTED_BY_SCHEDULER)
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -41,10 +45,13 @@ class Expectations:
         fences: Fences,
         patience: Patience,
         alive: Callable[[], bool],
+        *,
+        observed: Observed | None = None,
     ) -> None:
         self.connection = connection
         self.exchange = exchange
         self.patience = patience
+        self.seen_before = Observed() if observed is None else observed
         self._fences = fences
         self._alive = alive
         self._heard: set[int] = set()  # indexes of entries that answered an expectation
@@ -68,12 +75,22 @@ class Expectations:
 
     def stays_quiet(self, *patterns: Fact, window: float | None = None) -> None:
         """No matching element so far, nor within the quiet window (no fence)."""
-        seconds = self.patience.quiet if window is None else window
+        seconds = self.quiet_window() if window is None else window
         what = self._past(patterns, seconds, fenced=False)
         if what is not None:
-            raise NotAsTheTextSays(
+            failure = NotAsTheTextSays(
                 f"came: {what}", expected=f"no {_either(patterns)}", happened=f"{what}"
             )
+            failure.unwanted = tuple(p for p in patterns if p.matches(what))
+            raise failure
+
+    def quiet_window(self) -> float:
+        """Seconds of silence before "nothing came" is believed: the target sets the pace."""
+        return self.seen_before.pace.quiet(self.patience.quiet, 2 * self.patience.place)
+
+    def settle_window(self) -> float:
+        """The same on the wall, where the target's time has passed already."""
+        return self.seen_before.pace.settle(self.patience.settle, 2 * self.patience.place)
 
     def hears(self, pattern: F) -> list[F]:
         """Every element of this test so far that matches, whether it answered something or not."""
@@ -124,6 +141,19 @@ class Expectations:
         """What was told in any case says the right thing."""
         if not pattern.matches(told):
             raise NotAsTheTextSays(f"told {told}", expected=str(pattern), happened=str(told))
+
+    def is_told_none_of(self, told: Fact, *patterns: Fact) -> None:
+        """What was told in any case says none of these things."""
+        for pattern in patterns:
+            if pattern.matches(told):
+                raise NotAsTheTextSays(
+                    f"told {told}", expected=f"not {pattern}", happened=str(told)
+                )
+
+    def agrees_if_repeated(self, told: Fact, pattern: Allocated) -> None:
+        """An allocation that repeats the priority of its ask, which it need not, says that one."""
+        if isinstance(told, Allocated) and (told.priority or told.priority_class):
+            self.agrees(told, pattern)
 
     def records(self, freedom: str, used: Fact | None = None, *, otherwise: str = "") -> None:
         """Note how the target uses a freedom the text leaves it: what it told, or what else."""
@@ -178,7 +208,7 @@ class Expectations:
         history = self.exchange.history
         find = partial(self._find, patterns)
         look = self._fenced_look(patterns, find) if fenced else partial(history.look, find)
-        found = history.clock.past(look, seconds, settled=self.patience.settle)
+        found = history.clock.past(look, seconds, settled=self.settle_window())
         return None if found is None else self._hear(*found)
 
     def _fenced_look(
@@ -221,11 +251,13 @@ class Expectations:
             )
         related = self._related(patterns)
         happened = f"came instead: {related}" if related else "nothing of the kind came"
-        return NotAsTheTextSays(
+        failure = NotAsTheTextSays(
             happened if related else f"never told: {_either(patterns)}",
             expected=expected,
             happened=happened,
         )
+        failure.awaited = patterns
+        return failure
 
     def _related(self, patterns: tuple[Fact, ...]) -> Fact | None:
         """The last unheard element about the same thing, such as a rejection instead.
@@ -284,13 +316,18 @@ class Expectations:
             raise
 
     def _deadline_of(self, patterns: tuple[Fact, ...]) -> float:
-        if any(isinstance(p, Allocated) for p in patterns):
+        if any(isinstance(p, Allocated) or _is_decision(p) for p in patterns):
             return self.patience.place
         if any(isinstance(p, (Released, AskReleased)) for p in patterns):
             return self.patience.release
         if any(isinstance(p, EventTold) for p in patterns):
             return self.patience.events
         return self.patience.ack
+
+
+def _is_decision(pattern: Fact) -> bool:
+    """Whether the scheduler releases something to place something else."""
+    return isinstance(pattern, Released) and pattern.termination in _FOR_ANOTHER
 
 
 def _either(patterns: tuple[Fact, ...]) -> str:

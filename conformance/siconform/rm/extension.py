@@ -10,12 +10,14 @@ from siwire.ext import extension_pb2 as ext
 
 from siconform.outcomes import NotOffered, PremiseLost, Unreachable
 from siconform.rm.facets import MILLISECOND, NONE, Facet, Facets, read_facets
+from siconform.targets.attached import DIRECTLY
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", -1),
     ("grpc.enable_retries", 0),
     ("grpc.use_local_subchannel_pool", 1),
+    DIRECTLY,
 )
 _GONE: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 

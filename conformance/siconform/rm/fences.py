@@ -1,10 +1,13 @@
 """Fences: messages with a certain answer, sent behind others to know that those were processed.
 
-Node stream: a node that exists is created again. Application stream: an application that exists
-is added again. Allocation stream: an ask for an unknown application, where the target was seen
-to reject it; otherwise the release of an allocation that is kept for this.
+They leave nothing behind. Node stream: a node of a partition there is not. Application stream: an
+application of one. Allocation stream: an ask for an unknown application. All of these are to be
+rejected; where a target was seen to do otherwise, which it may, the fence is something that is
+accepted and taken back: a node without capacity, an application, an allocation.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Final
@@ -30,7 +33,9 @@ from siconform.rm.history import Entry
 from siconform.rm.patience import Patience
 from siconform.rm.sayings import (
     Action,
+    ApplicationRemoval,
     ApplicationSaying,
+    AskReleaseSaying,
     AskSaying,
     NodeSaying,
     ReleaseSaying,
@@ -39,102 +44,149 @@ from siconform.rm.sayings import (
 
 FENCE_RESOURCE: Final = "siconform.fence"
 NOTHING: Final = {"memory": 0, "vcore": 0}  # explicit zeros: some targets read "absent" as "any"
+_NOWHERE: Final = f"{FENCE_PREFIX}nowhere"
+_HERE: Final = "default"
+_ENDINGS: Final = 4  # a stream may end for what was said before the fence; so often it is reopened
+
+
+@dataclass
+class Habits:
+    """Whether a target rejects what a fence of this kind begins with; what it never did is open."""
+
+    rejects: dict[Kind, bool] = field(default_factory=dict)
 
 
 class Fences:
-    """The fences of one connection; what they need is set up when first used."""
+    """The fences of one connection; ``habits`` are shared by all connections to a target."""
 
-    def __init__(self, connection: Connection, patience: Patience) -> None:
+    def __init__(
+        self, connection: Connection, patience: Patience, habits: Habits | None = None
+    ) -> None:
         self._connection = connection
         self._patience = patience
         self._numbers = count(1)
-        self._node = f"{FENCE_PREFIX}{connection.rm_id}-node"
-        self._application = f"{FENCE_PREFIX}{connection.rm_id}-application"
-        self._node_stands = False
-        self._application_stands = False
-        self._unknown_application_is_rejected: bool | None = None
+        self.habits = Habits() if habits is None else habits
 
-    def forget(self) -> None:
-        """The scheduler dropped the state of this RM: set everything up anew when needed."""
-        self._node_stands = self._application_stands = False
+    def are_answered(self, kind: Kind) -> bool:
+        """Whether anything but the end of the stream comes of a fence on it."""
+        try:
+            told = self._is_answered(kind, *self._to_be_rejected(kind))
+        except PremiseLost:
+            return True  # silence says nothing
+        return not isinstance(told, StreamEnded)
 
     def raise_on(self, kind: Kind) -> None:
         """Return once all that was said before on this stream was processed, else PremiseLost."""
+        if self.habits.rejects.get(kind) is not False and self._is_rejected(kind):
+            return
         match kind:
             case Kind.NODES:
-                self._fence_nodes()
+                self._node_comes_and_goes(self._closed(), NOTHING)()
             case Kind.APPLICATIONS:
-                self._fence_applications()
+                self._application_comes_and_goes(self._name("application"))()
             case Kind.ALLOCATIONS:
-                self._fence_allocations()
+                self._allocation_comes_and_goes()
 
-    def _fence_nodes(self) -> None:
-        verdict = (NodeAccepted(self._node), NodeRejected(self._node))
-        if not self._node_stands:
-            self._sets_up_node()
-        creation = NodeSaying(self._node, Action.CREATE, capacity=NOTHING)
-        self._asks_and_waits(Kind.NODES, creation, verdict)
+    def _is_rejected(self, kind: Kind) -> bool:
+        """Whether what is to be rejected was; if not, that is known from now on."""
+        try:
+            told = self._is_answered(kind, *self._to_be_rejected(kind))
+        except PremiseLost:
+            if self.habits.rejects.get(kind):
+                raise
+            told = None
+        if isinstance(told, StreamEnded):
+            return True  # over and over: nobody is served here
+        rejected = isinstance(told, (NodeRejected, ApplicationRejected, AskRejected))
+        self.habits.rejects[kind] = rejected
+        return rejected
 
-    def _sets_up_node(self) -> None:
-        born_draining = self._connection.revision.can(Capability.CREATE_DRAIN)
-        action = Action.CREATE_DRAINING if born_draining else Action.CREATE
-        verdict = (NodeAccepted(self._node), NodeRejected(self._node))
-        self._asks_and_waits(Kind.NODES, NodeSaying(self._node, action, capacity=NOTHING), verdict)
-        if not born_draining:
-            self._connection.say(Kind.NODES, [NodeSaying(self._node, Action.DRAIN)])
-        self._node_stands = True
+    def _to_be_rejected(self, kind: Kind) -> tuple[Saying, tuple[Fact, ...], Saying]:
+        """What to say, its answers, and what takes it back if it was accepted after all."""
+        name = self._name(kind.value)
+        match kind:
+            case Kind.NODES:
+                attributes = {"si/node-partition": _NOWHERE}
+                node = NodeSaying(name, self._closed(), NOTHING, attributes=attributes)
+                gone = NodeSaying(name, Action.DECOMMISSION)
+                return node, (NodeAccepted(name), NodeRejected(name)), gone
+            case Kind.APPLICATIONS:
+                application = ApplicationSaying(name, "root.default", _NOWHERE, user="fence")
+                removal = ApplicationRemoval(name, _NOWHERE)
+                return application, (ApplicationAccepted(name), ApplicationRejected(name)), removal
+            case Kind.ALLOCATIONS:
+                nobody = f"{FENCE_PREFIX}nobody"
+                ask = AskSaying(name, nobody, _HERE, {"memory": 1, "vcore": 1})
+                return ask, (AskRejected(name),), AskReleaseSaying(nobody, name, _HERE)
 
-    def _fence_applications(self) -> None:
-        verdict = (ApplicationAccepted(self._application), ApplicationRejected(self._application))
-        addition = ApplicationSaying(
-            self._application, queue="root.default", partition="default", user="fence"
+    def _is_answered(
+        self, kind: Kind, saying: Saying, answers: tuple[Fact, ...], undo: Saying
+    ) -> Fact:
+        try:
+            told = self._asks_and_waits(kind, saying, answers)
+        except PremiseLost:
+            self._connection.say(kind, [undo])
+            raise
+        if isinstance(told, (NodeAccepted, ApplicationAccepted)):
+            self._connection.say(kind, [undo])
+        return told
+
+    def _closed(self) -> Action:
+        """How a node is created that is for nobody, as far as this revision has words for it."""
+        can = self._connection.revision.can(Capability.CREATE_DRAIN)
+        return Action.CREATE_DRAINING if can else Action.CREATE
+
+    def _node_comes_and_goes(
+        self, creation: Action, capacity: dict[str, int]
+    ) -> Callable[[], None]:
+        """A node is accepted; what takes it away again."""
+        name = self._name("node")
+        node = NodeSaying(name, creation, capacity=capacity)
+        self._asks_and_waits(Kind.NODES, node, (NodeAccepted(name), NodeRejected(name)))
+        gone = NodeSaying(name, Action.DECOMMISSION)
+        return partial(self._connection.say, Kind.NODES, [gone])
+
+    def _application_comes_and_goes(self, name: str) -> Callable[[], None]:
+        """An application is accepted; what takes it away again."""
+        new = ApplicationSaying(name, "root.default", _HERE, user="fence")
+        verdicts = (ApplicationAccepted(name), ApplicationRejected(name))
+        self._asks_and_waits(Kind.APPLICATIONS, new, verdicts)
+        removal = ApplicationRemoval(name, _HERE)
+        return partial(self._connection.say, Kind.APPLICATIONS, [removal])
+
+    def _allocation_comes_and_goes(self) -> None:
+        application, key = self._name("application"), self._name("ask")
+        take_back = (
+            self._application_comes_and_goes(application),
+            self._node_comes_and_goes(Action.CREATE, NOTHING | {FENCE_RESOURCE: 1}),
         )
-        if not self._application_stands:
-            self._asks_and_waits(Kind.APPLICATIONS, addition, verdict)
-            self._application_stands = True
-        self._asks_and_waits(Kind.APPLICATIONS, addition, verdict)
-
-    def _fence_allocations(self) -> None:
-        if self._unknown_application_is_rejected is not False:
-            try:
-                self._ask_of_unknown_application()
-            except PremiseLost:
-                if self._unknown_application_is_rejected:
-                    raise
-                self._unknown_application_is_rejected = False
-            else:
-                self._unknown_application_is_rejected = True
-                return
-        self._release_of_a_live_allocation()
-
-    def _ask_of_unknown_application(self) -> None:
-        key = f"{FENCE_PREFIX}{self._connection.rm_id}-ask-{next(self._numbers)}"
-        ask = AskSaying(key, f"{FENCE_PREFIX}nobody", "default", {"memory": 1, "vcore": 1})
-        self._asks_and_waits(Kind.ALLOCATIONS, ask, (AskRejected(key),))
-
-    def _release_of_a_live_allocation(self) -> None:
-        self._fence_applications()
-        node = NodeSaying(
-            f"{self._node}-room", Action.CREATE, capacity=NOTHING | {FENCE_RESOURCE: 1}
-        )
-        verdict = (NodeAccepted(node.node), NodeRejected(node.node))
-        self._asks_and_waits(Kind.NODES, node, verdict)
-        key = f"{FENCE_PREFIX}{self._connection.rm_id}-ask-{next(self._numbers)}"
-        ask = AskSaying(key, self._application, "default", {FENCE_RESOURCE: 1})
+        ask = AskSaying(key, application, _HERE, {FENCE_RESOURCE: 1})
         allocated = self._asks_and_waits(Kind.ALLOCATIONS, ask, (Allocated(key),))
+        if isinstance(allocated, Allocated):
+            identity = allocated.identity
+            release = ReleaseSaying(application, identity, Termination.STOPPED_BY_RM, key=key)
+            self._asks_and_waits(Kind.ALLOCATIONS, release, (Released(identity=identity),))
+        for undo in take_back:
+            undo()
         if not isinstance(allocated, Allocated):
             raise PremiseLost("the allocation stream cannot be fenced: the stream ended")
-        release = ReleaseSaying(
-            self._application, allocated.identity, Termination.STOPPED_BY_RM, key=key
-        )
-        released = Released(identity=allocated.identity)
-        self._asks_and_waits(Kind.ALLOCATIONS, release, (released,))
+
+    def _name(self, what: str) -> str:
+        return f"{FENCE_PREFIX}{self._connection.rm_id}-{what}-{next(self._numbers)}"
 
     def _asks_and_waits(self, kind: Kind, saying: Saying, answers: tuple[Fact, ...]) -> Fact:
+        """The answer; where the stream ends instead, that of the same words on the next one."""
+        told: Fact = StreamEnded(kind)
+        for _ in range(_ENDINGS):
+            told = self._asks_once(kind, saying, (*answers, StreamEnded(kind)))
+            if not isinstance(told, StreamEnded):
+                break
+        return told
+
+    def _asks_once(self, kind: Kind, saying: Saying, wanted: tuple[Fact, ...]) -> Fact:
         history = self._connection.history
         start = len(history)
         self._connection.say(kind, [saying])
-        wanted = (*answers, StreamEnded(kind))
 
         def find() -> Fact | None:
             return _first(history.since(start), self._connection.rm_id, wanted)

@@ -13,40 +13,49 @@ from siconform.rm.facts import (
     Released,
     Termination,
 )
-from siconform.rm.gang_verbs import GANG_QUEUE, HARD, SOFT, GangVerbs, timed_out
+from siconform.rm.gang_verbs import GangVerbs, timed_out
 from siconform.rm.handles import Ask, Gang, Limit
-from siconform.rm.states import COMPLETED, FAILURE, RESUMING, WAITING
+from siconform.rm.states import FAILURE, RESUMING
 from siconform.rm.timer_verbs import TimerVerbs
 
-SHORT: Final = Limit(seconds=1.5, timeout_ms=1500)
-"""What an application says where it can."""
+SHORT_LIMIT: Final = 1.5
+"""Seconds an application says where it can: time enough to ask, be told and say something more."""
+
+_PLACEMENTS: Final = 4
+"""So many scheduling cycles a test may need before the limit, where they are long."""
+
+_UNHURRIED: Final = 600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class PartialGang:
-    """A gang one of whose placeholders finds no room."""
+    """A gang one of whose placeholders finds no room. ``since``: before it asked for any."""
 
     gang: Gang
     placeholders: tuple[Allocated, ...]
     pending: Ask
+    since: float
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingGang:
-    """A gang whose real allocation has ended while placeholders are left over."""
+    """A gang whose real allocation has ended (after ``since``) while placeholders are left over."""
 
     gang: Gang
     leftovers: tuple[Allocated, ...]
+    since: float
 
 
 class GangTimerVerbs(GangVerbs, TimerVerbs):
     """The placeholder timeout, and the end of a gang application."""
 
-    def short_limit(self) -> Limit:
+    def short_limit(self, seconds: float = SHORT_LIMIT) -> Limit:
         """Given: a limit for the wait for placeholders that is known and can be waited for."""
-        if self.timers.placeholder_from_application_timeout:
-            return SHORT
-        return self.limit_of_scheduler()
+        if not self.timers.placeholder_from_application_timeout:
+            return self.limit_of_scheduler()
+        scale = max(1.0, self.patience.scaled_by)
+        longer = max(scale * seconds, _PLACEMENTS * self.pace.slowest)
+        return Limit(longer, timeout_ms=round(1000 * longer))
 
     def limit_of_scheduler(self) -> Limit:
         """Given: the scheduler's own limit is known; the application says that it has none."""
@@ -58,20 +67,22 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         members: int = 3,
         memory: int = 2,
         node_memory: int | None = None,
-        queue: str = GANG_QUEUE,
-        style: str = SOFT,
+        queue: str | None = None,
+        style: str | None = None,
         limit: Limit | None = None,
     ) -> PartialGang:
         """Given: all placeholders of a gang are allocated but one, which fits no single node.
 
         Every node takes one of them, and all of ``node_memory`` if it is not given. What the last
         one needs is there as well, its memory on a node without vcore: a scheduler that waits for
-        room for the whole gang does not wait.
+        room for the whole gang does not wait. Left out where the scheduler rejects the last one.
         """
+        style = self._spelled(style)  # where that has to be found out, before there is any room
         for _ in range(members - 1):
             self.has_node(memory=memory if node_memory is None else node_memory)
         self.has_node(memory=memory, vcore=0)
         gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
+        since = self.now()
         asks = self.asks_placeholders(gang)
         with self.premise("the placeholders that fit are allocated"):
             anyone = [Allocated(ask) for ask in asks]
@@ -79,30 +90,50 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         keys = {placeholder.key for placeholder in placeholders}
         pending = next(ask for ask in asks if ask not in keys)
         self.is_pending(pending)
-        return PartialGang(gang, placeholders, pending)
+        return PartialGang(gang, placeholders, pending, since)
 
     def is_told_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
-        """The placeholder timeout passes: the scheduler wants each of these released."""
-        limit = self._seconds(of) + self.patience.timer
-        return [self.is_told(timed_out(p), patience=limit) for p in placeholders]
+        """The placeholder timeout passes: the scheduler wants each of these released.
+
+        It may want one after the other, each when the one before is confirmed.
+        """
+        return self._are_withdrawn(placeholders, self._seconds(of))
 
     def has_expired(self, partial: PartialGang) -> list[Released]:
         """Given: the releases a partial gang's timeout brings; confirmed as the RM is told to."""
         with self.premise("a gang with a pending placeholder ask times out"):
             return self.is_told_expiry(partial.gang, partial.placeholders)
 
+    def has_begun_to_expire(self, partial: PartialGang) -> tuple[Released, Allocated]:
+        """Given: the first release a timeout brings, not confirmed; and one left to be released."""
+        with self.premise("a gang with a pending placeholder ask times out"):
+            return self._is_withdrawn_first(partial.placeholders, self._seconds(partial.gang))
+
+    def has_release_of(self, placeholder: Allocated) -> Released:
+        """Given: the scheduler wants this one released as well, by now or since the last answer."""
+        with self.premise("the next placeholder is released"):
+            return self.is_told(timed_out(placeholder))
+
+    def is_told_ask_released(self, ask: Ask) -> AskReleased:
+        """The time is over for this pending ask, or for all the application has in one message."""
+        of_all = AskReleased("", ask.said.application, Termination.TIMEOUT)
+        return self.is_told_one_of(AskReleased(ask, termination=Termination.TIMEOUT), of_all)
+
     def has_confirmed(self, releases: Sequence[Released]) -> None:
-        """Given: these releases are confirmed, and that has taken effect."""
+        """Given: these releases are confirmed, and that was taken in.
+
+        No window passes: an application that has nothing left then may soon be over.
+        """
         for release in releases:
             self.confirms(release)
-        self.settles()
+        self.fences_all()
 
     def outwaits_gangs(self, *, memory: int) -> None:
         """Wait until a partial gang that begins now has timed out: earlier ones were due before.
 
         It is the control as well. Its members are larger than any room of the test.
         """
-        witness = self.has_partial_gang(memory=memory, style=HARD, limit=self.short_limit())
+        witness = self.has_partial_gang(memory=memory, limit=self.short_limit())
         with self.control("a gang with a pending placeholder ask times out"):
             self.is_told_expiry(witness.gang, witness.placeholders)
 
@@ -110,39 +141,40 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         """Given: the only real allocation of a gang was released; placeholders are left over."""
         gang, placeholders = self.has_complete_gang(members=leftovers + 1)
         real, gone = self.has_replaced(gang, placeholders)
+        since = self.now()
         self.releases(real)
         with self.premise("a release by the RM is confirmed"):
             self.is_told(Released(identity=real.identity))
         left = tuple(p for p in placeholders if p is not gone)
-        return WaitingGang(gang, left)
-
-    def is_told_waiting(self, application: str, leftovers: Sequence[Allocated] = ()) -> None:
-        """The application is reported as waiting, or cleaned up when the time for that is over.
-
-        What shows the latter is the release of its leftover placeholders; without any it is the
-        report that the application is completed.
-        """
-        reported = ApplicationUpdated(application, state=WAITING)
-        if self.timers.waiting_to_completed is None:
-            with self.premise("the step to waiting is reported, as its end is not known"):
-                self.is_told(reported)
-            return
-        completed = ApplicationUpdated(application, state=COMPLETED)
-        self.is_told_one_of(
-            reported,
-            *([timed_out(p) for p in leftovers] if leftovers else [completed]),
-            patience=self.waiting_timeout() + self.patience.timer,
-        )
+        return WaitingGang(gang, left, since)
 
     def is_told_clean_up(self, waiting: WaitingGang) -> list[Released]:
-        """The time to be waiting passes: the scheduler wants every leftover released."""
-        limit = self.waiting_timeout() + self.patience.timer
-        return [self.is_told(timed_out(p), patience=limit) for p in waiting.leftovers]
+        """The time to be waiting passes: the scheduler wants every leftover released.
 
-    def has_clean_up(self, waiting: WaitingGang) -> list[Released]:
-        """Given: the releases of the leftovers; confirmed as the RM is told to."""
+        It may want one after the other, each when the one before is confirmed.
+        """
+        return self._are_withdrawn(waiting.leftovers, self.waiting_timeout())
+
+    def has_begun_to_clean_up(self, waiting: WaitingGang) -> tuple[Released, Allocated]:
+        """Given: the first release of a leftover, not confirmed; and one left to be released."""
         with self.premise("the leftovers of a waiting gang are released in time"):
-            return self.is_told_clean_up(waiting)
+            return self._is_withdrawn_first(waiting.leftovers, self.waiting_timeout())
+
+    def _are_withdrawn(self, placeholders: Sequence[Allocated], seconds: float) -> list[Released]:
+        limit = seconds + self.patience.timer
+        return [self.is_told(timed_out(p), patience=limit) for p in placeholders]
+
+    def _is_withdrawn_first(
+        self, placeholders: Sequence[Allocated], seconds: float
+    ) -> tuple[Released, Allocated]:
+        limit = seconds + self.patience.timer
+        first = self.is_told_one_of(*(timed_out(p) for p in placeholders), patience=limit)
+        return first, next(p for p in placeholders if p.identity != first.identity)
+
+    def _unhurried_ms(self) -> int:
+        """Long enough for every test, where the application says how long its gang may wait."""
+        from_application = self.timers.placeholder_from_application_timeout
+        return round(1000 * _UNHURRIED) if from_application else super()._unhurried_ms()
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:

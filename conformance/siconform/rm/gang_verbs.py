@@ -2,28 +2,52 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import count
 from typing import Final
 
+from siwire import Capability
+
 from siconform.outcomes import CameLate, NotAsTheTextSays, NotForThisTarget, PremiseLost
-from siconform.rm.allocation_verbs import AllocationVerbs
 from siconform.rm.application_verbs import ApplicationVerbs
 from siconform.rm.facts import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
+    Fact,
+    Kind,
     Released,
     Termination,
 )
 from siconform.rm.handles import Application, Ask, Gang, Limit
 from siconform.rm.node_verbs import NodeVerbs
 from siconform.rm.sayings import Amounts
+from siconform.rm.waiting_verbs import WaitingVerbs
 
 GANG_QUEUE: Final = "root.fifo"  # gangs are for queues of that policy
+GANG_QUEUES: Final = (
+    GANG_QUEUE,
+    *(f"root.gangs.{leaf}" for leaf in ("first", "second", "third", "fourth", "fifth", "sixth")),
+)
+"""Each gang of a test has one of its own: in one FIFO queue it may have to wait for the others."""
+
 QUOTA_QUEUE: Final = "root.quota"  # at most 10 of memory
 TASK_GROUP: Final = "group"
 ANOTHER_GROUP: Final = "another-group"
-SOFT: Final = "Soft"
-HARD: Final = "Hard"
+
+
+class Style(StrEnum):
+    """What becomes of a gang that is not complete in time, in the words of the SI's comment."""
+
+    SOFT = "soft"
+    HARD = "hard"
+
+
+SOFT: Final = Style.SOFT
+HARD: Final = Style.HARD
+
+ACCEPTABLE: Final = ("Soft", "soft", "")
+"""How the style may be spelled where a test is not about it: the first the scheduler takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +60,70 @@ class Replacement:
     release: Released
 
 
-class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
-    """Gangs. A member has one vcore and the memory the test names."""
+class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
+    """Gangs. A member has one vcore and the memory the test names.
+
+    Where a test names no queue its gangs get one after the other of ``GANG_QUEUES``. A ``Style`` is
+    said as this scheduler spells it, any other text as it is, and None in a way it accepts.
+    """
+
+    _gangs: "count[int] | None" = None
 
     def submits_gang(
         self,
         *,
         members: int = 1,
         memory: int = 2,
-        queue: str = GANG_QUEUE,
-        style: str = SOFT,
+        queue: str | None = None,
+        style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
         """Add an application whose placeholderAsk is the sum of its members."""
         member: Amounts = {"memory": memory, "vcore": 1}
+        leaf = self._next_queue() if queue is None else queue
         application = self.submits_application(
-            queue=queue,
+            queue=leaf,
             placeholders={name: members * amount for name, amount in member.items()},
-            gang_style=style,
-            timeout_ms=limit.timeout_ms if limit is not None else 0,
+            gang_style=self._spelled(style),
+            timeout_ms=self._unhurried_ms() if limit is None else limit.timeout_ms,
         )
-        return Gang.of(application, queue, members=members, member=member, limit=limit)
+        return Gang.of(application, leaf, members=members, member=member, limit=limit)
+
+    def _next_queue(self) -> str:
+        self._gangs = count() if self._gangs is None else self._gangs
+        return GANG_QUEUES[next(self._gangs) % len(GANG_QUEUES)]
+
+    def _unhurried_ms(self) -> int:
+        """What a gang says whose test is not about its placeholder timeout."""
+        return 0
+
+    def _spelled(self, style: str | None) -> str:
+        if not self.connection.revision.can(Capability.GANG_STYLE):
+            return ""
+        return self._accepted_spelling() if style is None else style
+
+    def _accepted_spelling(self) -> str:
+        """A spelling with which this scheduler takes gangs; found out once."""
+        known = self.seen_before.gang_style
+        if known is None:
+            takes = (spelling for spelling in ACCEPTABLE if self.takes_gangs_spelled(spelling))
+            known = self.seen_before.gang_style = next(takes, ACCEPTABLE[0])
+        return known
+
+    def takes_gangs_spelled(self, spelling: str) -> bool:
+        """Whether the scheduler accepts a gang with this style; it is removed again."""
+        gang = self.submits_gang(style=spelling)
+        verdict = self.is_told_one_of(ApplicationAccepted(gang), ApplicationRejected(gang))
+        self.removes_application(gang)
+        return isinstance(verdict, ApplicationAccepted)
 
     def has_gang(
         self,
         *,
         members: int = 1,
         memory: int = 2,
-        queue: str = GANG_QUEUE,
-        style: str = SOFT,
+        queue: str | None = None,
+        style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
         """Given: an accepted gang application; none of its placeholders is asked for yet."""
@@ -99,10 +158,12 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
         with self.premise("a placeholder is allocated"):
             return self.is_told(Allocated(self.asks_placeholder(gang, group=group)))
 
-    def has_placeholders(self, gang: Gang) -> list[Allocated]:
-        """Given: every placeholder of the gang, allocated."""
+    def has_placeholders(self, gang: Gang, *groups: str) -> list[Allocated]:
+        """Given: every placeholder of the gang, allocated; one of each group, if any are named."""
         with self.premise("the placeholders of a gang are allocated"):
-            return [self.is_told(Allocated(ask)) for ask in self.asks_placeholders(gang)]
+            named = [self.asks_placeholder(gang, group=group) for group in groups]
+            asks = named or self.asks_placeholders(gang)
+            return [self.is_told(Allocated(ask)) for ask in asks]
 
     def has_allocations_of_both_sorts(self, *, memory: int) -> tuple[Allocated, Allocated]:
         """Given: a live allocation and a live placeholder, each of an application of its own."""
@@ -114,13 +175,15 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
         *,
         members: int = 1,
         memory: int = 2,
-        style: str = SOFT,
+        queue: str | None = None,
+        style: str | None = None,
         limit: Limit | None = None,
     ) -> tuple[Gang, list[Allocated]]:
         """Given: a gang whose placeholders are allocated, each on a node that it fills."""
+        style = self._spelled(style)  # where that has to be found out, before there is any room
         for _ in range(members):
             self.has_node(memory=memory)
-        gang = self.has_gang(members=members, memory=memory, style=style, limit=limit)
+        gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
         return gang, self.has_placeholders(gang)
 
     def is_told_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
@@ -128,6 +191,16 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
         release = self.is_told_one_of(*(replaced(placeholder) for placeholder in of))
         placeholder = next(p for p in of if p.identity == release.identity)
         return Replacement(Application(real.said.application, ""), placeholder, real, release)
+
+    def has_room_for_the_rest_of(self, total: int, *, queue: str, beside: Gang) -> None:
+        """Of so much memory exactly what no real allocation of the gang holds is free, by now."""
+        self.settles()
+        held = [a for a in self.hears(Allocated(application=beside)) if not a.placeholder]
+        rest = total - sum(allocation.resource.get("memory", 0) for allocation in held)
+        application = self.has_application(queue=queue)
+        if rest > 0:
+            self.is_told(Allocated(self.asks(application, memory=rest)))
+        self.is_not_told(Allocated(self.asks(application, memory=1)))
 
     def is_served_at_the_latest_when_repeated(self, early: Ask, of: Sequence[Allocated]) -> None:
         """A real ask that came too early replaces a placeholder now, or once it is said again."""
@@ -178,10 +251,7 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
             first = self.asks_placeholder(gang)
             placeholder = self.is_told(Allocated(first, placeholder=True))
             real = self.asks_member(gang)
-            release = self.is_told(
-                replaced(placeholder),
-                patience=self.patience.release / 2,  # long enough to know, short for those without
-            )
+            release = self.is_told(replaced(placeholder))
         except CameLate as late:
             raise PremiseLost(f"premise lost (a placeholder is replaced): {late.says}") from late
         except NotAsTheTextSays as failure:
@@ -189,6 +259,15 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
                 f"the target replaces no placeholder: {failure.says}"
             ) from failure
         return Replacement(gang, placeholder, real, release)
+
+    def is_open_unless_released(self, told: Fact, replacement: Replacement) -> None:
+        """A replacement goes on waiting for its confirmation, unless its placeholder was ended."""
+        if isinstance(told, Released) or not self.connection.is_open(Kind.ALLOCATIONS):
+            return
+        self.sees_nothing_given_away(Allocated(replacement.real))
+        with self.control("the right confirmation is taken"):
+            self.confirms(replacement.release)
+            self.is_told(Allocated(replacement.real))
 
 
 def replaced(placeholder: Allocated) -> Released:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from google.protobuf.message import Message
 from siconform.rm.clock import WALL, Clock
 from siconform.rm.facts import Fact, Kind, kind_of
 from siconform.rm.records import element
-from siconform.rm.sayings import Saying
+from siconform.rm.sayings import Hello, Saying
 
 T = TypeVar("T")
 
@@ -182,17 +183,24 @@ class Exchange:
         return len(self.history) if self.end is None else self.end
 
     def render(self) -> str:
-        """The exchange with times for a person; fences are left out."""
+        """The exchange with times for a person; of fences only that they were answered."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        entries = [e for e in self.entries() if not e.fence]
-        since = entries[0].at if entries else 0.0
+        entries = [e for e in self.entries() if not e.fence or _is_put_up(e)]
+        told = [e for e in entries if not e.fence]
+        since = told[0].at if told else 0.0
         several = len({e.rm for e in entries}) > 1
         yield "  time s   this target"
-        for entry in entries:
-            line = entry.line(since)
-            yield f"{line}   [{entry.rm}]" if several else line
+        for fence, some in groupby(entries, lambda e: e.kind if e.fence else None):
+            if fence is None:
+                for entry in some:
+                    line = entry.line(since)
+                    yield f"{line}   [{entry.rm}]" if several else line
+            else:
+                first, *more = some
+                times = f", {len(more) + 1} times" if more else ""
+                yield f"{first.at - since:8.3f}   RM (fence on the {fence.value} stream{times})"
         yield from (f"  recorded: {capability}" for capability in self.recorded)
         yield from self.notes
 
@@ -202,6 +210,11 @@ class Exchange:
         with path.open("w", encoding="utf-8") as out:
             for entry in self.entries():
                 out.write(json.dumps(entry.record(), ensure_ascii=False) + "\n")
+
+
+def _is_put_up(entry: Entry) -> bool:
+    """Whether this is a fence itself, not its answer or the opening of a stream."""
+    return entry.said_by_rm and not isinstance(entry.content, Hello)
 
 
 HISTORY = pytest.StashKey[Exchange]()

@@ -34,11 +34,13 @@ class MetricsVerbs(Offered):
         return [Outstanding(one.request_id, dict(one.resource)) for one in told.outstanding]
 
     def sees_outstanding(self, *asks: Ask) -> None:
-        """Each of these is listed, with its resource and under an id of its own."""
+        """Each of these is listed once, with its resource and under an id of its own."""
         listed = self._look_until(lambda there: all(_of(ask, there) for ask in asks))
         for ask in asks:
             if not _of(ask, listed):
                 raise _unlike(f"not listed: {ask.said}", listed)
+            if len(_of(ask, listed)) > 1:
+                raise _unlike(f"listed more than once: {ask.said}", listed)
         ids = [one.request for one in listed]
         if "" in ids or len(set(ids)) < len(ids):
             raise _unlike("the ids of the requests are not unique", listed)
@@ -46,7 +48,7 @@ class MetricsVerbs(Offered):
     def does_not_see_outstanding(self, *asks: Ask) -> None:
         """None of these is listed, now or in a quiet window."""
         listed = self._look_until(
-            lambda there: any(_of(ask, there) for ask in asks), self.patience.quiet
+            lambda there: any(_of(ask, there) for ask in asks), self.quiet_window()
         )
         for ask in asks:
             if _of(ask, listed):

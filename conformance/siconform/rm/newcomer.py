@@ -1,22 +1,32 @@
 """An RM that has not registered yet, for what registration itself must do."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
-from siconform.rm.cluster import POLICY_GROUP, QueueConfiguration, conformance_queues
+from siconform.rm.cluster import POLICY_GROUP, QueueConfiguration
 from siconform.rm.connection import Connection
 from siconform.rm.extension import Extension
-from siconform.rm.facts import Allocated, ApplicationAccepted, Kind, NodeAccepted, StreamEnded
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    AskRejected,
+    Kind,
+    NodeAccepted,
+    StreamEnded,
+)
 from siconform.rm.fences import Fences
 from siconform.rm.history import Registered
-from siconform.rm.proposal import proposal
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.sayings import Registration
+
+_SEVERAL: Final = 3.0  # so many times the time of a registration another one may take
 
 
 class Newcomer(ResourceManager):
     """Registers when told to; everything else as any RM."""
+
+    _took = 0.0  # seconds of its longest registration
 
     def registers(
         self,
@@ -31,26 +41,51 @@ class Newcomer(ResourceManager):
     ) -> Registered:
         """Call RegisterResourceManager and return how it ended; each value can be replaced.
 
-        A configuration that has a policy group is registered in that one.
+        A configuration that has a policy group is registered in that one. NotOffered for one of
+        the kit's own where the target takes another format, or none.
         """
-        queues = conformance_queues() if config is None else config
+        queues = self.terms.queues() if config is None else self.in_format_of_target(config)
         own = queues.policy_group if isinstance(queues, QueueConfiguration) else POLICY_GROUP
         registration = Registration(
             rm=self.connection.rm_id if rm_id is None else rm_id,
-            version=self.connection.revision.name if version is None else version,
+            version=self._version() if version is None else version,
             policy_group=own if policy_group is None else policy_group,
             config=queues,
             build_info=build_info or {},
-            extra_config={**proposal(self.stated), **(extra_config or {})},
+            extra_config={
+                **self.terms.proposal(self.stated, self.patience.scaled_by),
+                **(extra_config or {}),
+            },
         )
-        return self.connection.registers(registration, patience or self.patience.register)
+        history = self.exchange.history
+        began = history.now()
+        outcome = self.connection.registers(registration, patience or self.patience.register)
+        if outcome.status == "OK":
+            self._took = max(self._took, history.now() - began)
+        return outcome
+
+    def _version(self) -> str:
+        """That of the revision, or what the target insists on."""
+        told = self.terms.version
+        return self.connection.revision.name if told is None else told
 
     def is_registered(self, **request: Any) -> None:
         """Register, and fail unless that succeeds."""
         outcome = self.registers(**request)
         if outcome.status != "OK":
             raise _failed(outcome)
-        self._fences.forget()
+        self.connection.opens_all()
+
+    def was_answered_with_nothing(self) -> None:
+        """The response to the registration is the empty message."""
+        for entry in self.exchange.entries():
+            is_response = isinstance(entry.content, Registered) and not entry.said_by_rm
+            if is_response and entry.message is not None and entry.message.ByteSize():
+                raise NotAsTheTextSays(
+                    "the response has content",
+                    expected="an empty RegisterResourceManagerResponse",
+                    happened=entry.message.SerializeToString().hex(),
+                )
 
     def has_registered(self, **request: Any) -> None:
         """Given: a successful registration."""
@@ -61,10 +96,11 @@ class Newcomer(ResourceManager):
         """Register once more, and fail unless that succeeds.
 
         The scheduler may end the streams of the earlier registration; whatever is said after this
-        goes to streams that are served. The call gets an acknowledgement's time, not the long
-        patience of a first registration: a scheduler that hangs here is known.
+        goes to streams that are served. The call gets several times the time of the first one, not
+        all the patience there is for that: a scheduler that hangs here is known.
         """
-        limit = self.patience.ack * (1 + self.patience.grace)
+        least = max(self.patience.ack * (1 + self.patience.grace), _SEVERAL * self._took)
+        limit = min(least, self.patience.register)
         outcome = self.registers(patience=limit, **request)
         if outcome.status == "DEADLINE_EXCEEDED":
             raise NotAsTheTextSays(
@@ -73,7 +109,6 @@ class Newcomer(ResourceManager):
             )
         if outcome.status != "OK":
             raise _failed(outcome)
-        self._fences.forget()
         for kind in Kind:
             if self.connection.is_open(kind):
                 self.fences(kind)
@@ -86,6 +121,8 @@ class Newcomer(ResourceManager):
     def joins(self, **request: Any) -> None:
         """Given: a registration beside another RM; left out where the target serves only one."""
         outcome = self.registers(**request)
+        if outcome.status == "OK":
+            self.connection.opens_all()
         if outcome.status != "OK":
             raise NotForThisTarget(
                 f"the target serves one RM at a time: {outcome.status} {outcome.details}".strip()
@@ -129,13 +166,39 @@ class Newcomer(ResourceManager):
         else:
             self.stays_quiet(NodeAccepted(node))
 
-    def is_served(self) -> None:
+    def is_served_on_every_stream(self) -> None:
         """On each stream: a node and an application are accepted, an ask is allocated."""
         node = self.registers_node()
         self.is_told(NodeAccepted(node))
         application = self.submits_application()
         self.is_told(ApplicationAccepted(application))
         self.is_told(Allocated(self.asks(application), node=node))
+
+    def is_as_before_once_replayed(self, forgets: Callable[[], None]) -> None:
+        """What ``forgets`` makes the scheduler forget is as it was once all is said again.
+
+        Of a node with 10: 3 are allocated, 2 are a placeholder's, and 6 more are asked for.
+        """
+        node = self.has_node(memory=10)
+        app = self.has_application()
+        normal = self.has_allocation(app, memory=3)
+        gang = self.has_gang(members=1, memory=2)
+        placeholder = self.has_placeholder(gang)
+        pending = self.has_waiting_ask(app, memory=6)
+
+        forgets()
+        self.submits_application(app)
+        self.submits_application(gang, placeholders=gang.member)
+        self.registers_node(node, existing=(normal, placeholder))
+        self.is_told(NodeAccepted(node))
+        self.passes_over(AskRejected(pending))  # the end of what it was before
+        self.asks_again(pending)
+
+        self.is_not_told(Allocated(pending))
+        self.still_holds(normal)
+        self.is_served(pending, node=node)
+        self.is_told(Allocated(self.asks(app, memory=2), node=node))
+        self.is_not_told(Allocated(self.asks(app)))
 
     def under_name(self, rm_id: str) -> "Newcomer":
         """An RM of this other id that speaks to the same scheduler; it leaves with this one."""
@@ -144,13 +207,15 @@ class Newcomer(ResourceManager):
         other = Newcomer(
             connection,
             self.exchange,
-            Fences(connection, self.patience),
+            Fences(connection, self.patience, self._fences.habits),
             self.patience,
             self._alive,
             prefix=self.prefix,
             timers=self.known,
             stated=self.stated,
             extension=self.extension,
+            terms=self.terms,
+            observed=self.seen_before,
         )
         self._compensates(connection.close)
         return other
@@ -160,7 +225,7 @@ class Newcomer(ResourceManager):
         self.connection.close()
         self.connection = connection
         self.extension = extension
-        self._fences = Fences(connection, self.patience)
+        self._fences = Fences(connection, self.patience, self._fences.habits)
         self._unfenced.clear()
         self._compensations.clear()
         connection.listeners.append(self._confirms)

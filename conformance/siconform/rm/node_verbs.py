@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from siconform.rm.facts import Allocated, NodeAccepted
+from siconform.outcomes import NotOffered
+from siconform.rm.facts import Allocated, Fact, NodeAccepted
 from siconform.rm.handles import Node
 from siconform.rm.sayings import Action, Amounts, NodeSaying, UtilisationSaying
 from siconform.rm.speaking import Speaking, amounts
@@ -104,6 +105,11 @@ class NodeVerbs(Speaking):
     def reports_use(self, subject: str, *, memory: int) -> None:
         """What a node, or an allocation by its identity, really uses (2021-02)."""
         self.says(UtilisationSaying(str(subject), {"memory": memory}))
+
+    def presupposes_recommendation(self, told: Fact | None) -> None:
+        """NotOffered where the scheduler recommended nothing: no text has it do that."""
+        if told is None:
+            raise NotOffered("the target does not offer recommendations for this")
 
     def names_node_without_action(self, node: str, *, memory: int | None = None) -> None:
         """A NodeInfo whose action is not set."""

@@ -1,15 +1,17 @@
 """Observations: what a test looks at without insisting on one element, or by the clock."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Final, TypeVar
 
-from siconform.outcomes import NotAsTheTextSays, PremiseLost
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.rm.expectations import Expectations
 from siconform.rm.facts import Allocated, ApplicationUpdated, Fact
+from siconform.rm.observed import Pace
 
 F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
 
 CLOCK_TOLERANCE: Final = 0.02  # seconds a target's clock may be ahead of ours on a short timer
 
@@ -20,6 +22,21 @@ class Observations(Expectations):
     def now(self) -> float:
         """This moment, to measure a timer from."""
         return self.exchange.history.moment()
+
+    @property
+    def pace(self) -> Pace:
+        """How long this target takes to place an ask that fits."""
+        return self.seen_before.pace
+
+    def measured(self, waits: Callable[[], T], tell: Callable[[float, float], None]) -> T:
+        """What ``waits`` returns; ``tell`` learns how long that took (see ``Pace``)."""
+        history = self.exchange.history
+        wall, moment = history.now(), history.moment()
+        found = waits()
+        passed = history.moment() - moment
+        beside = max(0.0, history.now() - wall - passed) if history.clock.is_virtual else 0.0
+        tell(passed, beside)
+        return found
 
     def is_told_when_due(self, *patterns: Fact, seconds: float, since: float) -> Fact:
         """Wait for one of these outcomes, due ``seconds`` after a timer of the scheduler began.
@@ -43,7 +60,7 @@ class Observations(Expectations):
     def may_be_told(self, *patterns: Fact, window: float | None = None) -> Fact | None:
         """Fence every stream spoken on, then a quiet window: the first that came, or None."""
         self.fences_all()
-        return self._past(patterns, self.patience.quiet if window is None else window)
+        return self._past(patterns, self.quiet_window() if window is None else window)
 
     def is_told_between(self, *patterns: Fact, earliest: float, latest: float) -> Fact:
         """Wait for one of these outcomes of a timer that ends between two moments (see ``now``)."""
@@ -102,10 +119,15 @@ class Observations(Expectations):
                 self.is_told(pattern)
         return True
 
-    def needs(self, count: int, observed: Sequence[Fact], why: str) -> None:
+    def has_at_least(self, count: int, observed: Sequence[Fact], why: str) -> None:
         """Premise: at least ``count`` elements came, without which there is nothing to judge."""
         if len(observed) < count:
             raise PremiseLost(f"premise lost ({why}): {len(observed)} of at least {count} came")
+
+    def needs_some(self, observed: Sequence[Fact], of: str) -> None:
+        """NotOffered where nothing of a kind came that no text demands: nothing is to be judged."""
+        if not observed:
+            raise NotOffered(f"the target does not offer {of}")
 
     def have_different_identities(self, allocations: Sequence[Allocated]) -> None:
         """No two of the allocations share their identity, and none is without."""

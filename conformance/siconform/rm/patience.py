@@ -17,6 +17,7 @@ class Patience:
     settle: float = 0.05  # the same on the wall, where the target's time has passed already
     register: float = 10.0  # an answer to RegisterResourceManager
     connect: float = 5.0  # a connection
+    scaled_by: float = 1.0  # of all of these
     grace: float = 1.0  # how much longer, as a factor of the deadline, to tell LATE from never
 
     def scaled(self, factor: float) -> "Patience":
@@ -32,4 +33,5 @@ class Patience:
             settle=self.settle * factor,
             register=self.register * factor,
             connect=self.connect * factor,
+            scaled_by=self.scaled_by * factor,
         )

@@ -16,6 +16,10 @@ TAKING_QUEUE: Final = "root.preemption.taking"
 ENTITLED_QUEUE: Final = "root.preemption.entitled"
 """Two leaves of 10 of memory together, each with a right to 5."""
 
+CLAIM: Final = 10
+"""The priority of an ask that claims room: the victims of the texts have the same or a lower one,
+and a scheduler may be content with the lower ones."""
+
 OFTEN_ENOUGH: Final = 3  # times as long as preemption took before, and it would have come again
 
 
@@ -23,6 +27,17 @@ class PreemptionVerbs(AllocationVerbs):
     """Preemption as it can be seen: a release nobody asked for while an ask waits for room."""
 
     _preemption_took: float | None = None
+
+    def claims(
+        self,
+        application: str,
+        *,
+        memory: int = 1,
+        priority: int = CLAIM,
+        policy: PreemptionPolicy | None = MAY_PREEMPT,
+    ) -> Ask:
+        """Ask for what others would have to go for."""
+        return self.asks(application, memory=memory, priority=priority, policy=policy)
 
     def sees_preemption_of(self, *allocations: Allocated, by: Ask) -> Released:
         """One of these is released for the ask ``by``, whatever type the release is given.
@@ -77,4 +92,4 @@ class PreemptionVerbs(AllocationVerbs):
     def _long(self) -> float:
         if self._preemption_took is None:
             return self.patience.place
-        return OFTEN_ENOUGH * self._preemption_took + self.patience.quiet
+        return OFTEN_ENOUGH * self._preemption_took + self.quiet_window()

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from siconform.targets.timers import SHORT, UNKNOWN, Timers
 
 
-def proposal(stated: Timers = UNKNOWN) -> Mapping[str, str]:
-    """For extraConfig, in seconds; what the user stated is not put in question."""
-    timers = SHORT.with_known(stated)
+def proposal(stated: Timers = UNKNOWN, *, time_scale: float = 1.0) -> Mapping[str, str]:
+    """For extraConfig, in seconds; what the user stated is not put in question.
+
+    A slow target needs more time before they end, as for everything; no target needs less.
+    """
+    timers = SHORT.scaled(max(1.0, time_scale)).with_known(stated)
     proposed = {
         "siconform.timers.placeholder": timers.placeholder,
         "siconform.timers.waiting": timers.waiting_to_completed,

@@ -11,30 +11,31 @@ from siconform.rm.event_verbs import EventVerbs
 from siconform.rm.extension import Extension
 from siconform.rm.facts import (
     CONFIRMED,
-    ApplicationUpdated,
     AskReleased,
     Fact,
     Kind,
     Released,
 )
 from siconform.rm.fences import Fences
-from siconform.rm.gang_timer_verbs import GangTimerVerbs
-from siconform.rm.handles import Application
 from siconform.rm.history import Exchange
 from siconform.rm.metrics_verbs import MetricsVerbs
+from siconform.rm.observed import Observed
 from siconform.rm.patience import Patience
 from siconform.rm.placement_verbs import PlacementVerbs
 from siconform.rm.recovery_verbs import RecoveryVerbs
 from siconform.rm.sayings import AskReleaseSaying, ReleaseSaying
 from siconform.rm.service_verbs import ServiceVerbs
 from siconform.rm.snapshot_verbs import SnapshotVerbs
-from siconform.rm.states import WAITING
+from siconform.rm.state_verbs import StateVerbs
+from siconform.rm.turn_verbs import TurnVerbs
+from siconform.targets.terms import PLAIN, Terms
 from siconform.targets.timers import UNKNOWN, Timers
 
 
 class ResourceManager(
+    StateVerbs,
+    TurnVerbs,
     RecoveryVerbs,
-    GangTimerVerbs,
     EventVerbs,
     DrainingVerbs,
     PlacementVerbs,
@@ -61,21 +62,16 @@ class ResourceManager(
         timers: Timers = UNKNOWN,
         stated: Timers = UNKNOWN,
         extension: Extension | None = None,
+        terms: Terms = PLAIN,
+        observed: Observed | None = None,
     ) -> None:
-        super().__init__(connection, exchange, fences, patience, alive)
+        super().__init__(connection, exchange, fences, patience, alive, observed=observed)
+        self.terms = terms
         self._prepare_speaking(prefix)
         self.known = timers
         self.stated = stated
         self.extension = extension
         connection.listeners.append(self._confirms)
-
-    def has_waiting_application(self) -> Application:
-        """Given: an application whose only allocation was released, reported as waiting."""
-        application = self.has_application()
-        self.releases(self.has_allocation(application))
-        with self.premise("an application with nothing left is reported as waiting"):
-            self.is_told(ApplicationUpdated(application, state=WAITING))
-        return application
 
     def leaves(self) -> list[str]:
         """Clear up and stop listening; what could not be cleared up, in words."""
@@ -85,7 +81,7 @@ class ResourceManager(
 
     def _confirms(self, fact: Fact) -> None:
         if isinstance(fact, Released) and fact.termination in CONFIRMED:
-            if self._confirms_releases:
+            if self._confirms_releases and not self._is_left_open(fact):
                 confirmation = ReleaseSaying(
                     application=fact.application,
                     identity=fact.identity,

@@ -12,7 +12,7 @@ class ServiceVerbs(Expectations):
 
     def is_answered_at(self, path: str) -> None:
         """A call by this raw path is answered in time, as one of an implemented method."""
-        status = self.connection.calls_raw(path, self.patience.ack)
+        status = self.connection.calls_raw(path, self.patience.register)
         if status in ("UNIMPLEMENTED", "UNAVAILABLE", "DEADLINE_EXCEEDED"):
             raise NotAsTheTextSays(f"{path}: {status}", expected=f"{path} is implemented")
 

@@ -8,17 +8,19 @@ from siwire import Revision, find_revision
 
 from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable
 from siconform.rm.clock import VirtualClock
-from siconform.rm.cluster import POLICY_GROUP, conformance_queues
 from siconform.rm.connection import Connection
 from siconform.rm.extension import Extension
 from siconform.rm.facets import Facet, Facets
-from siconform.rm.fences import Fences
+from siconform.rm.facts import Kind
+from siconform.rm.fences import Fences, Habits
 from siconform.rm.history import Exchange, History, Registered
 from siconform.rm.newcomer import Newcomer
+from siconform.rm.observed import Observed
 from siconform.rm.patience import Patience
-from siconform.rm.proposal import proposal
+from siconform.rm.probing import probe
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.sayings import Registration
+from siconform.targets.terms import Terms
 from siconform.targets.timers import Timers
 from siconform.targets.traits import pace_for
 
@@ -33,6 +35,7 @@ class TargetInUse(Protocol):
     traits: frozenset[str]
     timers: Timers
     stated: Timers
+    terms: Terms
 
     @property
     def address(self) -> str:
@@ -57,27 +60,18 @@ class Session:
         self.name = name
         self.history = History()
         self._numbers = count(1)
+        self._habits = Habits()
         self._main: Connection | None = None
         self._fences: Fences | None = None
         self._serves_several: bool | None = None
         self._extension: Extension | None = None
         self._facets: Facets | None = None
+        self.observed = Observed()
 
     def resource_manager(self, test: str) -> ResourceManager:
         """The registered RM, seen by one test; registers first where that has not happened yet."""
-        connection, fences = self._reaches(self._registered)
-        exchange = Exchange(self.history, start=len(self.history))
-        return ResourceManager(
-            connection,
-            exchange,
-            fences,
-            self.patience,
-            self.target.alive,
-            prefix=test,
-            timers=self.target.timers,
-            stated=self.target.stated,
-            extension=self._beside(),
-        )
+        connection, fences = self._reaches(self._probed)
+        return self._view(connection, fences, test)
 
     def second(self, exchange: Exchange, test: str) -> Newcomer:
         """Another RM, not registered, beside the one that is."""
@@ -89,6 +83,7 @@ class Session:
         Where the target serves one RM only, that takes a fresh process; NotForThisTarget if the
         kit cannot start one.
         """
+        self._reaches(self._probed)
         if not self._reaches(self.serves_several):
             if not self.target.restartable:
                 raise NotForThisTarget(
@@ -168,6 +163,28 @@ class Session:
             self.renew()
             return begin()
 
+    def _probed(self) -> tuple[Connection, Fences]:
+        """The registered connection; the first time the habits of the target are looked at."""
+        connection, fences = self._registered()
+        if not self.observed.probed:
+            probe(self._view(connection, fences, f"{self.name}-probe"), self.observed)
+        return connection, fences
+
+    def _view(self, connection: Connection, fences: Fences, test: str) -> ResourceManager:
+        return ResourceManager(
+            connection,
+            Exchange(self.history, start=len(self.history)),
+            fences,
+            self.patience,
+            self.target.alive,
+            prefix=test,
+            timers=self.target.timers,
+            stated=self.target.stated,
+            extension=self._beside(),
+            terms=self.target.terms,
+            observed=self.observed,
+        )
+
     def _registered(self) -> tuple[Connection, Fences]:
         if not self.target.alive():
             if not self.target.restartable:
@@ -176,8 +193,18 @@ class Session:
         if self._main is None or self._fences is None:
             self._main = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
             self._register(self._main)
-            self._fences = Fences(self._main, self.patience)
+            self._fences = Fences(self._main, self.patience, self._habits)
+        elif self._was_dropped(self._main, self._fences):
+            self._register(self._main)
         return self._main, self._fences
+
+    def _was_dropped(self, connection: Connection, fences: Fences) -> bool:
+        """Whether a stream of this RM has ended, and nobody serves it on another.
+
+        The scheduler may have dropped it for what an earlier test did: it registers once more.
+        """
+        ended = [kind for kind in Kind if not connection.is_open(kind)]
+        return any(not fences.are_answered(kind) for kind in ended)
 
     def _register(self, connection: Connection) -> None:
         outcome = self._asks_to_register(connection)
@@ -192,14 +219,16 @@ class Session:
                 f"the scheduler at {self.target.address} refused RegisterResourceManager: "
                 f"{outcome.status} {outcome.details}"
             )
+        connection.opens_all()
 
     def _asks_to_register(self, connection: Connection) -> Registered:
+        terms, queues = self.target.terms, self.target.terms.queues()
         registration = Registration(
             connection.rm_id,
-            self.target.revision.name,
-            POLICY_GROUP,
-            conformance_queues(),
-            extra_config=proposal(self.target.stated),
+            self.target.revision.name if terms.version is None else terms.version,
+            queues.policy_group,
+            queues,
+            extra_config=terms.proposal(self.target.stated, self.patience.scaled_by),
         )
         return connection.registers(registration, self.patience.register)
 
@@ -230,7 +259,7 @@ class Session:
 
     def _newcomer(self, exchange: Exchange, test: str) -> Newcomer:
         connection = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
-        fences = Fences(connection, self.patience)
+        fences = Fences(connection, self.patience, self._habits)
         return Newcomer(
             connection,
             exchange,
@@ -241,6 +270,8 @@ class Session:
             timers=self.target.timers,
             stated=self.target.stated,
             extension=self._beside(),
+            terms=self.target.terms,
+            observed=self.observed,
         )
 
     def serves_several(self) -> bool:

@@ -48,11 +48,16 @@ class SnapshotVerbs(Offered):
         shown = self.snapshot()
         return all(_matching(shown, [pattern]) is not None for pattern in patterns)
 
-    def does_not_see(self, *patterns: Fact) -> None:
-        """No snapshot shows any of these, now or in a quiet window."""
+    def does_not_see(self, *patterns: Fact, until: float | None = None) -> None:
+        """No snapshot shows any of these, now or in a quiet window, or until a moment."""
         clock = self.exchange.history.clock
         look = partial(self._look, lambda shown: _matching(shown, patterns))
-        found = clock.past(look, self.patience.quiet, settled=self.patience.settle)
+        seconds = (
+            self.quiet_window()
+            if until is None
+            else max(0.0, until - self.exchange.history.moment())
+        )
+        found = clock.past(look, seconds, settled=self.settle_window())
         if found is not None:
             self._notes(found)
             raise NotAsTheTextSays(

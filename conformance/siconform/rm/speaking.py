@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
+from typing import Final
 
 from siconform.outcomes import Outcome
-from siconform.rm.facts import Kind
+from siconform.rm.facts import Kind, StreamEnded
 from siconform.rm.observations import Observations
 from siconform.rm.sayings import Amounts, Saying
 
 DEFAULT_PARTITION = "default"
+_AGAIN: Final = 2  # what fails ends the stream each time: then it is undone already
 
 
 class Speaking(Observations):
@@ -75,19 +77,61 @@ class Speaking(Observations):
     def _compensates(self, undo: Callable[[], None]) -> None:
         self._compensations.append(undo)
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Something is found out beside the test: what is set up is undone, what is told heard."""
+        begun = len(self.exchange.history)
+        outside, self._compensations = self._compensations, []
+        try:
+            yield
+        finally:
+            self.clears_up()
+            self._compensations = outside
+            self.settles()
+            self._heard.update(index for index, _ in self._told() if index >= begun)
+
     def clears_up(self) -> list[str]:
-        """Undo what this test left behind, last first; what could not be undone, in words."""
+        """Undo what this test left behind, last first; what could not be undone, in words.
+
+        A scheduler may end the node stream for an action that fails, and what was said on it then
+        is lost: whatever is undone while a stream ends is undone once more, one at a time.
+        """
+        undone, self._compensations = self._compensations[::-1], []
+        seen = len(self.exchange.history)
+        problems = [*self._all_fenced(), *self._undoes(undone)]
+        if self._ended_since(seen):
+            for undo in undone:
+                for _ in range(_AGAIN):
+                    seen = len(self.exchange.history)
+                    problems += self._undoes([undo])
+                    if not self._ended_since(seen):
+                        break
+        return problems
+
+    def _undoes(self, undone: list[Callable[[], None]]) -> list[str]:
         problems = []
-        while self._compensations:
+        for undo in undone:
             try:
-                self._compensations.pop()()
+                undo()
             except Outcome as outcome:
                 problems.append(outcome.says)
+        return [*problems, *self._all_fenced()]
+
+    def _all_fenced(self) -> list[str]:
         try:
             self.fences_all()
         except Outcome as outcome:
-            problems.append(outcome.says)
-        return problems
+            return [outcome.says]
+        return []
+
+    def _ended_since(self, seen: int) -> bool:
+        """Whether a stream of this RM ended in between, except one that it closed by itself."""
+        return any(
+            entry.rm == self.connection.rm_id
+            and isinstance(entry.content, StreamEnded)
+            and entry.content.status != "OK"
+            for entry in self.exchange.history.since(seen)
+        )
 
 
 def amounts(

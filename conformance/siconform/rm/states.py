@@ -73,5 +73,10 @@ FAILED: Final = State("Failed", "Killed")
 FAILURE: Final = State("Failing", "Failed", "Killed")
 """Either of the two."""
 
-NOT_RUNNING: Final = AnotherState(NEW, ACCEPTED, RUNNING, RESUMING)
-"""Where an application is that is not kept running: no name is prescribed for it."""
+OVER: Final = State("Completed", "Failing", "Failed", "Killed", "Expired")
+"""Where an application is that is not kept running; only the names of an end are known."""
+
+KNOWN: Final = State(
+    *_names((NEW, ACCEPTED, RUNNING, RESUMING, WAITING, COMPLETED, FAILURE)), "Expired", "Rejected"
+)
+"""Any state by a name of the texts; who uses others says nothing that can be judged."""

@@ -1,14 +1,12 @@
 """The scheduler's own timers, as far as the kit was told how long they run."""
 
 from functools import cached_property
-from typing import Final
 
 from siconform.outcomes import PremiseLost
 from siconform.rm.offered import Offered
 from siconform.rm.speaking import Speaking
+from siconform.targets.terms import PLAIN, Terms
 from siconform.targets.timers import UNKNOWN, Timers
-
-LONGEST: Final = 45.0  # seconds a test sleeps for one timer
 
 
 class TimerVerbs(Speaking, Offered):
@@ -17,6 +15,7 @@ class TimerVerbs(Speaking, Offered):
     ``known`` are those of targets of this kind, ``stated`` those the user told.
     """
 
+    terms: Terms = PLAIN
     known: Timers = UNKNOWN
     stated: Timers = UNKNOWN
 
@@ -55,8 +54,10 @@ class TimerVerbs(Speaking, Offered):
     def _can_be_waited_for(self, seconds: float | None, what: str, option: str) -> float:
         if seconds is None:
             raise PremiseLost(f"not known: {what} (tell it with {option} SECONDS)")
-        if seconds > LONGEST and not self.exchange.history.clock.is_virtual:
+        longest = self.terms.longest_timer
+        if seconds > longest and not self.exchange.history.clock.is_virtual:
             raise PremiseLost(
-                f"{what} is {seconds:g} s, too long to wait for ({LONGEST:g} s at most)"
+                f"{what} is {seconds:g} s, too long to wait for ({longest:g} s at most: "
+                "--longest-timer SECONDS)"
             )
         return seconds

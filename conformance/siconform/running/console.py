@@ -3,15 +3,16 @@
 import os
 import textwrap
 from collections.abc import Iterable
-from typing import TextIO
+from contextlib import suppress
+from typing import Any, TextIO
 
 import click
 import pytest
 
 from siconform import __version__, summary
+from siconform.guarding import silence
 from siconform.policy import RunVerdict
 from siconform.results import Run
-from siconform.running.failure_text import again_command
 from siconform.running.options import Settings
 from siconform.verdicts import Verdict
 
@@ -30,6 +31,7 @@ class Console:
 
     def __init__(self, stream: TextIO, verbosity: int) -> None:
         self._stream = stream
+        self.broken = ""  # why nothing can be written there any more
         self._verbosity = verbosity
         self._terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         self._colour = self._terminal and "NO_COLOR" not in os.environ
@@ -71,8 +73,10 @@ class Console:
             self._lines(summary.recorded(run.findings))
         if self._verbosity >= 0:
             self._lines(summary.counts(run))
+            self._lines(summary.observed(run))
             self.line(f"  results in {_shown(settings)}: {_files(run)}")
-            self._lines(() if nobody_there else summary.next_steps(run, again_command(settings)))
+            self._lines(() if nobody_there else summary.next_steps(run, settings.command_line))
+            self._lines(summary.not_looked_for(run, settings.explore))
         if run.judgement.exit_code:
             self.line(f"(exit code {int(run.judgement.exit_code)})")
 
@@ -81,8 +85,18 @@ class Console:
         encoding = self._stream.encoding or "utf-8"
         plain = text.encode(encoding, "replace").decode(encoding)
         styled = click.style(plain, fg=colour, bold=True) if colour and self._colour else plain
-        self._stream.write(styled + "\n")
-        self._stream.flush()
+        self._write(styled + "\n")
+
+    def _write(self, text: str) -> None:
+        """What nobody can read any more, as after ``| head``, must not end a run in its middle."""
+        if self.broken:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError as error:
+            self.broken = f"standard output cannot be written to: {error.strerror}"
+            silence(self._stream)
 
     def _lines(self, lines: Iterable[str]) -> None:
         for text in lines:
@@ -101,8 +115,33 @@ class Console:
     def _rewrite(self, text: str) -> None:
         padded = text.ljust(self._progress)
         self._progress = len(text)
-        self._stream.write(f"\r{padded}\r{text}")
-        self._stream.flush()
+        self._write(f"\r{padded}\r{text}")
+
+
+class Dispensable:
+    """A stream nobody depends on: a run goes on where it cannot be written to."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """All of it, as far as anybody can tell."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """If that can be done."""
+        with suppress(OSError):
+            self._stream.flush()
+
+    def close(self) -> None:
+        """The same."""
+        with suppress(OSError):
+            self._stream.close()
 
 
 def _fitted(line: str) -> list[str]:

@@ -1,8 +1,11 @@
 """Controls a run: hears every report, judges at the end, writes the results."""
 
 import contextlib
+import sys
 import time
+from collections.abc import Generator
 from datetime import UTC, datetime
+from typing import Any, Final
 
 import pytest
 from _pytest.junitxml import xml_key
@@ -12,13 +15,16 @@ from siconform.policy import ExitCode, judge
 from siconform.results import Run, TargetFacts
 from siconform.running import carrying
 from siconform.running.console import Console
-from siconform.running.failure_text import again_command
+from siconform.running.folder import CannotWrite
 from siconform.running.ledger import Ledger
-from siconform.running.options import Settings
+from siconform.running.options import STARTED_AS, Settings
 from siconform.targets.opening import describe
 from siconform.verdicts import Verdict
 
 _OF_THE_CATALOGUE = (Verdict.PASS, Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM)
+TOLD: Final = "siconform"
+"""Under this name a worker is told what its command line does not say."""
+
 _CRASHED = "???"  # the phase xdist reports when a worker died
 
 
@@ -33,6 +39,7 @@ class Controller:
         self._began = time.monotonic()
         self._done = 0
         self._failed = 0
+        self._stopped = False  # by an option such as -x
 
     def not_begun(self, why: str) -> ExitCode:
         """There is no target: write down that nothing ran."""
@@ -40,12 +47,24 @@ class Controller:
         run = self._finish(ended_by=0)
         return run.judgement.exit_code
 
-    def pytest_sessionstart(self) -> None:
-        """Say what begins; leave honest results in case this process is killed."""
-        self._console.header(self.settings, *describe(self.settings))
+    def begins(self) -> None:
+        """Leave honest results in case this process is killed; CannotWrite where that fails."""
         self.ledger.ended_early = "the run did not come to its end"
-        self._write(self._run(ended_by=int(ExitCode.INTERRUPTED)))
+        try:
+            self._write(self._run(ended_by=int(ExitCode.INTERRUPTED)))
+        except OSError as error:
+            raise CannotWrite(self._unwritten(error)) from None
         self.ledger.ended_early = ""
+
+    def pytest_sessionstart(self) -> None:
+        """Say what begins."""
+        self._console.header(self.settings, *describe(self.settings))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """A worker reads the same command line; this it cannot see there."""
+        option = node.config.option
+        node.workerinput[TOLD] = (option.results, getattr(option, STARTED_AS[2:].replace("-", "_")))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -75,24 +94,50 @@ class Controller:
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C, SIGTERM or pytest.exit()."""
         said = str(excinfo.value)
+        if isinstance(excinfo.value, KeyboardInterrupt) and excinfo.type is not KeyboardInterrupt:
+            # pytest's and xdist's own kinds of it: an end by -x or --maxfail
+            self._stopped, self.ledger.ended_early = True, said
+            return
         self.ledger.ended_early = f"interrupted ({said})" if said else "interrupted"
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Judge, write, tell; the exit code is the policy's."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(
+        self, session: pytest.Session, exitstatus: int
+    ) -> Generator[None, None, None]:
+        """Judge, write, tell; the exit code is the policy's, whatever others have to say then."""
         stopped = session.shouldfail or session.shouldstop
         if stopped and not self.ledger.ended_early:
             self.ledger.ended_early = str(stopped)
-        run = self._run(int(exitstatus))
+        ended_by = int(pytest.ExitCode.TESTS_FAILED if self._stopped else exitstatus)
+        run = self._run(ended_by)
+        with contextlib.suppress(OSError):
+            self._write(run)  # before others end, who may take their time
         self._tell_junit(session.config, run)
-        session.exitstatus = int(run.judgement.exit_code)
-        self._finish(int(exitstatus))
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  # of whoever else writes something
+            self.ledger.broke(f"something could not be written: {_in_short(error)}")
+        session.exitstatus = int(self._finish(ended_by).judgement.exit_code)
 
     def _finish(self, ended_by: int) -> Run:
+        """Write and tell; what cannot be written or told is a fault of ours, and no verdict."""
         run = self._run(ended_by)
-        self._write(run)
+        try:
+            self._write(run)
+        except OSError as error:
+            self.ledger.broke(self._unwritten(error))
+            run = self._run(ended_by)
         self._console.finish(run, self.settings)
+        if self._console.broken:
+            self.ledger.broke(self._console.broken)
+            run = self._run(ended_by)
+            with contextlib.suppress(OSError):
+                self._write(run)
+            _complain(f"{self._console.broken}; the results are in {self.settings.results}")
         return run
+
+    def _unwritten(self, error: OSError) -> str:
+        return f"results cannot be written to {self.settings.results}: {error.strerror}"
 
     def _run(self, ended_by: int) -> Run:
         findings = self.ledger.findings()
@@ -107,8 +152,10 @@ class Controller:
             started=self._started,
             seconds=time.monotonic() - self._began,
             left_out=self.ledger.left_out,
-            command=again_command(self.settings),
+            command=str(self.settings.command_line),
             notes=self.ledger.notes,
+            observed=self.ledger.habits(),
+            without=sorted(self.settings.terms.without),
             failures=self.ledger.failures,
         )
 
@@ -135,3 +182,13 @@ class Controller:
         for finding in run.findings:
             if finding.verdict not in _OF_THE_CATALOGUE:
                 xml.add_global_property(finding.requirement.id, finding.verdict.value)
+
+
+def _in_short(error: Exception) -> str:
+    said = error.strerror if isinstance(error, OSError) else ""
+    return said or f"{type(error).__name__}: {error}"
+
+
+def _complain(sentence: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"siconform: {sentence}\n")

@@ -1,13 +1,12 @@
 """What people read about one failure: enough to act on without opening a file."""
 
-import shlex
 import textwrap
 from collections.abc import Sequence
 
 from siconform.catalogue import Requirement, find_requirement
 from siconform.listing import SAYS_SO
 from siconform.outcomes import Outcome
-from siconform.running.options import Settings
+from siconform.running.command_line import CommandLine
 from siconform.verdicts import Evidence, Verdict
 
 _INDENT = " " * 6
@@ -15,7 +14,7 @@ _WIDTH = 96
 
 
 def failure_text(
-    told: Sequence[Evidence], outcome: Outcome | None, details: str, again: str
+    told: Sequence[Evidence], outcome: Outcome | None, details: str, command: CommandLine
 ) -> str:
     """About the first of ``told``: requirement, expectation, what happened, what next.
 
@@ -34,26 +33,10 @@ def failure_text(
     if details:
         lines += ["", details]
     lines += ["", _labelled("test", evidence.test)]
-    lines.append(_labelled("again", f"{again} -k {requirement.id}"))
+    lines.append(_labelled("again", command.again(requirement.id)))
     if evidence.verdict is not Verdict.KIT_ERROR:
         lines.append(_labelled("known?", f"add to your baseline:\n{_entry(evidence)}"))
     return "\n".join(lines)
-
-
-def again_command(settings: Settings, command: str = "siconform run") -> str:
-    """The command with the options that name the same target."""
-    words = [command]
-    if settings.address:
-        words.append(f"--target {settings.address}")
-    elif settings.named is not None:
-        words.append(f"--target {settings.named.full_name}")
-    elif settings.command:
-        words.append(f"--target-command {shlex.quote(settings.command)}")
-    if settings.revision_given:
-        words.append(f"--revision {settings.revision}")
-    if settings.real_clock:
-        words.append("--real-clock")
-    return " ".join(words)
 
 
 def source_of(requirement: Requirement) -> str:

@@ -1,18 +1,30 @@
 """From ``siconform run`` to pytest: the suite, the plugin, nothing of the user's own project."""
 
 import contextlib
+import json
+import math
 import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
 import pytest
 
+from siconform.policy import ExitCode
+from siconform.running.command_line import (
+    RESULTS,
+    default_results,
+    started_as,
+    tests_apart,
+    value_of,
+)
+from siconform.running.folder import ResultsFolder
 from siconform.running.index import suite_folder
-from siconform.running.options import RESULTS
+from siconform.running.options import STARTED_AS
 from siconform.targets.attached import is_address
 
 _PLUGINS: Final = ("siconform.plugin", "xdist", "timeout")
@@ -21,9 +33,8 @@ _OFF: Final = ("terminalprogress",)
 _WORKERS: Final = 4  # more than a small machine has cores: half of the time tests wait
 _WAITING_WORKERS: Final = 8  # a named target is light, and tests wait for its timers mostly
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
-_A_TEST: Final = re.compile(r"(.*/)?test_\w+\.py(::.*)?")
-_TAKES_A_TEST: Final = frozenset({"--deselect", "--ignore", "--ignore-glob"})
-_ALONE: Final = ("--pdb", "--collect-only", "--co", "--help", "-h", "--version", "--markers")
+_SHOWS: Final = ("--collect-only", "--co", "--help", "-h", "--version", "--markers", "--fixtures")
+_ALONE: Final = ("--pdb", *_SHOWS)
 _AN_ID: Final = re.compile(r"SI-[A-Z]+-\d{3}", re.IGNORECASE)
 
 
@@ -36,12 +47,20 @@ def run(options: Sequence[str]) -> int:
 
     NoSuchTest when they name a test file that is not there.
     """
+    if not set(_SHOWS) & set(options):
+        _forget_older(options)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in _FOREIGN:
         os.environ.pop(name, None)
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _CtrlC())
     with contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))):
-        return int(pytest.main(arguments(options)))
+        code = int(pytest.main(arguments(options)))
+    if code == pytest.ExitCode.INTERNAL_ERROR:
+        sys.stderr.write("siconform: the kit itself broke: see above\n")
+        return ExitCode.KIT_ERROR
+    return code
 
 
 def arguments(options: Sequence[str]) -> list[str]:
@@ -54,7 +73,8 @@ def arguments(options: Sequence[str]) -> list[str]:
         fixed += ["-p", _ALLURE]
     for plugin in _OFF:
         fixed += ["-p", f"no:{plugin}"]
-    results = Path(_value(options, "--results") or RESULTS).absolute()
+    fixed.append(f"{STARTED_AS}={json.dumps([started_as('run'), list(options)])}")
+    results = Path(value_of(options, "--results") or RESULTS).absolute()
     fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed and the like
     chosen, tests = _tests_apart(options, suite)
     return [*fixed, *_workers(options), *chosen, *(tests or [str(suite)])]
@@ -80,13 +100,16 @@ class _Sentences:
 
 def _tests_apart(options: Sequence[str], suite: Path) -> tuple[list[str], list[str]]:
     """Options, and the tests named among them, as summaries name them (suite/test_nodes.py)."""
-    chosen, tests = [], []
-    for before, option in zip(["", *options], options, strict=False):
-        if _A_TEST.fullmatch(option) and before not in _TAKES_A_TEST:
-            tests.append(_located(option, suite.parent))
-        else:
-            chosen.append(option)
-    return chosen, tests
+    chosen, tests = tests_apart(options)
+    return chosen, [_located(test, suite.parent) for test in tests]
+
+
+def _forget_older(options: Sequence[str]) -> None:
+    """Whatever is wrong with the options, no older verdict is left to be read as this run's."""
+    given = value_of(options, "--results")
+    folder = default_results(options) if given is None else given
+    if folder.strip():
+        ResultsFolder(Path(folder).absolute()).forget()
 
 
 def _located(test: str, suite_is_in: Path) -> str:
@@ -102,20 +125,29 @@ def _workers(options: Sequence[str]) -> list[str]:
     """Several where the kit starts the target and there is enough to do; the user may say so."""
     if any(re.match(r"-n|--numprocesses|--dist|--tx", o) or o in _ALONE for o in options):
         return []
-    target = _value(options, "--target")
-    one_test = _AN_ID.fullmatch(_value(options, "-k")) is not None
+    target = value_of(options, "--target") or ""
+    one_test = _AN_ID.fullmatch(value_of(options, "-k") or "") is not None
     if is_address(target) or one_test:
         return []
     return ["-n", str(_WAITING_WORKERS if target else _WORKERS), "--dist", "worksteal"]
 
 
-def _value(options: Sequence[str], flag: str) -> str:
-    for option, following in zip(options, [*options[1:], ""], strict=False):
-        if option == flag:
-            return following
-        if option.startswith(f"{flag}="):
-            return option.partition("=")[2]
-    return ""
+class _CtrlC:
+    """Interrupts the run; a second one while the first is being taken up says nothing new.
+
+    Python would raise it in the middle of that, where nobody expects it.
+    """
+
+    _TAKEN_UP: Final = 0.25  # seconds
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def __call__(self, *_: object) -> None:
+        now = time.monotonic()
+        since, self._last = now - self._last, now
+        if since > self._TAKEN_UP:
+            raise KeyboardInterrupt
 
 
 def _interrupt(*_: object) -> None:

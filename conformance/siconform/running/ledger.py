@@ -22,6 +22,8 @@ class Ledger:
     monitored: dict[tuple[str, str, Verdict], int] = field(default_factory=dict)
     tests: dict[str, list[str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    observed: dict[str, dict[str, None]] = field(default_factory=dict)
+    slowest_placement: float = 0.0
     kit_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -40,15 +42,25 @@ class Ledger:
                 self.tests.update(content["tests"])
                 self.left_out.update(content["left_out"])
             case Parcel.TARGET:
-                self.met_target = self.met_target or content.get("met", False)
-                if content.get("at_start") and not self.lost_at_start:
-                    self.lost_at_start = content["lost"]
+                self._note_contact(content)
+            case Parcel.OBSERVED:
+                self._note_habits(content)
             case Parcel.KIT_ERROR:
                 self.broke(content)
             case Parcel.NOTE:
                 self.notes.append(content)
             case Parcel.FAILURE:
                 self.failures.append(Failure(test, Verdict(content["verdict"]), content["text"]))
+
+    def _note_contact(self, told: Mapping[str, Any]) -> None:
+        self.met_target = self.met_target or told.get("met", False)
+        if told.get("at_start") and not self.lost_at_start:
+            self.lost_at_start = told["lost"]
+
+    def _note_habits(self, told: Mapping[str, Any]) -> None:
+        self.slowest_placement = max(self.slowest_placement, told["slowest"])
+        for name, value in told["habits"].items():
+            self.observed.setdefault(name, {})[value] = None
 
     def broke(self, what: str) -> None:
         """Something of ours went wrong that no requirement can be named for."""
@@ -62,6 +74,11 @@ class Ledger:
             self._enter(Evidence(identifier, Verdict.KIT_ERROR, test, says))
         if not ids:
             self.broke(f"{test}: {says}")
+
+    def habits(self) -> dict[str, str]:
+        """What the kit found out about the target by itself; workers may see several things."""
+        pace = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
+        return {**pace, **{name: " / ".join(values) for name, values in self.observed.items()}}
 
     def findings(self) -> list[Finding]:
         """One for every requirement of the revision, in the order of the catalogue."""

@@ -1,5 +1,7 @@
 """The options of a run: the same for pytest, ``siconform run`` and ``nox -s conformance --``."""
 
+import argparse
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +12,23 @@ import pytest
 from siwire import DEFAULT_REVISION, Revision, find_revision
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
+from siconform.catalogue.features import Feature, find_feature
+from siconform.running.command_line import (
+    RESULTS,
+    SELECTED,
+    CommandLine,
+    default_results,
+    started_as,
+)
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named
+from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG, PLAIN, Terms, read_config
 from siconform.targets.timers import Timers
 
-RESULTS: Final = "build/conformance"
+STARTED_AS: Final = "--started-as"  # no option for people: how the kit was started, as JSON
+EXPLORING: Final = 10.0  # seconds of a run
+NO_BASELINE: Final = "none"  # as the value of --baseline
 FROM_APPLICATION: Final = "application"  # as the value of --placeholder-timeout
 
 
@@ -66,11 +79,50 @@ OPTIONS: Final = (
         "how long an RM that lost its connection is kept before it is stopped",
     ),
     Option(
+        "--longest-timer",
+        "SECONDS",
+        f"how long one test may wait for a timer of the scheduler (default: {LONGEST_TIMER:g}); "
+        "what takes longer could not be judged",
+    ),
+    Option(
         "--real-clock",
         "",
         "run the embedded reference by the clock on the wall, not by one the kit moves on",
     ),
-    Option("--results", "DIR", f"where the results go (default: {RESULTS})", of_the_target=False),
+    Option(
+        "--without",
+        "FEATURE",
+        "the target does not offer this (several: FEATURE,FEATURE): what no text demands does not "
+        f"apply then, and what one does fails. Features: {', '.join(Feature)}",
+    ),
+    Option(
+        "--config",
+        "FILE",
+        "the configuration the RM sends when it registers, in the target's own format, or "
+        f'"{NO_CONFIG}" (default: fixtures/queues/conformance.yaml); its queues have to be there',
+    ),
+    Option(
+        "--rm-version",
+        "VERSION",
+        "the version the RM names when it registers (default: the name of the revision)",
+    ),
+    Option(
+        "--no-proposals",
+        "",
+        "do not ask the target for short timers in extraConfig when the RM registers",
+    ),
+    Option(
+        "--start-timeout",
+        "SECONDS",
+        "how long a scheduler the kit starts may take until it listens (default: 30, or what the "
+        "named target says)",
+    ),
+    Option(
+        "--results",
+        "DIR",
+        f"where the results go (default: {RESULTS}; for a part of the suite {SELECTED})",
+        of_the_target=False,
+    ),
     Option(
         "--disruptive",
         "",
@@ -79,15 +131,16 @@ OPTIONS: Final = (
     ),
     Option(
         "--explore",
-        "",
-        "make a few arbitrary histories also with a scheduler that is not the embedded reference "
-        "(more of them: siconform explore)",
+        "SECONDS",
+        "how long to look for trouble with arbitrary histories, always the same ones; 0 for not at "
+        f"all (default: {EXPLORING:g}; other ones and smaller: siconform explore)",
         of_the_target=False,
     ),
     Option(
         "--baseline",
         "FILE",
-        "known deviations (default: those recorded with the named target)",
+        f'known deviations, or "{NO_BASELINE}" to be told of all of them anew (default: those '
+        "recorded with the named target)",
         of_the_target=False,
     ),
 )
@@ -108,11 +161,14 @@ class Settings:
     named: NamedTarget | None
     time_scale: float
     timers: Timers  # as far as the user told them
+    terms: Terms  # how to register, and what is not offered
     real_clock: bool  # also for the embedded reference
+    start_timeout: float | None  # seconds, where the user says it
     results: Path
     disruptive: bool
-    explore: bool
+    explore: float  # seconds for arbitrary histories, 0: none
     baseline: Baseline
+    command_line: CommandLine  # that was given
 
     @property
     def restartable(self) -> bool:
@@ -133,6 +189,7 @@ def add_options(parser: pytest.Parser) -> None:
             group.addoption(option.flag, metavar=option.metavar, default=None, help=option.help)
         else:
             group.addoption(option.flag, action="store_true", default=False, help=option.help)
+    group.addoption(STARTED_AS, default=None, help=argparse.SUPPRESS)
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -140,16 +197,37 @@ def read_settings(config: pytest.Config) -> Settings:
     return settings_from(config.getoption)
 
 
+def results_given(config: pytest.Config) -> Path:
+    """Where the results of this run go; BadOption where that is given and empty.
+
+    The workers of a run are told it by the same option.
+    """
+    given: str | None = config.getoption("--results")
+    if given is None:
+        given = default_results([str(word) for word in config.invocation_params.args])
+    _refuse_empty("--results", given)
+    return Path(given).absolute()
+
+
+def started(config: pytest.Config) -> CommandLine:
+    """The command line of this run, kept in its options for the workers."""
+    if config.getoption(STARTED_AS) is None:
+        words = ["python", "-m", "pytest"], [str(word) for word in config.invocation_params.args]
+        config.option.started_as = json.dumps(words)
+    return _command_line(config.getoption(STARTED_AS))
+
+
 def settings_from(get: Callable[[str], Any]) -> Settings:
     """The same from wherever ``get`` has the value of a flag, None where it was not given."""
+    for option in OPTIONS:
+        if option.metavar:
+            _refuse_empty(option.flag, get(option.flag))
     target, command = get("--target"), get("--target-command")
     if target and command:
         raise BadOption("--target and --target-command are two ways to name one target: give one")
     named = None
     if target and not is_address(target):
         named = _named(target)
-    if command is not None and not command.strip():
-        raise BadOption("--target-command is empty")
     revision = _revision(get("--revision"), named)
     return Settings(
         revision=revision,
@@ -159,11 +237,14 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         named=named,
         time_scale=_time_scale(get("--time-scale")),
         timers=_timers(get),
+        terms=_terms(get, named),
         real_clock=bool(get("--real-clock")),
+        start_timeout=_seconds("--start-timeout", get("--start-timeout")),
         results=Path(get("--results") or RESULTS).absolute(),
         disruptive=bool(get("--disruptive")),
-        explore=bool(get("--explore")),
+        explore=_exploring(get("--explore")),
         baseline=_baseline(get("--baseline"), named, revision),
+        command_line=_command_line(get(STARTED_AS)),
     )
 
 
@@ -171,6 +252,21 @@ def starts_on_virtual_time(config: pytest.Config) -> bool:
     """Whether the target of this run is one the kit starts with a clock it can move on."""
     get: Callable[[str], Any] = config.getoption
     return not (get("--target") or get("--target-command") or get("--real-clock"))
+
+
+def _refuse_empty(flag: str, value: str | None) -> None:
+    """An unset variable of a script must not choose another target than the one it names."""
+    if value is not None and not value.strip():
+        raise BadOption(
+            f"{flag} is empty (a variable that is not set?): give a value or leave it out"
+        )
+
+
+def _command_line(given: str | None) -> CommandLine:
+    if given is None:
+        return CommandLine(started_as("run"))
+    words, options = json.loads(given)
+    return CommandLine(tuple(words), tuple(options))
 
 
 def _named(target: str) -> NamedTarget:
@@ -204,6 +300,31 @@ def _timers(get: Callable[[str], Any]) -> Timers:
     )
 
 
+def _exploring(text: str | None) -> float:
+    if text is None:
+        return EXPLORING
+    return 0.0 if text.strip() == "0" else _number_above_zero("--explore", text)
+
+
+def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
+    known = named.terms if named is not None else PLAIN
+    names = [name for name in (get("--without") or "").split(",") if name.strip()]
+    try:
+        without = known.without.union(find_feature(name) for name in names)
+        config = get("--config")
+        config = known.config if config is None else read_config(config, Path())
+    except LookupError as error:
+        raise BadOption(str(error)) from None
+    version = get("--rm-version")
+    return Terms(
+        known.version if version is None else version,
+        config,
+        known.proposes_timers and not get("--no-proposals"),
+        without,
+        _seconds("--longest-timer", get("--longest-timer")) or LONGEST_TIMER,
+    )
+
+
 def _seconds(flag: str, text: str | None) -> float | None:
     return None if text is None else _number_above_zero(flag, text)
 
@@ -219,6 +340,8 @@ def _number_above_zero(flag: str, text: str) -> float:
 
 
 def _baseline(file: str | None, named: NamedTarget | None, revision: Revision) -> Baseline:
+    if file == NO_BASELINE:
+        return Baseline()
     recorded = named.baselines.get(revision.name) if named is not None else None
     path = Path(file) if file else recorded
     if path is None:

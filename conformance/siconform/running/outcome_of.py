@@ -6,6 +6,7 @@ import pytest
 
 from siconform.outcomes import (
     CameLate,
+    LacksWhatIsDemanded,
     NotAsTheTextSays,
     NotForThisTarget,
     NotOffered,
@@ -37,6 +38,8 @@ def ending_of_setup(raised: BaseException | None) -> Ending | None:
     if raised is None:
         return None
     ending = ending_of_body(raised)
+    if isinstance(raised, LacksWhatIsDemanded):
+        return ending
     if ending.verdict in (Verdict.FAIL, Verdict.LATE):
         return Ending(Verdict.COULD_NOT_RUN, f"premise: {ending.says}", ending.outcome)
     return ending

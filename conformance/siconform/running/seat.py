@@ -31,9 +31,25 @@ class Seat:
             )
         return self._targets[real_clock]
 
-    def alive(self) -> bool:
-        """Whether the process is still there, or all of them."""
-        return all(target.alive() for target in self._targets.values())
+    def gone(self, broken: str) -> str:
+        """Why nothing can be said of the target any more, or "".
+
+        ``broken`` is how a connection to it broke, if one did: what is ours may be about to end
+        then, and what is not may be somebody else's process by now.
+        """
+        patience = _DEATH_PATIENCE if broken else 0.0
+        for target in self._targets.values():
+            if isinstance(target, ProcessTarget):
+                ended = target.ended(patience)
+                if ended or not target.alive():
+                    return f"the target died: {ended}"
+                if not target.listens():
+                    return "the target died: nothing listens there any more"
+        if self._settings.address and self._targets:
+            if broken:
+                return f"the connection to the target broke: {broken}"
+            return self._gone()
+        return ""
 
     def how_it_ended(self) -> str:
         """For people: exit status and last words, as far as known; "" while it runs."""

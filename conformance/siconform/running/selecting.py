@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from siconform.catalogue import catalogue
-from siconform.running.options import Settings
+from siconform.running.options import EXPLORING, Settings
 from siconform.running.spreading import spread
 from siconform.targets.traits import RACES
 
@@ -20,7 +20,10 @@ FAULT = pytest.StashKey[str]()
 LEFT_OUT_DISRUPTIVE = (
     "may leave the scheduler unusable and the kit cannot start this one again; give --disruptive"
 )
-LEFT_OUT_EXPLORING = "makes arbitrary histories; give --explore, or use siconform explore"
+EXPLORED_AT_MOST = 5.0
+"""So many times what was to be explored: the last history comes to its end, and is made smaller."""
+
+LEFT_OUT_EXPLORING = "makes arbitrary histories, and --explore is 0"
 
 
 @dataclass(slots=True)
@@ -88,8 +91,11 @@ class Selector:
             and not settings.disruptive
         ):
             return LEFT_OUT_DISRUPTIVE
-        if item.get_closest_marker("explores") and not (settings.of_the_kit or settings.explore):
-            return LEFT_OUT_EXPLORING
+        if item.get_closest_marker("explores"):
+            if not settings.explore:
+                return LEFT_OUT_EXPLORING
+            limit = EXPLORED_AT_MOST * (settings.explore + EXPLORING) * settings.time_scale
+            item.add_marker(pytest.mark.timeout(limit))
         return _race(item, settings)
 
 

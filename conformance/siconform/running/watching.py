@@ -10,17 +10,22 @@ import pytest
 
 from siconform import monitors
 from siconform.catalogue import Level, catalogue
-from siconform.outcomes import TargetLost
-from siconform.rm.history import HISTORY
+from siconform.catalogue.features import FEATURES, find_feature, not_offered
+from siconform.outcomes import LacksWhatIsDemanded, NotOffered, TargetLost
+from siconform.rm.facts import StreamEnded
+from siconform.rm.history import HISTORY, Exchange
+from siconform.rm.judged import Judged
+from siconform.rm.observed import OBSERVED
 from siconform.running import carrying, labels
 from siconform.running.carrying import Parcel
-from siconform.running.failure_text import again_command, failure_text
+from siconform.running.failure_text import failure_text
+from siconform.running.folder import adds
 from siconform.running.options import Settings
 from siconform.running.outcome_of import Ending, ending_of_body, ending_of_setup
 from siconform.running.seat import Seat
 from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
 from siconform.targets import TargetUnavailable
-from siconform.verdicts import BAD, Evidence, Verdict, worst_first
+from siconform.verdicts import BAD, REACHED, Evidence, Verdict, worst_first
 
 _DIFFERS = (
     (re.compile(r"\bsiconform-\w[\w-]*-\d+"), "<rm>"),
@@ -28,6 +33,13 @@ _DIFFERS = (
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?"), "<id>"),
     (re.compile(r"\b[0-9a-f]{12,}(?:-\d+)?\b"), "<id>"),
 )
+
+_OF_THE_TRANSPORT = re.compile(
+    r"socket closed|connection (reset|refused|dropped|aborted)|broken pipe|failed to connect|goaway"
+    r"|recvmsg|end of tcp stream",
+    re.IGNORECASE,
+)
+"""Details of a status that gRPC itself made up when the other side was gone."""
 
 
 class Watcher:
@@ -46,6 +58,22 @@ class Watcher:
             raise BrokenTest(item.stash[FAULT])
         if _uses_target(item) and self._seat.given_up:
             raise TargetLost(self._seat.given_up)
+        self._check_offered(item)
+
+    def _check_offered(self, item: pytest.Item) -> None:
+        """What the target was said not to offer is not tried: it fails only if a text demands it.
+
+        A test of several requirements takes all their features for granted.
+        """
+        known = (catalogue()[i] for i in self._relevant(item.stash[REQUIREMENTS]))
+        needed = {find_feature(name) for requirement in known for name in requirement.features}
+        for feature in sorted(needed & self._settings.terms.without):
+            demanded = FEATURES[feature].demanded_by
+            if demanded:
+                raise LacksWhatIsDemanded(
+                    f"said not to offer {feature}, which the text demands", expected=demanded
+                )
+            raise NotOffered(not_offered(feature))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -62,9 +90,16 @@ class Watcher:
         elif report.when == "call":
             ending = self._unless_dead(item, ending_of_body(raised))
             self._tell(item, report, ending, self._monitored(item, report))
+            self._tell_observed(item, report)
         elif raised is not None:
             self._tell_teardown(item, report, raised)
         return report
+
+    def _tell_observed(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        observed = item.stash.get(OBSERVED, None)
+        if observed is not None:
+            told = {"habits": dict(observed.told()), "slowest": observed.pace.slowest}
+            carrying.put(report, Parcel.OBSERVED, told)
 
     def _send_selection(self, report: pytest.TestReport) -> None:
         if self._selection is not None:
@@ -72,10 +107,14 @@ class Watcher:
             self._selection = None
 
     def _unless_dead(self, item: pytest.Item, ending: Ending) -> Ending:
-        """A dead target never passes."""
-        if ending.verdict is Verdict.PASS and _uses_target(item) and not self._seat.alive():
-            return Ending(Verdict.COULD_NOT_RUN, f"the target died: {self._seat.how_it_ended()}")
-        return ending
+        """A dead target never passes, and nothing is held against it that it did not live to do."""
+        if ending.verdict not in REACHED or not _uses_target(item):
+            return ending
+        gone = self._seat.gone(_broken(item.stash.get(HISTORY, None)))
+        if not gone:
+            return ending
+        lost = TargetLost(gone, expected=ending.outcome.expected if ending.outcome else "")
+        return Ending(Verdict.COULD_NOT_RUN, gone, lost)
 
     def _monitored(self, item: pytest.Item, report: pytest.TestReport) -> list[Evidence]:
         exchange = item.stash.get(HISTORY, None)
@@ -173,10 +212,22 @@ class Watcher:
         exchange = item.stash.get(HISTORY, None)
         details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
         if exchange is not None:
-            exchange.write_jsonl(self._history_file(item))
+            self._keep(item, report, exchange, Judged.of(told[0], ending.outcome))
             details = "\n\n".join(filter(None, [details, exchange.render()]))
         outcome = None if told[0].monitor else ending.outcome
-        return failure_text(told, outcome, details, again_command(self._settings))
+        return failure_text(told, outcome, details, self._settings.command_line)
+
+    def _keep(
+        self, item: pytest.Item, report: pytest.TestReport, exchange: Exchange, judged: Judged
+    ) -> None:
+        """The history with what was said of it; where there is no room, that is a fault of ours."""
+        file = self._history_file(item)
+        try:
+            exchange.write_jsonl(adds(self._settings.results, file))
+            judged.add_to(file)
+        except OSError as error:
+            sentence = f"the history {file.name} cannot be written: {error.strerror}"
+            carrying.put(report, Parcel.KIT_ERROR, sentence)
 
     def _history_file(self, item: pytest.Item) -> Path:
         return self._settings.results / "histories" / f"{safe_name(item.nodeid)}.jsonl"
@@ -230,6 +281,17 @@ def safe_name(node_id: str) -> str:
 def _recorded(item: pytest.Item) -> tuple[str, ...]:
     exchange = item.stash.get(HISTORY, None)
     return tuple(stable(capability) for capability in exchange.recorded) if exchange else ()
+
+
+def _broken(exchange: Exchange | None) -> str:
+    """What the transport said when a connection broke during the test, or ""."""
+    for entry in exchange.entries() if exchange is not None else ():
+        ended = entry.content
+        if not isinstance(ended, StreamEnded) or ended.status != "UNAVAILABLE":
+            continue
+        if _OF_THE_TRANSPORT.search(ended.details):
+            return ended.details
+    return ""
 
 
 def _uses_target(item: pytest.Item) -> bool:

@@ -4,23 +4,30 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from enum import Enum
+from math import ceil
 from typing import TYPE_CHECKING
 
 import pytest
 
+from siconform.catalogue import catalogue
+from siconform.catalogue.features import find_feature
 from siconform.marks import waits
 from siconform.rm.history import HISTORY, Exchange
 from siconform.rm.newcomer import Newcomer
+from siconform.rm.observed import OBSERVED
 from siconform.rm.patience import Patience
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
-from siconform.running.options import starts_on_virtual_time
+from siconform.running.options import read_settings, starts_on_virtual_time
+from siconform.running.selecting import REQUIREMENTS
 from siconform.targets import Target
 
 if TYPE_CHECKING:
     from siconform.exploring.exploration import Exploration
 
 SEED = 2023
+STEPS = 25  # of one arbitrary history, at most
+HISTORIES_A_SECOND = 1.2  # at most, so that a quick scheduler is done earlier
 
 
 class Runs(Enum):
@@ -74,10 +81,14 @@ def rm(
     session: Session, request: pytest.FixtureRequest, short_name: str
 ) -> Iterator[ResourceManager]:
     """A registered RM whose ids belong to this test alone."""
+    request.node.stash[OBSERVED] = session.observed
     rm = session.resource_manager(short_name)
     request.node.stash[HISTORY] = rm.exchange
-    yield rm
-    _finish(rm, rm.exchange)
+    try:
+        _needs_features(rm, request)
+        yield rm
+    finally:  # also where the test is not for this target: what listens on would go on answering
+        _finish(rm, rm.exchange)
     if request.node.get_closest_marker("disruptive"):
         session.renew()
 
@@ -95,17 +106,21 @@ def newcomer(
     session: Session, request: pytest.FixtureRequest, short_name: str
 ) -> Iterator[Newcomer]:
     """An RM, not registered yet, that has the scheduler to itself as far as it can tell."""
+    request.node.stash[OBSERVED] = session.observed
     newcomer = session.alone(short_name)
     request.node.stash[HISTORY] = newcomer.exchange
-    yield newcomer
-    exchange = newcomer.exchange
-    exchange.end = len(exchange.history)
-    _notes(exchange, session.done_alone(newcomer))
+    try:
+        _needs_features(newcomer, request)
+        yield newcomer
+    finally:
+        exchange = newcomer.exchange
+        exchange.end = len(exchange.history)
+        _notes(exchange, session.done_alone(newcomer))
 
 
 @pytest.fixture
 def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploration":
-    """A few arbitrary histories, always the same ones; each has an RM of its own if it can."""
+    """Arbitrary histories, always the same ones; each has an RM of its own if it can."""
     from siconform.exploring.exploration import (  # noqa: PLC0415  # one worker of several needs it
         Budget,
         Exploration,
@@ -116,7 +131,9 @@ def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploratio
         if exchange is not None:
             request.node.stash[HISTORY] = exchange
 
-    few = Budget(histories=8, steps=25, seconds=20.0)
+    request.node.stash[OBSERVED] = session.observed
+    seconds = read_settings(request.config).explore
+    few = Budget(histories=ceil(HISTORIES_A_SECOND * seconds), steps=STEPS, seconds=seconds)
     return Exploration(session, few, SEED, keeps)
 
 
@@ -137,6 +154,13 @@ def numbers() -> Callable[[], int]:
     """Counts the tests of a worker."""
     counter = iter(range(1, 1_000_000))
     return lambda: next(counter)
+
+
+def _needs_features(rm: ResourceManager, request: pytest.FixtureRequest) -> None:
+    """NotOffered where the target was seen not to have what the test's requirements presuppose."""
+    for identifier in request.node.stash.get(REQUIREMENTS, ()):
+        for name in sorted(catalogue()[identifier].features):
+            rm.needs(find_feature(name))
 
 
 def _finish(rm: ResourceManager, exchange: Exchange) -> None:

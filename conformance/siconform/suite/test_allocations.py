@@ -1,10 +1,41 @@
 """Allocations: where they are, what they repeat, their identity and their end (SI-ALLOC)."""
 
+from collections.abc import Callable
+
+import pytest
+
 from siconform.marks import requirement
-from siconform.rm.facts import Allocated, PreemptionPolicy, Released, Termination
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    PreemptionPolicy,
+    Released,
+    Termination,
+)
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
+
+
+def released(rm: ResourceManager, allocation: Allocated) -> None:
+    """It is named."""
+    rm.releases(allocation)
+
+
+def released_with_all(rm: ResourceManager, allocation: Allocated) -> None:
+    """Its application is named."""
+    rm.releases_all(allocation.application)
+
+
+def gone_with_its_application(rm: ResourceManager, allocation: Allocated) -> None:
+    """Nothing of it is named."""
+    rm.removes_application(allocation.application)
+
+
+def gone_with_its_node(rm: ResourceManager, allocation: Allocated) -> None:
+    """The node is drained first, as the text has it."""
+    rm.drains(allocation.node)
+    rm.decommissions(allocation.node)
 
 
 @requirement("SI-ALLOC-001")
@@ -43,9 +74,10 @@ def test_an_allocation_has_application_and_resource_of_its_ask(rm: ResourceManag
     twice = rm.asks(app, resources={"memory": 2, "gpu": 1}, times=2)
     once = rm.asks(other, resources={"memory": 1})
 
-    rm.is_told(Allocated(twice, app, resource={"memory": 2, "gpu": 1}))
-    rm.is_told(Allocated(once, other, resource={"memory": 1}))
-    rm.collects(Allocated(twice, app, resource={"memory": 2, "gpu": 1}), most=1)
+    two = rm.is_told(Allocated(twice, app)), *rm.collects(Allocated(twice, app), most=1)
+    for allocation in two:
+        rm.gives(allocation, {"memory": 2, "gpu": 1}, below={"memory": 4})  # that is for both
+    rm.gives(rm.is_told(Allocated(once, other)), {"memory": 1})
     rm.is_not_told(Allocated(twice), Allocated(once))
 
 
@@ -78,6 +110,36 @@ def test_every_allocation_has_an_identity_of_its_own(rm: ResourceManager) -> Non
             rm.is_told(Released(identity=allocation.identity))
 
 
+@requirement("SI-ALLOC-004", "SI-ALLOC-005")
+def test_a_key_that_is_asked_for_again_gets_another_identity(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    ask = rm.asks(app)
+    former = rm.is_told(Allocated(ask))
+    rm.has_released(former)
+
+    rm.asks_again(ask)
+
+    later = rm.collects(Allocated(ask), most=1)  # nobody has to serve a key once more (C-43)
+    rm.have_different_identities([former, *later])
+    rm.records(f"the key of an ask that is over can be asked for again: {bool(later)}")
+
+
+@requirement("SI-ALLOC-004", "SI-ALLOC-005")
+def test_an_identity_does_not_come_again_with_the_application(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    former = [rm.has_allocation(app) for _ in range(3)]
+
+    rm.removes_application(app)
+    rm.fences_all()
+    rm.submits_application(app)
+    with rm.premise("an application that was removed is accepted again"):
+        rm.is_told(ApplicationAccepted(app))
+
+    rm.have_different_identities([*former, *(rm.has_allocation(app) for _ in range(3))])
+
+
 @requirement("SI-ALLOC-006")
 def test_an_allocation_names_its_queue(rm: ResourceManager) -> None:
     rm.has_node()
@@ -91,14 +153,14 @@ def test_an_allocation_names_its_queue(rm: ResourceManager) -> None:
 def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
-    closed = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
-    opened = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
+    yields = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+    takes = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True)
 
-    first = rm.asks(app, originator=True, policy=opened)
-    second = rm.asks(app, originator=False, policy=closed)
+    first = rm.asks(app, originator=True, policy=takes)
+    second = rm.asks(app, originator=False, policy=yields)
 
-    rm.is_told(Allocated(first, originator=True, preemption_policy=opened))
-    rm.is_told(Allocated(second, originator=False, preemption_policy=closed))
+    rm.is_told(Allocated(first, originator=True, preemption_policy=takes))
+    rm.is_told(Allocated(second, originator=False, preemption_policy=yields))
 
 
 @requirement("SI-ALLOC-008")
@@ -141,9 +203,34 @@ def test_the_room_of_an_ended_allocation_is_free_again(rm: ResourceManager) -> N
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
-    waiting = rm.has_pending_ask(app, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
 
     rm.releases(allocation)
 
     rm.is_told(Released(identity=allocation.identity))
-    rm.is_told(Allocated(waiting, node=node))
+    rm.is_served(waiting, node=node)
+
+
+@pytest.mark.parametrize(
+    "ends", [released, released_with_all, gone_with_its_application, gone_with_its_node]
+)
+@pytest.mark.parametrize(
+    ("queue", "another"),
+    [("root.quota", "root.quota"), ("root.parent.left", "root.parent.right")],
+    ids=["its queue", "the queue above"],
+)
+@requirement("SI-ALLOC-010")
+def test_the_share_of_an_ended_allocation_is_free_again(
+    rm: ResourceManager,
+    ends: Callable[[ResourceManager, Allocated], None],
+    queue: str,
+    another: str,
+) -> None:
+    rm.has_node(memory=10)
+    app, other_app = rm.has_application(queue=queue), rm.has_application(queue=another)
+    allocation = rm.has_allocation(app, memory=10)
+
+    ends(rm, allocation)
+    rm.has_node(memory=100)
+
+    rm.is_told(Allocated(rm.asks(other_app, memory=10)))

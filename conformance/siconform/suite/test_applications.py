@@ -15,7 +15,7 @@ from siconform.rm.facts import (
 )
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import NOT_RUNNING
+from siconform.rm.states import OVER
 
 
 @requirement("SI-APP-001")
@@ -26,29 +26,70 @@ def test_a_new_application_is_accepted(rm: ResourceManager) -> None:
 
 
 @requirement("SI-APP-002")
-def test_an_application_that_is_active_is_rejected_with_a_reason(rm: ResourceManager) -> None:
+def test_an_application_that_is_active_is_rejected(rm: ResourceManager) -> None:
     app = rm.has_application()
 
     rm.submits_application(app)
 
-    rejection = rm.is_told(ApplicationRejected(app))
+    rm.is_told(ApplicationRejected(app))
+
+
+@requirement("SI-APP-039")
+def test_the_rejection_of_an_application_gives_a_reason(rm: ResourceManager) -> None:
+    app = rm.has_application()
+
+    rm.submits_application(app)
+
+    with rm.premise("an application that is active is rejected"):
+        rejection = rm.is_told(ApplicationRejected(app))
     rm.says_why(rejection)
 
 
 @requirement("SI-APP-003")
-def test_a_rejected_duplicate_changes_nothing_for_the_application(rm: ResourceManager) -> None:
+def test_a_rejected_duplicate_keeps_the_asks_and_allocations(rm: ResourceManager) -> None:
     rm.has_node(memory=4)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=4)
-    waiting = rm.has_pending_ask(app, memory=4)
+    waiting = rm.has_waiting_ask(app, memory=4)
 
     rm.submits_application(app, queue="root.other")
     with rm.premise("the duplicate is rejected"):
         rm.is_told(ApplicationRejected(app))
 
     rm.is_not_told(Released(identity=allocation.identity))
-    node = rm.registers_node(memory=4)
-    rm.is_told(Allocated(waiting, node=node))
+    node = rm.has_node(memory=4)
+    rm.is_served(waiting, node=node)
+    rm.still_holds(allocation)
+
+
+@requirement("SI-APP-003")
+def test_a_rejected_duplicate_does_not_move_the_application(rm: ResourceManager) -> None:
+    rm.has_node(memory=100)
+    app = rm.has_application(queue="root.quota")
+    rm.has_allocation(app, memory=4)
+    held_back = rm.has_ask_left_alone(app, "the quota of its queue", memory=7)
+
+    rm.submits_application(app, queue="root.other")
+    with rm.premise("the duplicate is rejected"):
+        rm.is_told(ApplicationRejected(app))
+
+    beyond = rm.asks(app, memory=7)
+    rm.is_not_told(Allocated(held_back), Allocated(beyond))
+
+
+@requirement("SI-APP-003")
+def test_a_rejected_duplicate_leaves_the_application_the_room_of_its_queue(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node(memory=100)
+    app = rm.has_application(queue="root.other")
+    rm.has_allocation(app, memory=4)
+
+    rm.submits_application(app, queue="root.quota")
+    with rm.premise("the duplicate is rejected"):
+        rm.is_told(ApplicationRejected(app))
+
+    rm.is_told(Allocated(rm.asks(app, memory=50)))
 
 
 @requirement("SI-APP-004")
@@ -84,7 +125,8 @@ def test_an_application_for_which_policy_offers_no_queue_is_rejected(rm: Resourc
 def test_the_queue_an_application_asks_for_need_not_be_its_own(newcomer: Newcomer) -> None:
     newcomer.has_registered(config=queues("small-queue-of-the-user"))
     newcomer.has_node(memory=10)
-    app = newcomer.has_application(queue="root.asked", user="small")
+    app = newcomer.submits_application(queue="root.asked", user="small")
+    newcomer.has_accepted(app, "a policy that places by user")
 
     with newcomer.control("an ask within the limit of the user's queue is allocated"):
         newcomer.is_told(Allocated(newcomer.asks(app, memory=4)))
@@ -109,7 +151,7 @@ def test_a_user_needs_no_groups(rm: ResourceManager) -> None:
     rm.is_told(ApplicationAccepted(app))
 
 
-@requirement("SI-APP-009")
+@requirement("SI-APP-004", "SI-APP-009")
 def test_an_application_without_user_gets_one_verdict(rm: ResourceManager) -> None:
     missing, empty = rm.submits_application(user=None), rm.submits_application(user="")
 
@@ -149,7 +191,7 @@ def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManag
 
     rm.is_told_when_due(
         Released(identity=allocation.identity, termination=Termination.TIMEOUT),
-        ApplicationUpdated(app, state=NOT_RUNNING),
+        ApplicationUpdated(app, state=OVER),
         seconds=0.5,
         since=before,
     )
@@ -158,33 +200,35 @@ def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManag
 @requirement("SI-APP-013")
 def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager) -> None:
     rm.has_node()
-    unlimited = [
-        rm.has_allocation(rm.has_application(timeout_ms=never)).identity for never in (0, -5)
-    ]
+    unlimited = [rm.has_allocation(rm.has_application(timeout_ms=never)) for never in (0, -5)]
 
     with rm.control("an application with a positive timeout ends"):
         before = rm.now()
         app = rm.has_application(timeout_ms=500)
         rm.is_told_when_due(
             Released(identity=rm.has_allocation(app).identity, termination=Termination.TIMEOUT),
-            ApplicationUpdated(app, state=NOT_RUNNING),
+            ApplicationUpdated(app, state=OVER),
             seconds=0.5,
             since=before,
         )
-    rm.is_not_told(*(Released(identity=one, termination=Termination.TIMEOUT) for one in unlimited))
+    rm.is_not_told(
+        *(Released(identity=one.identity) for one in unlimited),
+        *(ApplicationUpdated(one.application, state=OVER) for one in unlimited),
+    )
+    for one in unlimited:
+        rm.is_told(Allocated(rm.asks(one.application)))
 
 
 @requirement("SI-APP-014")
 def test_an_application_timeout_does_not_count_queueing(rm: ResourceManager) -> None:
     app = rm.has_application(timeout_ms=500)
-    ask = rm.has_pending_ask(app)
-    ended = ApplicationUpdated(app, state=NOT_RUNNING)
+    ask = rm.has_waiting_ask(app)
+    ended = ApplicationUpdated(app, state=OVER)
     rm.stays_quiet(ended, window=0.6)
-    rm.is_pending(ask)
     before = rm.now()
 
     rm.has_node()
-    allocation = rm.is_told(Allocated(ask))
+    allocation = rm.is_served(ask)
 
     rm.is_told_when_due(
         Released(identity=allocation.identity, termination=Termination.TIMEOUT),
@@ -207,17 +251,30 @@ def test_an_ask_without_application_is_served_or_rejected(rm: ResourceManager) -
     rm.is_told(Allocated(rm.asks(app)))
 
 
+@requirement("SI-CONN-017")
+def test_an_ask_without_application_spoils_nothing(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+
+    with rm.one_message():
+        rm.asks("")
+        ask = rm.asks(app)
+
+    rm.is_told(Allocated(ask))
+    rm.is_not_told(StreamEnded(Kind.ALLOCATIONS))
+
+
 @requirement("SI-APP-017")
 def test_a_removed_application_loses_its_pending_asks(rm: ResourceManager) -> None:
     app, other = rm.has_application(), rm.has_application()
-    orphan = rm.has_pending_ask(app)
-    waiting = rm.has_pending_ask(other)
+    orphan = rm.has_waiting_ask(app)
+    waiting = rm.has_waiting_ask(other)
 
     rm.removes_application(app)
     rm.has_node()
 
     with rm.control("an equal ask of another application is allocated"):
-        rm.is_told(Allocated(waiting))
+        rm.is_served(waiting)
     rm.is_not_told(Allocated(orphan))
 
 
@@ -227,11 +284,11 @@ def test_a_removed_application_frees_its_room(rm: ResourceManager) -> None:
     app, other = rm.has_application(), rm.has_application()
     for _ in range(3):
         rm.has_allocation(app)
-    waiting = rm.has_pending_ask(other)
+    waiting = rm.has_waiting_ask(other)
 
     rm.removes_application(app)
 
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
 
 
 @requirement("SI-APP-019")
@@ -239,7 +296,7 @@ def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> Non
     rm.has_node(memory=4)
     app, other = rm.has_application(), rm.has_application()
     allocation = rm.has_allocation(app, memory=4)
-    waiting = rm.has_pending_ask(other, memory=4)
+    waiting = rm.has_waiting_ask(other, memory=4)
 
     rm.removes_application(rm.new_name("app"))
     rm.removes_application(app, partition="nope")
@@ -249,7 +306,7 @@ def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> Non
     )
     with rm.control("the removal in its own partition takes effect"):
         rm.removes_application(app)
-        rm.is_told(Allocated(waiting))
+        rm.is_served(waiting)
 
 
 @requirement("SI-APP-020")
@@ -288,8 +345,7 @@ def test_every_allocation_that_ends_with_its_application_is_reported(rm: Resourc
 
     rm.removes_application(app)
 
-    for allocation in ending:
-        rm.is_told(Released(identity=allocation.identity))
+    rm.is_told_of_the_end_of(*ending)
     rm.is_not_told(Released(identity=staying.identity))
 
 
@@ -300,5 +356,5 @@ def test_the_queue_of_an_application_may_depend_on_its_tags(newcomer: Newcomer) 
     tagged = newcomer.submits_application(queue="", tags={"team": "blue"})
     untagged = newcomer.submits_application(queue="")
 
-    newcomer.is_told(ApplicationAccepted(tagged))
+    newcomer.has_accepted(tagged, "a policy that places by tag")
     newcomer.is_told(ApplicationRejected(untagged))

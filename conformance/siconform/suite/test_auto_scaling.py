@@ -1,8 +1,10 @@
 """Auto-scaling metrics, which only 2021-02 has: demand that waits for nodes alone (SI-AUTO)."""
 
 from siconform.marks import requirement
+from siconform.rm.cluster import queues
 from siconform.rm.constraints import on_nodes, where
 from siconform.rm.facts import Allocated
+from siconform.rm.newcomer import Newcomer
 from siconform.rm.resource_manager import ResourceManager
 
 
@@ -34,18 +36,52 @@ def test_what_waits_no_longer_is_not_listed(rm: ResourceManager) -> None:
     rm.does_not_see_outstanding(waiting)
 
 
+@requirement("SI-AUTO-001")
+def test_what_is_withdrawn_is_not_listed(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    withdrawn, kept = rm.has_pending_ask(app, memory=13), rm.has_pending_ask(app, memory=14)
+    with rm.control("while they wait for nodes both are listed"):
+        rm.sees_outstanding(withdrawn, kept)
+
+    rm.withdraws(withdrawn)
+    rm.fences_all()
+
+    rm.does_not_see_outstanding(withdrawn)
+    rm.sees_outstanding(kept)
+
+
 @requirement("SI-AUTO-002")
 def test_what_waits_for_something_else_is_not_listed(rm: ResourceManager) -> None:
     rm.has_node(memory=20)
     limited = rm.has_application(queue="root.quota")  # at most 10
     rm.has_allocation(limited, memory=8)
+    rm.has_allocation(rm.has_application(queue="root.single"))  # one application at a time
 
     beyond_its_quota = rm.asks(limited, memory=4)
     nowhere_to_go = rm.asks(
         rm.has_application(), memory=5, constraint=on_nodes(where("zone", "nowhere"))
     )
+    one_too_many = rm.asks(rm.has_application(queue="root.single"), memory=2)
     short_of_nodes = rm.has_pending_ask(rm.has_application(), memory=15)
 
     with rm.control("what waits for nodes is listed"):
         rm.sees_outstanding(short_of_nodes)
-    rm.does_not_see_outstanding(beyond_its_quota, nowhere_to_go)
+    rm.does_not_see_outstanding(beyond_its_quota, nowhere_to_go, one_too_many)
+
+
+@requirement("SI-AUTO-002")
+def test_what_a_user_may_not_have_is_not_listed(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues("limited-user"))
+    newcomer.has_node(memory=20)
+    limited = newcomer.has_application(queue="root.shared", user="limited")  # at most 5
+    newcomer.has_allocation(limited, memory=4)
+
+    beyond_the_limit = newcomer.asks(limited, memory=3)
+    short_of_nodes = newcomer.has_pending_ask(
+        newcomer.has_application(queue="root.shared", user="another"), memory=18
+    )
+
+    with newcomer.control("what waits for nodes is listed"):
+        newcomer.sees_outstanding(short_of_nodes)
+    newcomer.does_not_see_outstanding(beyond_the_limit)

@@ -89,8 +89,10 @@ def test_an_rm_that_takes_no_callbacks_is_scheduled_all_the_same(rm: ResourceMan
 @requirement("SI-CB-005")
 def test_an_eviction_check_names_victims_in_order(rm: ResourceManager) -> None:
     rm.takes_callbacks(Facet.EVICTION_CHECKS)
-    rm.has_node(memory=10)
+    for _ in range(2):
+        rm.has_node(memory=5)
     taker = rm.has_application(queue=TAKING_QUEUE)
+    rm.has_released(rm.has_allocation(taker))  # whoever names this one does not know who is there
     allocations = [rm.has_allocation(taker) for _ in range(10)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
@@ -130,7 +132,8 @@ def test_a_reported_container_state_fits_the_ask(rm: ResourceManager) -> None:
 
     huge = rm.asks(app, memory=50)
 
-    rm.sees_a_report_on(huge)
+    rm.sees_a_report()
+    rm.every_report_names_an_ask()
     rm.is_not_told(
         SchedulingReported(huge, application=AnotherThan(app)),
         *(SchedulingReported(huge, state=s) for s in Scheduling if s not in MAY_WAIT),
@@ -149,4 +152,6 @@ def test_allocations_are_assumed_and_later_forgotten(rm: ResourceManager) -> Non
     rm.is_not_told(Forgotten(ask))
 
     rm.releases(allocation)
-    rm.is_told(Forgotten(ask))
+    rm.is_told(Released(identity=allocation.identity))
+    forgotten = rm.may_be_told(Forgotten(ask))
+    rm.records("a released allocation", forgotten, otherwise="nothing is told")

@@ -9,9 +9,12 @@ from siconform.rm.facts import (
     ApplicationUpdated,
     AskRejected,
     AskReleased,
+    NodeRejected,
     Released,
 )
 from siconform.rm.newcomer import Newcomer
+from siconform.rm.one_of import OneOf
+from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.seen import SettingSeen
 
 
@@ -26,25 +29,38 @@ def test_an_update_takes_effect_without_registering_again(newcomer: Newcomer) ->
 
     app = newcomer.submits_application(queue="root.second")
     newcomer.is_told(ApplicationAccepted(app))
+    newcomer.has_node()
+    newcomer.is_told(Allocated(newcomer.asks(app)))
 
 
 @requirement("SI-CFG-002")
-def test_an_update_keeps_what_the_scheduler_holds(newcomer: Newcomer) -> None:
+def test_an_update_keeps_nodes_applications_and_allocations(newcomer: Newcomer) -> None:
     newcomer.has_registered(config=queues_with_quotas(first=8))
-    newcomer.has_node(memory=100)
+    node = newcomer.has_node(memory=100)
     app = newcomer.has_application(queue="root.first")
     allocation = newcomer.has_allocation(app, memory=6)
-    waiting = newcomer.has_pending_ask(app, memory=3)
     newcomer.passes_over(ApplicationUpdated(app))
 
     newcomer.is_reconfigured(queues_with_quotas(first=7))
 
-    newcomer.is_not_told(
-        Released(application=app),
-        AskReleased(application=app),
-        AskRejected(waiting),
-        ApplicationUpdated(app),
-    )
+    newcomer.is_not_told(Released(application=app), ApplicationUpdated(app))
+    newcomer.registers_node(node)
+    newcomer.is_told(NodeRejected(node))
+    newcomer.is_told(Allocated(newcomer.asks(app, memory=1), node=node))
+    newcomer.still_holds(allocation)
+
+
+@requirement("SI-CFG-002")
+def test_an_update_keeps_pending_asks(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues_with_quotas(first=9))
+    newcomer.has_node(memory=8)
+    app = newcomer.has_application(queue="root.first")
+    allocation = newcomer.has_allocation(app, memory=6)
+    waiting = newcomer.has_pending_ask(app, memory=3)
+
+    newcomer.is_reconfigured(queues_with_quotas(first=10))
+
+    newcomer.is_not_told(AskReleased(application=app), AskRejected(waiting))
     newcomer.still_holds(allocation)
     newcomer.is_told(Allocated(waiting))
 
@@ -82,17 +98,63 @@ def test_a_changed_quota_holds_for_what_is_allocated_next(newcomer: Newcomer) ->
     newcomer.has_registered(config=queues_with_quotas(first=8))
     newcomer.has_node(memory=100)
     app = newcomer.has_application(queue="root.first")
-    newcomer.has_allocation(app, memory=5)
-    newcomer.has_allocation(app, memory=1)
+    newcomer.has_allocation(app, memory=6)
+    beyond = newcomer.has_ask_left_alone(app, "the quota of a queue", memory=3)
 
-    newcomer.is_reconfigured(queues_with_quotas(first=5))
-    small = newcomer.asks(app, memory=1)
-    newcomer.is_not_told(Allocated(small))
+    newcomer.is_reconfigured(queues_with_quotas(first=6))
+    another = newcomer.asks(app, memory=1)
+    newcomer.is_not_told(Allocated(another), Allocated(beyond))
 
     newcomer.is_reconfigured(queues_with_quotas(first=10))
-    newcomer.is_told(Allocated(small))
-    too_much = newcomer.asks(app, memory=4)
+    newcomer.is_served(beyond)
+    newcomer.is_served(another)
+    too_much = newcomer.asks(app, memory=1)
     newcomer.is_not_told(Allocated(too_much))
+
+
+@requirement("SI-CFG-005")
+def test_a_quota_below_what_a_queue_holds_stops_what_comes_next(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues_with_quotas(first=8))
+    newcomer.has_node(memory=100)
+    app = newcomer.has_application(queue="root.first")
+    newcomer.has_allocation(app, memory=6)
+    held_back = newcomer.has_ask_left_alone(app, "the quota of a queue", memory=6)
+
+    newcomer.is_reconfigured(queues_with_quotas(first=5))
+
+    another = newcomer.asks(app, memory=6)  # too much, whatever was preempted meanwhile
+    newcomer.is_not_told(Allocated(held_back), Allocated(another))
+
+
+@requirement("SI-CFG-008")
+def test_the_maximum_of_a_queue_is_shared_by_those_below_it(rm: ResourceManager) -> None:
+    rm.has_node(memory=100)
+    left = rm.has_application(queue="root.parent.left")
+    right = rm.has_application(queue="root.parent.right")
+    limited = rm.has_application(queue="root.quota")
+    rm.has_ask_left_alone(limited, "the quota of a queue", memory=11)
+
+    rm.has_allocation(left, memory=6)
+    beyond = rm.asks(right, memory=6)
+
+    rm.is_not_told(Allocated(beyond))
+    with rm.control("what fits beside it is allocated"):
+        rm.withdraws(beyond)
+        rm.is_told(Allocated(rm.asks(right, memory=4)))
+
+
+@requirement("SI-CFG-008")
+def test_two_queues_do_not_get_the_same_room_in_one_go(rm: ResourceManager) -> None:
+    apps = [rm.has_application(queue=f"root.parent.{leaf}") for leaf in ("left", "right")]
+    limited = rm.has_application(queue="root.quota")
+    rm.has_node(memory=100)
+    rm.has_ask_left_alone(limited, "the quota of a queue", memory=11)
+
+    with rm.one_message():
+        asks = [rm.asks(app, memory=6) for app in apps for _ in range(2)]
+
+    rm.is_told(Allocated(application=OneOf(apps), resource={"memory": 6, "vcore": 1}))
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
 
 
 @requirement("SI-CFG-006")

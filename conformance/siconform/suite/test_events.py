@@ -8,7 +8,7 @@ is a SHOULD of its own (SI-EVT-013).
 import pytest
 
 from siconform.marks import requirement, waits
-from siconform.rm.cluster import queues_with_quotas
+from siconform.rm.cluster import queues_with_guarantees, queues_with_quotas
 from siconform.rm.event_facts import (
     Change,
     Detail,
@@ -16,8 +16,8 @@ from siconform.rm.event_facts import (
     EventTold,
     Subject,
 )
-from siconform.rm.facts import Allocated, ApplicationRejected, Released
-from siconform.rm.gang_verbs import HARD, SOFT
+from siconform.rm.facts import Allocated, ApplicationRejected
+from siconform.rm.gang_verbs import HARD, SOFT, Style
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.one_of import OneOf
 from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
@@ -25,18 +25,24 @@ from siconform.rm.resource_manager import ResourceManager
 
 NEW_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_READY, Detail.NODE_CAPACITY, Detail.NODE_OCCUPIED]
 NEW_QUEUE = [Detail.QUEUE_TYPE, Detail.QUEUE_MAX, Detail.QUEUE_GUARANTEED]
+FATES = [Detail.APP_REJECT, Detail.APP_FAILING, Detail.APP_FAILED, Detail.APP_RESUMING]
+NOT_OF_A_GANG = {
+    HARD: [Detail.APP_REJECT, Detail.APP_RESUMING],
+    SOFT: [Detail.APP_REJECT, Detail.APP_FAILING, Detail.APP_FAILED],
+}
 GONE_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_ALLOC, Detail.NODE_DECOMMISSION]
 
 
 @requirement("SI-EVT-001")
 def test_events_come_as_records_by_callback(rm: ResourceManager) -> None:
     rm.hears_events()
-    node, app = rm.has_node(), rm.has_application()
-    ask = rm.asks(app)
-    rm.is_told(Allocated(ask))
+    rm.has_node()
+    rm.is_told(Allocated(rm.asks(rm.has_application())))
 
-    rm.is_told_one_of(EventTold(node), EventTold(app), EventTold(ask))
-    for event in rm.events_so_far():
+    events = rm.events_so_far()
+
+    rm.is_told(EventTold())
+    for event in events:
         rm.names_a_known_object(event)
     rm.is_not_told(EmptyBatch())
 
@@ -112,7 +118,7 @@ def test_the_detail_belongs_to_the_type_of_its_record(rm: ResourceManager) -> No
     node = rm.has_node(memory=10)
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
-    rm.withdraws(rm.has_pending_ask(app, memory=50))
+    rm.withdraws(rm.has_waiting_ask(app, memory=50))
     rm.has_allocation(app)
     rm.decommissions(node)
 
@@ -128,13 +134,17 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
     rm.hears_events()
     rm.has_node()
     app = rm.has_application()
-    rm.releases(rm.has_allocation(app))
+    allocation = rm.has_allocation(app)
+    running = rm.events_of_this_step(app, Subject.APPLICATION)
+    rm.releases(allocation)
     rejected = rm.submits_application(queue="root.missing")
     rm.is_told(ApplicationRejected(rejected))
 
     rm.events_so_far()
 
+    rm.does_not_tell(running, *FATES, Detail.APP_COMPLETING, Detail.APP_COMPLETED)
     life = rm.hears(EventTold(app, Subject.APPLICATION))
+    rm.does_not_tell(life, *FATES)
     refusal = rm.hears(EventTold(rejected, Subject.APPLICATION))
     rm.presupposes_some([*life, *refusal], "applications")
     rm.tells_a_life_as_reported(app, life)
@@ -144,7 +154,7 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
 @pytest.mark.parametrize("style", [HARD, SOFT])
 @requirement("SI-EVT-007")
 def test_the_details_of_a_gang_that_timed_out_follow_its_life(
-    rm: ResourceManager, style: str
+    rm: ResourceManager, style: Style
 ) -> None:
     rm.hears_events()
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
@@ -156,24 +166,34 @@ def test_the_details_of_a_gang_that_timed_out_follow_its_life(
     life = rm.hears(EventTold(partial.gang, Subject.APPLICATION))
     rm.presupposes_some(life, "applications")
     rm.tells_a_life_as_reported(partial.gang, life)
+    rm.does_not_tell(life, *NOT_OF_A_GANG[style])
 
 
 @requirement("SI-EVT-008")
-def test_what_the_rm_ends_is_told_as_cancelled(rm: ResourceManager) -> None:
+def test_an_allocation_the_rm_ends_is_told_as_cancelled(rm: ResourceManager) -> None:
     rm.hears_events()
     rm.has_node(memory=10)
-    app = rm.has_application()
-    allocation = rm.has_allocation(app)
-    withdrawn = rm.has_pending_ask(app, memory=50)
+    allocation = rm.has_allocation(rm.has_application())
 
     rm.releases(allocation)
-    rm.withdraws(withdrawn)
     rm.events_so_far()
 
     ends = rm.endings_of(allocation)
-    cancelled = rm.endings_of(withdrawn)
-    rm.presupposes_some([*ends, *cancelled], "the ends of allocations and asks")
+    rm.presupposes_some(ends, "the ends of allocations")
     rm.only_tells(ends, Detail.ALLOC_CANCEL, Detail.REQUEST_ALLOC)
+
+
+@requirement("SI-EVT-008")
+def test_an_ask_the_rm_withdraws_is_told_as_cancelled(rm: ResourceManager) -> None:
+    rm.hears_events()
+    rm.has_node(memory=10)
+    withdrawn = rm.has_pending_ask(rm.has_application(), memory=50)
+
+    rm.withdraws(withdrawn)
+    rm.events_so_far()
+
+    cancelled = rm.endings_of(withdrawn)
+    rm.presupposes_some(cancelled, "the ends of asks")
     rm.only_tells(cancelled, Detail.REQUEST_CANCEL)
 
 
@@ -215,7 +235,7 @@ def test_an_allocation_that_went_with_its_node_is_told_as_such(rm: ResourceManag
     allocation = rm.has_allocation(rm.has_application())
 
     rm.decommissions(node)
-    rm.is_told(Released(identity=allocation.identity))
+    rm.is_told_of_the_end_of(allocation)
     rm.events_so_far()
 
     ends = rm.endings_of(allocation)
@@ -253,16 +273,20 @@ def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> N
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_CAPACITY]))
     rm.updates_node(node, occupied={"memory": 5})
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_OCCUPIED]))
+    for ready in ("false", "true"):  # whoever heeds it may call the node unschedulable meanwhile
+        rm.updates_node(node, attributes={"ready": ready})
+        readiness = [Detail.NODE_READY, Detail.NODE_SCHEDULABLE]
+        steps.append((rm.events_of_this_step(node, Subject.NODE), readiness))
     rm.drains(node)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_SCHEDULABLE]))
     rm.undrains(node)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_SCHEDULABLE]))
     allocation = rm.has_allocation(app, node=node)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_ALLOC]))
-    rm.has_pending_ask(app, memory=18)
+    rm.has_waiting_ask(app, memory=18)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_RESERVATION]))
     rm.decommissions(node)
-    rm.is_told(Released(identity=allocation.identity))
+    rm.is_told_of_the_end_of(allocation)
     steps.append((rm.events_of_this_step(node, Subject.NODE), GONE_NODE))
 
     rm.presupposes_some([event for events, _ in steps for event in events], "nodes")
@@ -303,6 +327,21 @@ def test_the_detail_of_a_managed_queue_tells_what_changed(newcomer: Newcomer) ->
     newcomer.only_tells(same, Detail.QUEUE_CONFIG)
 
 
+@requirement("SI-EVT-010")
+def test_a_changed_right_of_a_queue_is_told_as_such(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues_with_guarantees(first=2, second=2))
+    newcomer.hears_events()
+    newcomer.events_so_far()
+
+    newcomer.has_been_reconfigured(queues_with_guarantees(first=4, second=2))
+    changed = newcomer.events_of_this_step("root.first", Subject.QUEUE)
+    same = newcomer.events_of_this_step("root.second", Subject.QUEUE)
+
+    newcomer.presupposes_some(changed, "what queues have a right to")
+    newcomer.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_GUARANTEED)
+    newcomer.only_tells(same, Detail.QUEUE_CONFIG)
+
+
 @requirement("SI-EVT-011")
 def test_reference_and_resource_name_the_second_object_and_the_amount(rm: ResourceManager) -> None:
     rm.hears_events()
@@ -327,10 +366,10 @@ def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceM
     rm.hears_events()
     app = rm.has_application()
     nothing = rm.events_of_this_step(app, Subject.APPLICATION)
-    waiting = rm.has_pending_ask(app)
+    waiting = rm.has_waiting_ask(app)
     asked = rm.events_of_this_step(app, Subject.APPLICATION)
     rm.has_node()
-    allocation = rm.is_told(Allocated(waiting))
+    allocation = rm.is_served(waiting)
     allocated = rm.events_of_this_step(app, Subject.APPLICATION)
     rm.releases(allocation)
     released = rm.events_of_this_step(app, Subject.APPLICATION)
@@ -340,7 +379,25 @@ def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceM
     rm.presupposes_some(told, "the asks and allocations of applications")
     rm.does_not_tell(nothing, *both)
     rm.does_not_tell(asked, Detail.APP_ALLOC)
-    rm.does_not_tell(released, Detail.APP_REQUEST)
+    # What was asked for may be said to be over with its allocation, and not to come or change.
+    ended = [event for event in released if event.detail is Detail.APP_REQUEST]
+    rm.never_tells(ended, Change.ADD, Change.SET)
+
+
+@requirement("SI-EVT-012")
+def test_with_its_allocation_no_request_is_told_to_come(rm: ResourceManager) -> None:
+    rm.hears_events()
+    app = rm.has_application()
+    waiting = rm.has_pending_ask(app)
+    rm.events_of_this_step(app, Subject.APPLICATION)
+
+    rm.has_node()
+    rm.is_told(Allocated(waiting))
+
+    allocated = rm.events_of_this_step(app, Subject.APPLICATION)
+    requests = [event for event in allocated if event.detail is Detail.APP_REQUEST]
+    rm.presupposes_some(allocated, "the asks and allocations of applications")
+    rm.never_tells(requests, Change.ADD)
 
 
 @requirement("SI-EVT-013")
@@ -352,7 +409,7 @@ def test_every_change_of_a_node_leads_to_a_record(rm: ResourceManager) -> None:
     rm.updates_node(node, occupied={"memory": 5})
     rm.drains(node)
     rm.decommissions(node)
-    rm.is_told(Released(identity=allocation.identity))
+    rm.is_told_of_the_end_of(allocation)
 
     rm.events_so_far()
 
@@ -392,7 +449,7 @@ def test_every_end_of_an_ask_and_an_allocation_leads_to_a_record(rm: ResourceMan
     rm.releases(released)
     rm.withdraws(withdrawn)
     rm.decommissions(node)
-    rm.is_told(Released(identity=lost.identity))
+    rm.is_told_of_the_end_of(lost)
     rm.events_so_far()
 
     rm.told_of(released, Detail.REQUEST_ALLOC)

@@ -2,6 +2,7 @@
 
 from siconform.marks import requirement
 from siconform.rm.facts import Allocated, ApplicationAccepted, ApplicationRejected
+from siconform.rm.gang_verbs import GANG_QUEUE
 from siconform.rm.resource_manager import ResourceManager
 
 
@@ -50,7 +51,7 @@ def test_the_quota_of_a_parent_queue_counts_as_well(rm: ResourceManager) -> None
 @requirement("SI-GANG-006")
 def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
     with rm.control("the same gang for a FIFO queue is accepted"):
-        rm.is_told(ApplicationAccepted(rm.submits_gang(queue="root.fifo")))
+        rm.is_told(ApplicationAccepted(rm.submits_gang(queue=GANG_QUEUE)))
 
     unfair = rm.submits_gang(queue="root.fair")
 
@@ -59,7 +60,7 @@ def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
 
 @requirement("SI-GANG-007")
 def test_fifo_and_stateaware_queues_take_gangs(rm: ResourceManager) -> None:
-    for queue in rm.queues_in_force("root.fifo", "root.stateaware"):
+    for queue in rm.queues_in_force(GANG_QUEUE, "root.stateaware"):
         rm.is_told(ApplicationAccepted(rm.submits_gang(queue=queue)))
     with rm.control("a gang for a FAIR queue is rejected"):
         rm.is_told(ApplicationRejected(rm.submits_gang(queue="root.fair")))
@@ -86,4 +87,4 @@ def test_a_gang_waits_for_nodes_where_they_are_too_small_today(rm: ResourceManag
     rm.registers_node(memory=6)
 
     for ask in asks:
-        rm.is_told(Allocated(ask, placeholder=True))
+        rm.is_served(ask, placeholder=True)

@@ -1,37 +1,46 @@
 """The placeholder timeout: from when it counts, whom it ends and what it leaves alone (SI-GANG)."""
 
+from typing import Final
+
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement
 from siconform.rm.facts import (
     Allocated,
     ApplicationUpdated,
-    AskReleased,
+    AskRejected,
     Released,
     Termination,
 )
 from siconform.rm.gang_timer_verbs import expiry_of
-from siconform.rm.gang_verbs import HARD, QUOTA_QUEUE, SOFT, timed_out
+from siconform.rm.gang_verbs import HARD, QUOTA_QUEUE, SOFT, Style, otherwise_released, timed_out
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import FAILURE, RESUMING
+from siconform.rm.states import COMPLETED, FAILURE, RESUMING
+
+_CLEARLY: Final = 5.0  # seconds between two moments, where a limit is long
+
+of_each_style = pytest.mark.parametrize("style", list(Style))
 
 
 @requirement("SI-GANG-031")
 def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceManager) -> None:
-    limit = rm.short_limit()
+    limit = rm.short_limit(3.0)  # the moments differ by more than a timer that is looked at seldom
     rm.has_node(memory=6, vcore=0)  # enough for all of them, and no room for one
+    first_room, second_room = rm.has_full_node(memory=2), rm.has_full_node(memory=2)
     gang = rm.has_gang(members=3, memory=2, limit=limit)
-    rm.asks_placeholders(gang)
+    for ask in rm.asks_placeholders(gang):
+        rm.is_pending(ask)
     expiry = expiry_of(gang)
-    rm.stays_quiet(Allocated(application=gang), *expiry, window=2 * limit.seconds)
+    after, between = (min(share * limit.seconds, _CLEARLY) for share in (0.5, 0.6))
+    rm.stays_quiet(Allocated(application=gang), *expiry, window=limit.seconds + after)
 
     before_the_first = rm.now()
-    rm.has_node(memory=2)
+    rm.releases(first_room)
     rm.is_told(Allocated(application=gang))
-    rm.stays_quiet(*expiry, window=0.6 * limit.seconds)
+    rm.stays_quiet(*expiry, window=between)
     before_the_second = rm.now()
-    rm.has_node(memory=2)
-    rm.is_told(Allocated(application=gang))
+    rm.releases(second_room)  # used or not, by the time the limit is over
 
     rm.is_told_between(
         *expiry,
@@ -41,20 +50,21 @@ def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceMana
 
 
 @real_clock
-@pytest.mark.parametrize("style", [HARD, SOFT])
+@of_each_style
 @requirement("SI-GANG-032")
-def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: str) -> None:
+def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
 
     rm.is_told_expiry(partial.gang, partial.placeholders)
 
 
+@of_each_style
 @requirement("SI-GANG-033")
-def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager) -> None:
-    partial = rm.has_partial_gang(limit=rm.short_limit())
+def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: Style) -> None:
+    partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
     rm.has_expired(partial)
 
-    rm.is_told(AskReleased(partial.pending, termination=Termination.TIMEOUT))
+    rm.is_told_ask_released(partial.pending)
 
     rm.has_node(memory=2)
     rm.is_not_told(Allocated(partial.pending))
@@ -64,20 +74,13 @@ def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager) -> None:
 
 @requirement("SI-GANG-034")
 def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
-    limit = rm.short_limit()
-    with rm.confirming_nothing():
-        gangs = [
-            rm.has_partial_gang(memory=3, style="hard", limit=limit),
-            rm.has_partial_gang(memory=2, style="Hard", limit=limit),
-        ]
-        releases = [release for partial in gangs for release in rm.has_expired(partial)]
-    rm.has_confirmed(releases)
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    rm.has_expired(partial)
 
-    failed = rm.is_told_one_of(
-        *(ApplicationUpdated(partial.gang, state=FAILURE) for partial in gangs)
-    ).application
-    ask = rm.asks(failed)
-    rm.is_not_told(Allocated(ask))
+    rm.is_told_failure(partial.gang)
+    rm.settles()  # an ask on the heels of a confirmation may come before its end
+    ask = rm.asks(partial.gang)
+    rm.is_not_told(Allocated(ask), ApplicationUpdated(partial.gang, state=COMPLETED))
     with rm.control("an equal ask of another application is allocated"):
         rm.is_told(Allocated(rm.asks(rm.has_application())))
 
@@ -86,27 +89,23 @@ def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
 def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
     rm: ResourceManager,
 ) -> None:
-    limit = rm.short_limit()
-    with rm.confirming_nothing():
-        gangs = [
-            rm.has_partial_gang(memory=3, style="soft", limit=limit),
-            rm.has_partial_gang(memory=2, style="Soft", limit=limit),
-        ]
-        releases = [release for partial in gangs for release in rm.has_expired(partial)]
-    rm.has_confirmed(releases)
-    real = [rm.asks_member(partial.gang) for partial in gangs]
+    partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
+    rm.has_expired(partial)
+    rm.fences_all()  # and no longer: with nothing left it is soon over
 
-    served = rm.is_told_one_of(*(Allocated(ask, placeholder=False) for ask in real)).application
+    real = rm.asks_member(partial.gang)
+
+    rm.is_told(Allocated(real, placeholder=False))
     rm.is_not_told(
-        ApplicationUpdated(served, state=FAILURE),
-        Released(application=served, termination=Termination.PLACEHOLDER_REPLACED),
+        ApplicationUpdated(partial.gang, state=FAILURE),
+        Released(application=partial.gang, termination=Termination.PLACEHOLDER_REPLACED),
     )
 
 
 @requirement("SI-GANG-036")
 def test_a_style_of_another_spelling_gets_a_default(rm: ResourceManager) -> None:
     limit = rm.short_limit()
-    styles = ("", "HARD", "hard", "Hard", "x")
+    styles = [s for s in ("", "HARD", "hard", "Hard", "x") if rm.takes_gangs_spelled(s)]
     with rm.confirming_nothing():
         gangs = [
             rm.has_partial_gang(members=2, memory=6 - number, style=style, limit=limit)
@@ -118,41 +117,50 @@ def test_a_style_of_another_spelling_gets_a_default(rm: ResourceManager) -> None
     for style, partial in zip(styles, gangs, strict=True):
         real = rm.asks_member(partial.gang)
         failure = ApplicationUpdated(partial.gang, state=FAILURE)
-        outcome = rm.is_told_one_of(failure, Allocated(real))
+        outcome = rm.is_told_one_of(failure, AskRejected(real), Allocated(real))
         rm.records(f"gang style {style!r}", outcome)
 
 
 @requirement("SI-GANG-037")
 def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
-    app = rm.has_application()
-    room = [Allocated(rm.has_pending_ask(app, memory=2)) for _ in partial.placeholders]
     with rm.confirming_nothing():
-        first, second = rm.has_expired(partial)
+        first, left = rm.has_begun_to_expire(partial)
+        rm.confirms(first)
+        second = rm.has_release_of(left)
 
-    rm.confirms(first)
+    app = rm.has_application()
     with rm.control("the room of a confirmed placeholder is given away"):
-        rm.is_told_one_of(*room)
-    rm.is_not_told(*room, Allocated(application=partial.gang))
+        rm.is_told(Allocated(rm.asks(app, memory=2)))
+    late = rm.asks(app, memory=2)
+    rm.is_not_told(Allocated(late), Allocated(application=partial.gang))
 
     rm.confirms(second)
-    rm.is_told(ApplicationUpdated(partial.gang, state=FAILURE))
-    rm.is_told_one_of(*room)
-    rm.is_not_told(Allocated(application=partial.gang))
+    rm.is_told_failure(partial.gang)
+    rm.is_served(late)
+    rm.is_not_told(
+        Allocated(application=partial.gang), ApplicationUpdated(partial.gang, state=COMPLETED)
+    )
 
 
 @requirement("SI-GANG-038")
 def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
+    other = rm.has_application(queue=QUOTA_QUEUE)
     partial = rm.has_partial_gang(
         memory=3, node_memory=5, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
     )
-    other = rm.has_application(queue=QUOTA_QUEUE)
-    whole_quota = [rm.has_pending_ask(other, memory=5) for _ in range(2)]
+    half_of_the_quota = rm.asks(other, memory=5)
 
-    rm.has_expired(partial)
+    with rm.confirming_nothing():
+        releases = rm.has_expired(partial)
+        with rm.control("before, half of the quota is not to be had"):
+            rm.stays_quiet(Allocated(half_of_the_quota), window=0.0)
+    rm.has_confirmed(releases)
 
-    for ask in whole_quota:
-        rm.is_told(Allocated(ask))
+    rm.is_told_failure(partial.gang)
+    for half in (half_of_the_quota, rm.asks(other, memory=5)):
+        rm.is_served(half)
+    rm.is_not_told(ApplicationUpdated(partial.gang, state=COMPLETED))
 
 
 @requirement("SI-GANG-039")
@@ -160,14 +168,18 @@ def test_a_complete_gang_neither_fails_nor_resumes(rm: ResourceManager) -> None:
     limit = rm.short_limit()
     used, placeholders = rm.has_complete_gang(members=2, style=HARD, limit=limit)
     real, _ = rm.has_replaced(used, placeholders)
-    unused, _ = rm.has_complete_gang(members=2, style=SOFT, limit=limit)
+    hard, _ = rm.has_complete_gang(members=2, style=HARD, limit=limit)
+    soft, _ = rm.has_complete_gang(members=2, style=SOFT, limit=limit)
 
     rm.outwaits_gangs(memory=3)
 
+    gangs = (used, hard, soft)
     rm.is_not_told(
-        *(ApplicationUpdated(g, state=s) for g in (used, unused) for s in (FAILURE, RESUMING)),
+        *(ApplicationUpdated(gang, state=state) for gang in gangs for state in (FAILURE, RESUMING)),
         Released(identity=real.identity),
     )
+    for gang in gangs:
+        rm.is_told(Allocated(rm.asks_member(gang)))
     rm.still_holds(real)
 
 
@@ -176,7 +188,7 @@ def test_state_and_releases_come_together_or_apart(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(limit=rm.short_limit())
 
     releases = rm.has_expired(partial)
-    ask = rm.is_told(AskReleased(partial.pending))
+    ask = rm.is_told_ask_released(partial.pending)
     state = rm.is_told(ApplicationUpdated(partial.gang, state=FAILURE))
 
     together = rm.came_together(*releases, ask, state)
@@ -187,14 +199,16 @@ def test_state_and_releases_come_together_or_apart(rm: ResourceManager) -> None:
 def test_removing_the_application_ends_its_open_withdrawals(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(memory=4, style=HARD, limit=rm.short_limit())
     with rm.confirming_nothing():
-        releases = rm.has_expired(partial)
+        rm.has_begun_to_expire(partial)
+        rm.settles()
 
-    rm.removes_application(partial.gang)
+        rm.removes_application(partial.gang)
+        rm.settles()
+    rm.confirms_everything()
     rm.settles()
-    rm.has_confirmed(releases)
 
     app = rm.has_application()
-    room = [rm.asks(app, memory=4) for _ in releases]
+    room = [rm.asks(app, memory=4) for _ in partial.placeholders]
     for ask in room:
         rm.is_told(Allocated(ask))
     one_more = rm.asks(app, memory=1)
@@ -220,7 +234,7 @@ def test_a_gang_without_limit_of_its_own_does_not_wait_for_ever(rm: ResourceMana
     partial = rm.has_partial_gang(limit=rm.limit_of_scheduler())
 
     rm.is_told_expiry(partial.gang, partial.placeholders)
-    rm.is_told(AskReleased(partial.pending))
+    rm.is_told_ask_released(partial.pending)
 
 
 @requirement("SI-GANG-065")
@@ -237,26 +251,27 @@ def test_a_gang_whose_missing_asks_were_withdrawn_does_not_expire(rm: ResourceMa
 def test_the_timeout_leaves_an_open_replacement_alone(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(members=2, limit=rm.short_limit())
     open_one = rm.has_open_replacement(gang, placeholders)
-    again = Released(identity=open_one.placeholder.identity)
+    again = otherwise_released(open_one.placeholder)  # the same once more would only remind the RM
 
     rm.outwaits_gangs(memory=3)
-    rm.is_not_told(again, Allocated(open_one.real))
+    rm.is_not_told(*again, Allocated(open_one.real))
 
     rm.confirms(open_one.release)
     rm.is_told(Allocated(open_one.real))
-    rm.is_not_told(again)
+    rm.is_not_told(*again)
 
 
 @requirement("SI-GANG-068")
 def test_the_final_failure_comes_after_all_confirmations(rm: ResourceManager) -> None:
+    rm.needs(Feature.STATE_REPORTS)
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
-    failure = ApplicationUpdated(partial.gang, state=FAILURE)
+    failure = ApplicationUpdated(partial.gang, state=rm.failure())
     with rm.confirming_nothing():
-        first, second = rm.has_expired(partial)
-
-    rm.confirms(first)
-    rm.passes_over(failure)
-    rm.confirms(second)
+        first, left = rm.has_begun_to_expire(partial)
+        rm.confirms(first)
+        second = rm.has_release_of(left)
+        rm.passes_over(failure)
+        rm.confirms(second)
 
     rm.is_told(failure)
 
@@ -264,13 +279,11 @@ def test_the_final_failure_comes_after_all_confirmations(rm: ResourceManager) ->
 @requirement("SI-GANG-070")
 def test_a_stop_counts_as_the_end_of_a_timed_out_placeholder(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
-    stopped, _ = partial.placeholders
     with rm.confirming_nothing():
-        _, second = rm.has_expired(partial)
+        first, left = rm.has_begun_to_expire(partial)
+        rm.releases(next(p for p in partial.placeholders if p.identity == first.identity))
+        rm.is_told(Released(identity=first.identity, termination=Termination.STOPPED_BY_RM))
+        rm.confirms(rm.has_release_of(left))
 
-    rm.releases(stopped)
-    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
-    rm.confirms(second)
-
-    rm.is_told(ApplicationUpdated(partial.gang, state=FAILURE))
+    rm.is_told_failure(partial.gang)
     rm.is_not_told(*(Released(identity=p.identity) for p in partial.placeholders))

@@ -5,13 +5,14 @@ The monitors judge every history; ``siconform explore`` makes more of them.
 
 from typing import TYPE_CHECKING
 
-from siconform.marks import explores, requirement
+from siconform.marks import explores, removals_are_a_race, requirement
 
 if TYPE_CHECKING:
     from siconform.exploring.exploration import Exploration
 
 
 @explores
+@removals_are_a_race
 @requirement("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")
 def test_whatever_ended_its_nodes_and_queues_can_be_filled_again(
     exploration: "Exploration",

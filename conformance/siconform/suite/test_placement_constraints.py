@@ -19,11 +19,11 @@ def test_an_ask_without_constraint_goes_wherever_there_is_room(rm: ResourceManag
     full = rm.has_node(memory=10, attributes={"zone": "a", HOST: rm.new_name("host")})
     app = rm.has_application()
     rm.has_allocation(app, memory=10, tags={"app": "x"}, node=full)
-    free = rm.has_node(memory=10, attributes={"disk": "ssd"})
+    free = rm.has_node(memory=10, attributes={"disk": "ssd", HOST: rm.new_name("host")})
 
-    ask = rm.asks(app, memory=10, tags={"app": "x"})
-
-    rm.is_told(Allocated(ask, node=free))
+    for _ in range(2):  # the second has the first beside it
+        ask = rm.asks(app, memory=5, tags={"app": "x"})
+        rm.is_told(Allocated(ask, node=free))
 
 
 @requirement("SI-PLACE-002")

@@ -5,7 +5,6 @@ from siconform.rm.facts import Allocated, Released, Termination
 from siconform.rm.preemption_verbs import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
-    MAY_PREEMPT,
     OPTED_OUT,
     TAKING_QUEUE,
 )
@@ -22,7 +21,7 @@ def test_a_preempted_allocation_is_released_as_such_and_named(rm: ResourceManage
     allocations = [rm.has_allocation(taker) for _ in range(10)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    release = rm.sees_preemption_of(*allocations, by=rm.asks(entitled, policy=MAY_PREEMPT))
+    release = rm.sees_preemption_of(*allocations, by=rm.claims(entitled))
 
     rm.agrees(release, Released(termination=PREEMPTED, application=taker))
     rm.names_one_of(release, allocations)
@@ -36,12 +35,11 @@ def test_the_preempting_ask_is_allocated_after_the_confirmations(rm: ResourceMan
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
     with rm.confirming_nothing():
-        ask = rm.asks(entitled, policy=MAY_PREEMPT)
+        ask = rm.claims(entitled)
         rm.sees_preemption_of(*allocations, by=ask)
-        rm.is_not_told(Allocated(ask))
+        rm.sees_nothing_given_away(Allocated(ask))
 
-        for release in rm.hears(Released(termination=PREEMPTED)):
-            rm.confirms(release)
+        rm.confirms_everything()
     rm.is_told(Allocated(ask))
 
 
@@ -54,12 +52,12 @@ def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
     spared += [rm.has_allocation(taker, policy=OPTED_OUT) for _ in range(4)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    first = rm.asks(entitled, policy=MAY_PREEMPT)
+    first = rm.claims(entitled)
     release = rm.sees_preemption_of(*spared, victim, by=first)
     rm.agrees(release, Released(identity=victim.identity))
     rm.is_told(Allocated(first))
 
-    rm.asks(entitled, policy=MAY_PREEMPT)
+    rm.claims(entitled)
     rm.sees_no_preemption_of(*spared)
 
 
@@ -69,16 +67,16 @@ def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     taker = rm.has_application(queue=TAKING_QUEUE)
     allocations = [rm.has_allocation(taker) for _ in range(10)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
-    allowed = rm.asks(entitled, policy=MAY_PREEMPT)
+    allowed = rm.claims(entitled)
     release = rm.sees_preemption_of(*allocations, by=allowed)
     rm.is_told(Allocated(allowed))
 
-    not_allowed = rm.asks(entitled, policy=MAY_NOT_PREEMPT)
+    not_allowed = rm.claims(entitled, policy=MAY_NOT_PREEMPT)
 
     left = [a for a in allocations if a.identity != release.identity]
     rm.sees_no_preemption_of(*left)
     rm.withdraws(not_allowed)
-    rm.sees_preemption_of(*left, by=rm.asks(entitled, policy=MAY_PREEMPT))
+    rm.sees_preemption_of(*left, by=rm.claims(entitled))
 
 
 @requirement("SI-PRE-005")
@@ -90,12 +88,12 @@ def test_victims_do_not_have_a_higher_priority_than_the_ask(rm: ResourceManager)
     higher += [rm.has_allocation(taker, priority=10) for _ in range(4)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    first = rm.asks(entitled, priority=5, policy=MAY_PREEMPT)
+    first = rm.claims(entitled, priority=5)
     release = rm.sees_preemption_of(*higher, lower, by=first)
     rm.agrees(release, Released(identity=lower.identity))
     rm.is_told(Allocated(first))
 
-    rm.asks(entitled, priority=5, policy=MAY_PREEMPT)
+    rm.claims(entitled, priority=5)
     rm.sees_no_preemption_of(*higher)
 
 
@@ -107,9 +105,9 @@ def test_asks_without_a_preemption_policy_share_one_default(rm: ResourceManager)
         rm.has_allocation(taker, policy=None)
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    allowed = rm.asks(entitled, policy=MAY_PREEMPT)
+    allowed = rm.claims(entitled)
     is_preempted = rm.may_see_preemption_for(allowed)
-    preempts = rm.may_see_preemption_for(*(rm.asks(entitled, policy=None) for _ in range(2)))
+    preempts = rm.may_see_preemption_for(*(rm.claims(entitled, policy=None) for _ in range(2)))
 
     rm.records(f"without a policy an allocation is preempted: {is_preempted}")
     rm.records(f"without a policy an ask preempts: {preempts}")
@@ -124,14 +122,14 @@ def test_the_policy_of_a_recovered_allocation_is_honoured(rm: ResourceManager) -
     rm.has_recovered_node(node, *spared[:5], victim, *spared[5:])
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
-    ask = rm.asks(entitled, policy=MAY_PREEMPT)
+    ask = rm.claims(entitled)
     release = rm.sees_preemption_of(*spared, victim, by=ask)
 
     rm.agrees(release, Released(identity=victim.identity))
     rm.sees_no_preemption_of(*spared)
 
 
-@requirement("SI-PRE-008")
+@requirement("SI-PRE-002", "SI-PRE-008")
 def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
     rm: ResourceManager,
 ) -> None:
@@ -141,10 +139,11 @@ def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
     with rm.confirming_nothing():
-        ask = rm.asks(entitled, memory=3, policy=MAY_PREEMPT)
+        ask = rm.claims(entitled, memory=3)
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
         rm.is_not_told(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
-        rm.is_not_told(Allocated(ask))
+        rm.sees_nothing_given_away(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
-        rm.is_told(Allocated(ask))
+        rm.confirms_everything()  # it may have chosen more of them than it needs
+    rm.is_told(Allocated(ask))

@@ -15,10 +15,10 @@ from siconform.rm.facts import (
     Released,
     Termination,
 )
-from siconform.rm.gang_verbs import HARD, TASK_GROUP, replaced
+from siconform.rm.gang_verbs import HARD, TASK_GROUP, otherwise_released, replaced
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import COMPLETED, FAILURE, WAITING
+from siconform.rm.states import COMPLETED, WAITING
 
 
 @requirement("SI-REC-001")
@@ -132,7 +132,7 @@ def test_a_refused_node_leaves_none_of_its_allocations_behind(rm: ResourceManage
     one_more = rm.asks(app, memory=1)
     rm.is_not_told(Allocated(one_more))
     rm.releases(good)
-    rm.is_told(Allocated(one_more, node=node))
+    rm.is_served(one_more, node=node)
 
 
 @requirement("SI-REC-007")
@@ -190,10 +190,7 @@ def test_existing_allocations_of_nowhere_are_rejected(rm: ResourceManager) -> No
         rm.adds_existing(allocation)
 
     for allocation in misplaced:
-        rejection = rm.is_told(
-            AllocationRejected(allocation.key, application=allocation.application)
-        )
-        rm.says_why(rejection)
+        rm.is_told(AllocationRejected(allocation.key, application=allocation.application))
     rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
 
 
@@ -202,7 +199,7 @@ def test_a_draining_node_is_filled_with_what_exists_before_it_takes_work(
     rm: ResourceManager,
 ) -> None:
     app = rm.has_application()
-    waiting = rm.has_pending_ask(app, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
     node = rm.has_node(memory=10, draining=True)
 
     rm.adds_existing(rm.remembers_allocation(app, node, memory=7))
@@ -224,8 +221,25 @@ def test_a_recovered_placeholder_is_replaced_like_any_other(rm: ResourceManager)
 
     with rm.confirming_nothing():
         real = rm.asks_member(gang)
-        release = rm.is_told(Released(identity=placeholder.identity))
-        rm.agrees(release, Released(termination=Termination.PLACEHOLDER_REPLACED))
+        release = rm.is_told_one_of(replaced(placeholder), *otherwise_released(placeholder))
+        rm.agrees(release, replaced(placeholder))
+        rm.is_not_told(Allocated(real))
+
+    rm.confirms(release)
+    rm.is_told(Allocated(real, node=node))
+
+
+@requirement("SI-REC-021")
+def test_a_placeholder_added_by_itself_is_replaced_like_any_other(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    gang = rm.has_gang(memory=1)
+    node = rm.has_node(memory=1)
+    placeholder = rm.remembers_placeholder(gang, node)
+    rm.adds_existing(placeholder)
+
+    with rm.confirming_nothing():
+        real = rm.asks_member(gang)
+        release = rm.is_told(replaced(placeholder))
         rm.is_not_told(Allocated(real))
 
     rm.confirms(release)
@@ -278,7 +292,7 @@ def test_a_recovered_allocation_beyond_the_quota_only_holds_back_new_ones(
     waiting = rm.asks(app)
     rm.is_not_told(Allocated(waiting))
     rm.still_holds(existing)
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
 
 
 @requirement("SI-REC-013")
@@ -296,7 +310,7 @@ def test_a_recovered_allocation_beyond_the_capacity_only_holds_back_new_ones(
     waiting = rm.asks(app)
     rm.is_not_told(Allocated(waiting))
     rm.still_holds(existing)
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
 
 
 @requirement("SI-REC-014")
@@ -311,7 +325,9 @@ def test_a_recovered_allocation_keeps_its_application_from_waiting(rm: ResourceM
         rm.releases(rm.has_allocation(other))
         rm.is_told_waiting(other)
     rm.is_not_told(ApplicationUpdated(app, state=WAITING), ApplicationUpdated(app, state=COMPLETED))
+    later = rm.is_told(Allocated(rm.asks(app)))
 
+    rm.releases(later)
     rm.releases(existing)
     rm.is_told_waiting(app)
 
@@ -336,9 +352,7 @@ def test_a_restarted_scheduler_is_as_before_once_everything_is_said_again(
 ) -> None:
     newcomer.has_registered()
 
-    _is_as_before_once_replayed(
-        newcomer, lambda: _restart_and_register(newcomer, restart_scheduler)
-    )
+    newcomer.is_as_before_once_replayed(lambda: _restart_and_register(newcomer, restart_scheduler))
 
 
 @requirement("SI-REC-016")
@@ -361,32 +375,73 @@ def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
     newcomer.is_told(Allocated(real, node=node))
 
 
+@requirement("SI-REC-021")
+def test_a_restarted_scheduler_takes_over_what_is_said_by_itself(
+    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
+) -> None:
+    newcomer.has_registered()
+    newcomer.does_gang_scheduling()
+    node = newcomer.has_node(memory=10)
+    gang = newcomer.has_gang(memory=4)
+    placeholder, app = newcomer.has_placeholder(gang), newcomer.has_application()
+    regular = newcomer.has_allocation(app, memory=5)
+
+    restart_scheduler(newcomer)
+    newcomer.is_registered()
+    newcomer.submits_application(gang, placeholders=gang.member)
+    newcomer.submits_application(app)
+    newcomer.registers_node(node, memory=10)
+    newcomer.adds_existing(placeholder)
+    newcomer.adds_existing(regular)
+
+    newcomer.is_told(Allocated(newcomer.asks(app, memory=1), node=node))
+    one_more = newcomer.asks(app, memory=1)
+    newcomer.is_not_told(Allocated(one_more))
+    newcomer.withdraws(one_more)
+    real = newcomer.asks_member(gang)
+    newcomer.is_told(replaced(placeholder))
+    newcomer.is_told(Allocated(real, node=node))
+    newcomer.still_holds(regular)
+
+
 @requirement("SI-REC-016")
 @disruptive
 @registering_again_is_a_race
 def test_registering_and_saying_everything_again_restores_the_state(newcomer: Newcomer) -> None:
     newcomer.has_registered()
 
-    _is_as_before_once_replayed(newcomer, newcomer.is_registered_again)
+    newcomer.is_as_before_once_replayed(newcomer.is_registered_again)
 
 
 @requirement("SI-REC-017")
-def test_a_rejected_existing_allocation_is_named_with_a_reason(rm: ResourceManager) -> None:
+def test_a_rejected_existing_allocation_is_named(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app, unknown = rm.has_application(), rm.new_name("app")
     stray = rm.remembers_allocation(unknown, node, memory=10)
 
     rm.adds_existing(stray)
-    with rm.premise("an existing allocation of an unknown application is rejected"):
-        rejection = rm.is_told(AllocationRejected())
+    rejections = rm.collects(AllocationRejected(), most=1)
+    rm.needs_some(rejections, of="to reject existing allocations that it need not reject")
 
-    rm.agrees(rejection, AllocationRejected(stray.key, application=unknown))
-    rm.says_why(rejection)
+    for rejection in rejections:
+        rm.agrees(rejection, AllocationRejected(stray.key, application=unknown))
     everything = rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
     with rm.control("an existing allocation of a known application holds its room"):
         rm.still_holds(everything)
         rm.adds_existing(rm.remembers_allocation(app, node, memory=10))
         rm.is_not_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-REC-022")
+def test_the_rejection_of_an_existing_allocation_gives_a_reason(rm: ResourceManager) -> None:
+    node = rm.has_node()
+
+    rm.adds_existing(rm.remembers_allocation(rm.new_name("app"), node))
+
+    rejections = rm.collects(AllocationRejected(), most=1)
+    rm.needs_some(rejections, of="to reject existing allocations that it need not reject")
+    for rejection in rejections:
+        rm.says_why(rejection)
 
 
 @requirement("SI-REC-019")
@@ -419,32 +474,9 @@ def test_a_gang_that_is_incomplete_after_recovery_times_out(rm: ResourceManager)
     rm.asks_placeholder(gang)
 
     rm.is_told_expiry(gang, [placeholder])
-    rm.is_told(ApplicationUpdated(gang, state=FAILURE))
+    rm.is_told_failure(gang)
 
 
 def _restart_and_register(newcomer: Newcomer, restart: Callable[[Newcomer], None]) -> None:
     restart(newcomer)
     newcomer.is_registered()
-
-
-def _is_as_before_once_replayed(rm: ResourceManager, forgets: Callable[[], None]) -> None:
-    """Of a node with 10: 3 are allocated, 2 are a placeholder's, and 6 more are asked for."""
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    normal = rm.has_allocation(app, memory=3)
-    gang = rm.has_gang(members=1, memory=2)
-    placeholder = rm.has_placeholder(gang)
-    pending = rm.has_pending_ask(app, memory=6)
-
-    forgets()
-    rm.submits_application(app)
-    rm.submits_application(gang, placeholders=gang.member)
-    rm.registers_node(node, existing=(normal, placeholder))
-    rm.is_told(NodeAccepted(node))
-    rm.asks_again(pending)
-
-    rm.is_not_told(Allocated(pending))
-    rm.still_holds(normal)
-    rm.is_told(Allocated(pending, node=node))
-    rm.is_told(Allocated(rm.asks(app, memory=2), node=node))
-    rm.is_not_told(Allocated(rm.asks(app)))

@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.marks import registering_again_is_a_race, requirement
-from siconform.rm.cluster import UNUSABLE, queues
+from siconform.rm.cluster import UNUSABLE, queues, queues_with_quotas
 from siconform.rm.facts import (
     Allocated,
     ApplicationAccepted,
@@ -19,6 +19,8 @@ from siconform.rm.resource_manager import ResourceManager
 @requirement("SI-REG-001")
 def test_a_registration_succeeds(newcomer: Newcomer) -> None:
     newcomer.is_registered()
+
+    newcomer.was_answered_with_nothing()
 
 
 @requirement("SI-REG-002")
@@ -57,6 +59,8 @@ def test_registering_again_forgets_the_nodes(newcomer: Newcomer) -> None:
         newcomer.is_told(NodeRejected(node))
 
     newcomer.has_registered_again()
+    homeless = newcomer.asks(newcomer.has_application())
+    newcomer.is_not_told(Allocated(homeless))
     newcomer.registers_node(node)
 
     newcomer.is_told(NodeAccepted(node))
@@ -84,16 +88,16 @@ def test_registering_again_forgets_the_applications(newcomer: Newcomer) -> None:
 def test_registering_again_forgets_asks_and_allocations(newcomer: Newcomer) -> None:
     newcomer.has_registered()
     node = newcomer.has_node(memory=10)
-    app = newcomer.has_application()
+    app = newcomer.has_application(queue="root.quota")  # at most 10
     newcomer.has_allocation(app, memory=10)
-    waiting = newcomer.has_pending_ask(app, memory=10)
+    waiting = newcomer.has_waiting_ask(app, memory=10)
     with newcomer.control("without registering again there is no room"):
         newcomer.is_not_told(Allocated(waiting))
 
     newcomer.has_registered_again()
     newcomer.registers_node(node)
     newcomer.is_told(NodeAccepted(node))
-    fresh = newcomer.asks(newcomer.has_application(), memory=10)
+    fresh = newcomer.asks(newcomer.has_application(queue="root.quota"), memory=10)
 
     newcomer.is_told(Allocated(fresh, node=node))
     newcomer.is_not_told(Allocated(application=app))
@@ -135,12 +139,14 @@ def test_the_policy_group_decides_which_queues_an_rm_has(
 def test_rms_of_the_same_configuration_share_a_policy_group(
     rm: ResourceManager, second_rm: Newcomer
 ) -> None:
-    allocation = rm.has_allocation(rm.has_application(), node=rm.has_node())
+    node, app = rm.has_node(), rm.has_application()
+    allocation = rm.has_allocation(app, node=node)
 
     second_rm.is_accepted_in_the_policy_group_of_another()
 
     rm.is_not_told(Released(identity=allocation.identity))
     rm.still_holds(allocation)
+    rm.is_told(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-REG-014")
@@ -172,7 +178,7 @@ def test_unknown_extra_configuration_changes_nothing(newcomer: Newcomer) -> None
 
     newcomer.is_told(ApplicationRejected(newcomer.submits_application(queue="root.unknown")))
     newcomer.is_told(ApplicationAccepted(newcomer.submits_application(queue="root.quota")))
-    newcomer.is_served()
+    newcomer.is_served_on_every_stream()
 
 
 @pytest.mark.parametrize("build_info", [{}, {"version": "", "anything": "ä" * 1000, "": "x"}])
@@ -180,7 +186,7 @@ def test_unknown_extra_configuration_changes_nothing(newcomer: Newcomer) -> None
 def test_build_information_is_not_judged(newcomer: Newcomer, build_info: dict[str, str]) -> None:
     newcomer.is_registered(build_info=build_info)
 
-    newcomer.is_served()
+    newcomer.is_served_on_every_stream()
 
 
 @requirement("SI-REG-018")
@@ -198,15 +204,29 @@ def test_values_of_a_second_registration_replace_those_of_the_first(newcomer: Ne
     newcomer.is_told(ApplicationRejected(replaced))
 
 
+@requirement("SI-REG-012")
+def test_the_queues_of_its_policy_group_are_those_of_the_rm(newcomer: Newcomer) -> None:
+    group = newcomer.new_name("group")
+    newcomer.has_registered(config=queues_with_quotas(first=None), policy_group=group)
+    with newcomer.control("the group has no such queue yet"):
+        early = newcomer.submits_application(queue="root.second")
+        newcomer.is_told(ApplicationRejected(early))
+
+    both = queues_with_quotas(first=None, second=None)
+    newcomer.is_reconfigured(both, policy_group=group)
+
+    newcomer.is_told(ApplicationAccepted(newcomer.submits_application(queue="root.second")))
+
+
 @requirement("SI-REG-019")
 def test_the_matching_version_is_accepted(newcomer: Newcomer) -> None:
     newcomer.is_registered()
 
-    newcomer.is_served()
+    newcomer.is_served_on_every_stream()
 
 
 @pytest.mark.parametrize("version", ["", "99.0"])
-@requirement("SI-REG-019")
+@requirement("SI-REG-002", "SI-REG-019")
 def test_another_version_is_accepted_or_refused_cleanly(newcomer: Newcomer, version: str) -> None:
     outcome = newcomer.registers(version=version)
 

@@ -9,10 +9,15 @@ an allocation      ends: releases      ends or is refused    makes no replacemen
 a placeholder      ends: gang          ends or is refused    makes no replacement
 nothing, of an     ends all: releases  ends all or is        makes no replacement
 application                            refused
-what is unknown,   nothing             nothing               nothing
-of another or over
+what is unknown    nothing             nothing               nothing
+or over
+of another         that one at most    that one at most      nothing
+application
 a pending ask      ends: releases      leaves allocations    leaves allocations
 =================  ==================  ====================  ======================
+
+An identity alone names an allocation; the application beside it is not required by the design, so a
+wrong one there may be overlooked.
 
 A release the scheduler has open is confirmed by its own type (the files on releases, gangs and
 preemption), left open or ended by another one, and untouched by one that names something else.
@@ -32,7 +37,7 @@ from siconform.rm.facts import (
     Termination,
 )
 from siconform.rm.newcomer import Newcomer
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.preemption_verbs import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.resource_manager import ResourceManager
 
 STOPPED: Final = Termination.STOPPED_BY_RM
@@ -56,13 +61,13 @@ def test_a_release_that_names_nothing_live_ends_nothing(
     app, other_app = rm.has_application(), rm.has_application()
     over = rm.has_released(rm.has_allocation(app, memory=5))
     allocation = rm.has_allocation(app, memory=10)
-    waiting = rm.has_pending_ask(other_app, memory=5)
+    waiting = rm.has_waiting_ask(other_app, memory=5)
 
     rm.releases(allocation, termination, identity=rm.new_name("unknown"), key="")
-    rm.releases(allocation, termination, application=other_app)
     rm.releases(over, termination)
 
-    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    rm.is_not_told(Released(identity=allocation.identity))
+    rm.is_not_served(waiting)
     rm.still_holds(allocation)
 
 
@@ -72,17 +77,34 @@ def test_a_release_that_names_no_live_placeholder_ends_none(
     rm: ResourceManager, termination: Termination
 ) -> None:
     rm.has_node(memory=10)
-    gang, other_app = rm.has_gang(members=2, memory=5), rm.has_application()
+    gang, other_app = rm.has_gang(members=1, memory=4), rm.has_application()
     over = rm.has_released(rm.has_placeholder(gang))
     placeholder = rm.has_placeholder(gang)
-    waiting = rm.has_pending_ask(other_app, memory=6)
+    rm.has_allocation(gang, memory=2)  # it is active, and does not end by itself
+    waiting = rm.has_waiting_ask(other_app, memory=6)
 
     rm.releases(placeholder, termination, identity=rm.new_name("unknown"), key="")
-    rm.releases(placeholder, termination, application=other_app)
     rm.releases(over, termination)
 
-    rm.is_not_told(Allocated(waiting), Released(identity=placeholder.identity))
+    rm.is_not_told(Released(identity=placeholder.identity))
+    rm.is_not_served(waiting)
     rm.still_holds(placeholder)
+
+
+@of_every_type
+@requirement("SI-REL-005")
+def test_a_release_that_names_another_application_leaves_that_alone(
+    rm: ResourceManager, termination: Termination
+) -> None:
+    rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    misnamed, other = rm.has_allocation(app, memory=5), rm.has_allocation(other_app, memory=5)
+
+    rm.releases(misnamed, termination, application=other_app)
+
+    rm.is_not_told(Released(identity=other.identity))
+    rm.is_not_served(rm.asks(app, memory=10))
+    rm.still_holds(other)
 
 
 @of_every_type
@@ -90,6 +112,7 @@ def test_a_release_that_names_no_live_placeholder_ends_none(
 def test_an_ask_release_that_names_no_pending_ask_withdraws_none(
     rm: ResourceManager, termination: Termination
 ) -> None:
+    rm.has_full_node()
     app, other_app = rm.has_application(), rm.has_application()
     kept, over = rm.has_pending_ask(app), rm.has_pending_ask(app)
     rm.withdraws(over)
@@ -126,7 +149,7 @@ def test_a_placeholder_released_without_type_ends_or_the_release_is_refused(
 ) -> None:
     rm.has_node(memory=10)
     placeholder = rm.has_placeholder(rm.has_gang(memory=10))
-    waiting = rm.has_pending_ask(rm.has_application(), memory=10)
+    waiting = rm.has_waiting_ask(rm.has_application(), memory=10)
 
     rm.releases(placeholder, Termination.UNKNOWN)
 
@@ -144,7 +167,7 @@ def test_a_release_of_everything_without_type_is_carried_out_or_refused(
 ) -> None:
     rm.has_node(memory=10)
     allocation = rm.has_allocation(rm.has_application(), memory=10)
-    waiting = rm.has_pending_ask(rm.has_application(), memory=10)
+    waiting = rm.has_waiting_ask(rm.has_application(), memory=10)
 
     rm.releases_all(allocation.application, Termination.UNKNOWN)
 
@@ -186,7 +209,7 @@ def test_a_confirmation_that_names_something_else_confirms_nothing(rm: ResourceM
     placeholder, confirmed = replaced.placeholder, replaced.release.termination
 
     rm.releases(placeholder, confirmed, identity=rm.new_name("unknown"), key="")
-    rm.releases(placeholder, confirmed, application=other_app)
+    rm.releases(placeholder, confirmed, application=other_app, identity="", key="")
 
     rm.is_not_told(Allocated(replaced.real), Released(identity=placeholder.identity))
     with rm.control("the right confirmation is taken"):
@@ -207,7 +230,7 @@ def test_a_preemption_confirmed_by_another_type_frees_nothing_twice(
     allocations = [newcomer.has_allocation(taker, memory=5) for _ in range(2)]
     entitled = newcomer.has_application(queue=ENTITLED_QUEUE)
     with newcomer.confirming_nothing():
-        ask = newcomer.asks(entitled, memory=5, policy=MAY_PREEMPT)
+        ask = newcomer.claims(entitled, memory=5)
         release = newcomer.sees_preemption_of(*allocations, by=ask)
 
     newcomer.confirms(release, termination)

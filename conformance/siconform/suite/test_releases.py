@@ -8,17 +8,16 @@ from siconform.marks import requirement
 from siconform.rm.facts import (
     Allocated,
     AllocationRejected,
-    ApplicationUpdated,
     AskReleased,
     Kind,
     Released,
     StreamEnded,
     Termination,
 )
-from siconform.rm.gang_verbs import HARD
+from siconform.rm.gang_verbs import HARD, otherwise_released
 from siconform.rm.newcomer import Newcomer
+from siconform.rm.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import FAILED
 
 
 @requirement("SI-REL-001")
@@ -26,7 +25,7 @@ def test_a_release_by_the_rm_is_carried_out_and_confirmed(rm: ResourceManager) -
     rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
-    waiting = rm.has_pending_ask(app, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
 
     rm.releases(allocation)
 
@@ -35,7 +34,7 @@ def test_a_release_by_the_rm_is_carried_out_and_confirmed(rm: ResourceManager) -
             application=app, identity=allocation.identity, termination=Termination.STOPPED_BY_RM
         )
     )
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
 
 
 @requirement("SI-REL-002")
@@ -43,7 +42,7 @@ def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManage
     rm.has_node(memory=3)
     app = rm.has_application()
     allocations = [rm.has_allocation(app, memory=1) for _ in range(3)]
-    waiting = rm.has_pending_ask(app, memory=3)
+    waiting = rm.has_waiting_ask(app, memory=3)
 
     with rm.one_message():
         for allocation in allocations:
@@ -59,7 +58,7 @@ def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManage
                 partition="default",
             )
         )
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
     rm.is_not_told(Released(application=app))
 
 
@@ -69,14 +68,26 @@ def test_a_release_without_identity_ends_everything_of_its_application(rm: Resou
     app, other_app = rm.has_application(), rm.has_application()
     allocations = [rm.has_allocation(app, memory=1) for _ in range(3)]
     other = rm.has_allocation(other_app, memory=1)
-    waiting = rm.has_pending_ask(other_app, memory=3)
+    waiting = rm.has_waiting_ask(other_app, memory=3)
 
     rm.releases_all(app)
 
     rm.is_told_all_released(*allocations)
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
     rm.is_not_told(Released(identity=other.identity), Released(application=other_app))
     rm.still_holds(other)
+
+
+@requirement("SI-REL-003")
+def test_a_release_without_identity_ends_placeholders_as_well(rm: ResourceManager) -> None:
+    rm.has_node(memory=4)
+    gang, other_app = rm.has_gang(members=2, memory=1), rm.has_application()
+    held = [*rm.has_placeholders(gang), rm.has_allocation(gang, memory=2)]
+
+    rm.releases_all(gang)
+
+    rm.is_told_all_released(*held)
+    rm.is_told(Allocated(rm.asks(other_app, memory=4)))
 
 
 @requirement("SI-REL-004")
@@ -84,12 +95,12 @@ def test_a_key_does_not_narrow_a_release_without_identity(rm: ResourceManager) -
     rm.has_node(memory=2)
     app, other_app = rm.has_application(), rm.has_application()
     allocations = [rm.has_allocation(app, memory=1) for _ in range(2)]
-    waiting = rm.has_pending_ask(other_app, memory=2)
+    waiting = rm.has_waiting_ask(other_app, memory=2)
 
     rm.releases_all(app, key=allocations[0].key)
 
     rm.is_told_all_released(*allocations)
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
 
 
 @requirement("SI-REL-005")
@@ -97,17 +108,19 @@ def test_releasing_what_does_not_exist_changes_nothing(rm: ResourceManager) -> N
     rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
-    waiting = rm.has_pending_ask(app, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
 
     rm.releases(allocation, identity=rm.new_name("unknown"), key="")
-    rm.releases(allocation, application=rm.new_name("unknown"))
+    rm.releases(allocation, application=rm.new_name("unknown"), identity="", key="")
     rm.releases(allocation, partition="unknown")
 
-    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    # An answer that repeats what was said is none that says the allocation had ended.
+    rm.is_not_told(Released(identity=allocation.identity, partition=PartitionNamed("default")))
+    rm.is_not_served(waiting)
     with rm.control("a release of the live allocation frees its room"):
         rm.releases(allocation)
-        rm.is_told(Released(identity=allocation.identity))
-        rm.is_told(Allocated(waiting))
+        rm.is_told(Released(identity=allocation.identity, partition=PartitionNamed("default")))
+        rm.is_served(waiting)
 
 
 @requirement("SI-REL-005")
@@ -115,14 +128,14 @@ def test_releasing_an_allocation_twice_frees_its_room_once(rm: ResourceManager) 
     rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
-    waiting = [rm.has_pending_ask(app, memory=10) for _ in range(2)]
+    waiting = rm.has_waiting_ask(app, memory=10)
 
     rm.releases(allocation)
     rm.releases(allocation)
 
     with rm.control("the first release frees the room"):
-        rm.is_told_one_of(*(Allocated(ask) for ask in waiting))
-    rm.is_not_told(*(Allocated(ask) for ask in waiting))
+        rm.is_served(waiting)
+    rm.is_not_served(rm.asks(app, memory=10))
 
 
 @requirement("SI-REL-006", "SI-WIRE-009")
@@ -130,12 +143,12 @@ def test_a_release_without_type_is_a_stop_by_the_rm(rm: ResourceManager) -> None
     rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
-    waiting = rm.has_pending_ask(app, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
 
     rm.releases(allocation, Termination.UNKNOWN)
 
     rm.is_told(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
-    rm.is_told(Allocated(waiting))
+    rm.is_served(waiting)
 
 
 @requirement("SI-REL-007")
@@ -143,7 +156,7 @@ def test_a_release_without_type_is_carried_out_or_refused(rm: ResourceManager) -
     rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
-    waiting = rm.has_pending_ask(app, memory=10)
+    waiting = rm.has_waiting_ask(app, memory=10)
 
     rm.releases(allocation, Termination.UNKNOWN)
 
@@ -154,6 +167,25 @@ def test_a_release_without_type_is_carried_out_or_refused(rm: ResourceManager) -
         StreamEnded(Kind.ALLOCATIONS),
     )
     rm.has_room_exactly_if_released(told, waiting, held=allocation)
+
+
+@requirement("SI-REL-007")
+def test_a_release_without_type_confirms_no_replacement(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    with rm.confirming_nothing():
+        replaced = rm.has_replacement_under_way(memory=10)
+    placeholder = replaced.placeholder
+
+    rm.confirms(replaced.release, Termination.UNKNOWN)
+
+    # To drop it is no answer, and the real allocation alone would be that to a confirmation.
+    told = rm.is_told_one_of(
+        Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM),
+        Released(identity=placeholder.identity, termination=Termination.UNKNOWN),
+        AllocationRejected(placeholder.key),
+        StreamEnded(Kind.ALLOCATIONS),
+    )
+    rm.is_open_unless_released(told, replaced)
 
 
 @requirement("SI-REL-009")
@@ -175,12 +207,10 @@ def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceMan
     other_app = rm.has_application()
     with rm.confirming_nothing():
         replaced = rm.has_replacement_under_way(memory=10)
-        waiting = rm.has_pending_ask(other_app, memory=10)
+        waiting = rm.has_waiting_ask(other_app, memory=10)
 
-    rm.is_not_told(
-        Released(identity=replaced.placeholder.identity),
-        Allocated(replaced.real),
-        Allocated(waiting),
+    rm.sees_nothing_given_away(
+        *otherwise_released(replaced.placeholder), Allocated(replaced.real), Allocated(waiting)
     )
 
     with rm.control("after the confirmation the room is given away"):
@@ -209,6 +239,7 @@ def test_a_confirmation_of_nothing_does_no_harm(newcomer: Newcomer) -> None:
 
 @requirement("SI-REL-015")
 def test_an_ask_release_with_application_and_key_withdraws_that_ask(rm: ResourceManager) -> None:
+    rm.has_full_node()
     app = rm.has_application()
     withdrawn, kept = rm.has_pending_ask(app), rm.has_pending_ask(app)
 
@@ -225,6 +256,7 @@ def test_an_ask_release_with_application_and_key_withdraws_that_ask(rm: Resource
 def test_an_ask_release_without_key_withdraws_every_ask_of_its_application(
     rm: ResourceManager,
 ) -> None:
+    rm.has_full_node()
     app, other_app = rm.has_application(), rm.has_application()
     withdrawn = [rm.has_pending_ask(app) for _ in range(2)]
     kept = rm.has_pending_ask(other_app)
@@ -242,6 +274,7 @@ def test_an_ask_release_without_key_withdraws_every_ask_of_its_application(
 def test_an_ask_release_with_only_a_partition_withdraws_all_asks_or_none(
     rm: ResourceManager,
 ) -> None:
+    rm.has_full_node()
     waiting = [rm.has_pending_ask(rm.has_application()) for _ in range(2)]
 
     rm.withdraws_asks()
@@ -276,6 +309,7 @@ def test_ask_releases_leave_allocations_alone(rm: ResourceManager) -> None:
 
 @requirement("SI-REL-019")
 def test_an_ask_release_by_the_rm_is_confirmed(rm: ResourceManager) -> None:
+    rm.has_full_node()
     app = rm.has_application()
     waiting = rm.has_pending_ask(app)
 
@@ -298,6 +332,7 @@ def test_an_ask_release_by_the_scheduler_names_the_partition(rm: ResourceManager
 def test_an_ask_release_with_key_but_no_application_withdraws_that_ask(
     rm: ResourceManager,
 ) -> None:
+    rm.has_full_node()
     app = rm.has_application()
     withdrawn, kept = rm.has_pending_ask(app), rm.has_pending_ask(app)
 
@@ -323,7 +358,10 @@ def test_releases_by_the_scheduler_say_unmistakably_what_ends(rm: ResourceManage
 
     for allocation in ending:
         release = Released(application=allocation.application, identity=allocation.identity)
-        rm.is_told_one_of(replace(release, key=allocation.key), replace(release, key=""))
+        named = [replace(release, key=allocation.key), replace(release, key="")]
+        if allocation.application == other_app:  # nothing else of it is left
+            named.append(Released(application=other_app, identity=""))
+        rm.is_told_one_of(*named)
     rm.is_not_told(Released(application=app), Released(application=other_app))
     rm.still_holds(staying)
 
@@ -337,8 +375,8 @@ def test_confirmations_of_an_ask_release_are_not_answered(rm: ResourceManager) -
     rm.confirms_ask(release)
     rm.confirms_ask(release)
 
-    rm.is_not_told(AskReleased(partial.pending))
-    rm.is_told(ApplicationUpdated(partial.gang, state=FAILED))
+    rm.is_not_told(AskReleased(release.key, application=partial.gang))
+    rm.is_told_failure(partial.gang)
 
 
 @pytest.mark.parametrize("termination", [Termination.TIMEOUT, Termination.PREEMPTED_BY_SCHEDULER])

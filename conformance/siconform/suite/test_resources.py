@@ -28,7 +28,7 @@ def test_a_resource_type_left_out_counts_as_zero(rm: ResourceManager) -> None:
 
 @requirement("SI-RES-002")
 def test_any_name_is_a_resource_type(rm: ResourceManager) -> None:
-    node = rm.registers_node(resources={"x.y/z": 3})
+    node = rm.registers_node(resources={"x.y/z": 3, "X.Y/Z": 3})
     rm.is_told(NodeAccepted(node))
     app = rm.has_application()
 
@@ -36,6 +36,7 @@ def test_any_name_is_a_resource_type(rm: ResourceManager) -> None:
 
     rm.is_told_one_of(*(Allocated(ask, node=node, resource={"x.y/z": 2}) for ask in asks))
     rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.is_told(Allocated(rm.asks(app, resources={"X.Y/Z": 3}), node=node))
 
 
 @requirement("SI-RES-003")

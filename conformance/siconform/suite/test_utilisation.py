@@ -3,6 +3,8 @@
 Only 2021-02 has them.
 """
 
+import pytest
+
 from siconform.marks import requirement
 from siconform.rm.facts import (
     Allocated,
@@ -54,17 +56,31 @@ def test_what_is_really_used_changes_nothing_that_is_allocated(rm: ResourceManag
     rm.is_not_told(Allocated(one_more))
 
 
-@requirement("SI-NREC-001")
-def test_a_recommendation_changes_nothing_until_the_rm_follows_it(rm: ResourceManager) -> None:
+@pytest.mark.parametrize("used", [1, 9])
+@requirement("SI-NREC-001", "SI-UTIL-002")
+def test_a_node_may_be_recommended_to_offer_more_or_less(rm: ResourceManager, used: int) -> None:
     node = rm.has_node(memory=10)
-    app = rm.has_application()
-    allocation = rm.has_allocation(app, memory=4)
+    allocation = rm.has_allocation(rm.has_application(), memory=4)
 
-    rm.reports_use(node, memory=1)
+    rm.reports_use(node, memory=used)
     rm.reports_use(allocation.identity, memory=1)
     recommended = rm.may_be_told(NodeRecommended())
 
-    rm.records("reports of little use", recommended, otherwise="no recommendation")
+    what = f"of 10 of memory 4 are allocated and {used} used"
+    rm.records(what, recommended, otherwise="no recommendation")
+    rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
+
+
+@requirement("SI-NREC-002")
+def test_a_recommendation_changes_nothing_until_the_rm_follows_it(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=4)
+
+    rm.reports_use(node, memory=9)
+    recommended = rm.may_be_told(NodeRecommended())
+    rm.presupposes_recommendation(recommended)
+
     rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
     one_more = rm.asks(app, memory=1)
     rm.is_not_told(Allocated(one_more))

@@ -5,6 +5,7 @@ from typing import Protocol
 from siwire import Revision
 
 from siconform.outcomes import TargetLost
+from siconform.targets.terms import Terms
 from siconform.targets.timers import Timers
 
 
@@ -21,6 +22,7 @@ class Target(Protocol):
     restartable: bool  # whether the kit can start it again
     timers: Timers  # how long its own timers run, as far as known beforehand
     stated: Timers  # the same by the user, who knows better than the target itself
+    terms: Terms  # how to register with it, and what it does not offer
 
     @property
     def name(self) -> str:

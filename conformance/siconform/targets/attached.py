@@ -3,12 +3,17 @@
 import re
 import socket
 from dataclasses import dataclass
+from typing import Final
 
 import grpc
 from siwire import Revision, rpc
 
 from siconform.targets import TargetUnavailable
+from siconform.targets.terms import PLAIN, Terms
 from siconform.targets.timers import UNKNOWN, Timers
+
+DIRECTLY: Final = ("grpc.enable_http_proxy", 0)
+"""Option of a channel: http_proxy in the environment is about other things than the target."""
 
 CONNECT_PATIENCE = 5.0  # seconds
 _PROBE_PATIENCE = 1.0  # seconds for a call that carries no message
@@ -27,6 +32,7 @@ class AttachedTarget:
     restartable: bool = False
     timers: Timers = UNKNOWN
     stated: Timers = UNKNOWN
+    terms: Terms = PLAIN
 
     @property
     def name(self) -> str:
@@ -56,7 +62,7 @@ def is_address(text: str) -> bool:
 def check_address(address: str, revision: Revision) -> None:
     """TargetUnavailable unless a gRPC server is there that has a stream of this revision."""
     check_listens(address)
-    with grpc.insecure_channel(address) as channel:
+    with grpc.insecure_channel(address, options=[DIRECTLY]) as channel:
         try:
             grpc.channel_ready_future(channel).result(timeout=CONNECT_PATIENCE)
         except grpc.FutureTimeoutError:

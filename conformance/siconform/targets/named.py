@@ -12,8 +12,10 @@ import msgspec
 import yaml
 from siwire import Revision, find_revision
 
+from siconform.catalogue.features import find_feature
 from siconform.targets import TargetUnavailable
 from siconform.targets.process import Launch
+from siconform.targets.terms import Terms, read_config
 from siconform.targets.timers import UNKNOWN, Timers
 
 _FOLDER = Path("fixtures") / "targets"
@@ -30,6 +32,7 @@ class _Version(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     baselines: Mapping[str, str] = {}  # where it is judged as a close sister, by revision
     traits: tuple[str, ...] = ()
     timers: Timers = UNKNOWN  # where they differ from those of all versions
+    without: tuple[str, ...] = ()
 
 
 class _Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -44,6 +47,10 @@ class _Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     build: str = ""  # cheap when nothing changed; its output is shown
     traits: tuple[str, ...] = ()
     timers: Timers = UNKNOWN
+    without: tuple[str, ...] = ()  # features no version offers (siconform/catalogue/features.py)
+    rm_version: str | None = None  # that an RM has to name
+    config: str | None = None  # the file an RM sends, relative to this one; none: "none"
+    proposes_timers: bool = True  # whether an RM may ask for timers in extraConfig
     listen_within: float = 30.0  # seconds
 
 
@@ -62,6 +69,7 @@ class NamedTarget:
     listen_within: float
     baselines: Mapping[str, Path]  # by the name of the revision it is judged by
     timers: Timers
+    terms: Terms
 
     @property
     def baseline(self) -> Path | None:
@@ -161,7 +169,22 @@ def _named(name: str, version: str, folder: Path, description: _Description) -> 
         listen_within=description.listen_within,
         baselines={name: folder / file for name, file in recorded.items()},
         timers=description.timers.with_known(particular.timers),
+        terms=_terms(folder, description, particular),
     )
+
+
+def _terms(folder: Path, description: _Description, particular: _Version) -> Terms:
+    try:
+        without = [find_feature(name) for name in (*description.without, *particular.without)]
+        config = description.config
+        return Terms(
+            description.rm_version,
+            config if config is None else read_config(config, folder),
+            description.proposes_timers,
+            frozenset(without),
+        )
+    except LookupError as error:
+        raise TargetUnavailable(f"{folder / _FILE}: {error}") from None
 
 
 def _filled_in(command: str, version: str) -> str:

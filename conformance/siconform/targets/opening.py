@@ -1,5 +1,8 @@
 """From what the user asked for to a target: checked once, then opened by each worker."""
 
+from dataclasses import replace
+
+from siconform.running.folder import adds
 from siconform.running.options import BadOption, Settings
 from siconform.targets import Target
 from siconform.targets.attached import AttachedTarget, check_address
@@ -30,8 +33,10 @@ def open_target(settings: Settings, worker: str, *, real_clock: bool = False) ->
             settings.time_scale,
             timers=settings.timers,
             stated=settings.timers,
+            terms=settings.terms,
         )
-    log = settings.results / "logs" / f"target-{worker}{'-real-clock' * real_clock}.log"
+    name = f"target-{worker}{'-real-clock' * real_clock}.log"
+    log = adds(settings.results, settings.results / "logs" / name)
     target = ProcessTarget(
         _launch(settings, real_clock=real_clock),
         settings.revision,
@@ -40,6 +45,7 @@ def open_target(settings: Settings, worker: str, *, real_clock: bool = False) ->
         _traits(settings),
         timers=_timers(settings),
         stated=settings.timers,
+        terms=settings.terms,
     )
     target.start()
     return target
@@ -65,6 +71,13 @@ def describe(settings: Settings) -> tuple[str, str]:
 
 
 def _launch(settings: Settings, *, real_clock: bool = False) -> Launch:
+    launch = _usual_launch(settings, real_clock=real_clock)
+    if settings.start_timeout is None:
+        return launch
+    return replace(launch, patience=settings.start_timeout)
+
+
+def _usual_launch(settings: Settings, *, real_clock: bool) -> Launch:
     if settings.named is not None:
         return settings.named.launch()
     if settings.command:

@@ -16,11 +16,16 @@ from typing import IO
 from siwire import Revision
 
 from siconform.targets import TargetUnavailable
+from siconform.targets.listeners import Before, Whose
+from siconform.targets.terms import PLAIN, Terms
 from siconform.targets.timers import UNKNOWN, Timers
 
 KEEPER = Path(__file__).with_name("keeper.py")
 ADDRESS = "{address}"  # in a command: where the kit wants the target to listen
-_LISTENING = re.compile(r"listening on (\S+:\d+)")
+_LISTENING = re.compile(r"listening on (\S+:(\d{1,5}))(?!\d)")
+_TOLD_PORT = re.compile(r":(\d{1,5})(?![\d.])")
+_PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)
+_ANY_PORT = 0
 _END_GRACE = 3.0  # seconds from SIGTERM to SIGKILL
 _LOOK_AGAIN = 0.02  # seconds between two looks whether it listens
 
@@ -56,6 +61,7 @@ class ProcessTarget:
     restartable: bool = True
     timers: Timers = UNKNOWN
     stated: Timers = UNKNOWN
+    terms: Terms = PLAIN
     _run: "_Run | None" = field(default=None, init=False)
 
     @property
@@ -79,6 +85,10 @@ class ProcessTarget:
         """Whether the process has not ended by itself."""
         return self._run is not None and self._run.alive()
 
+    def listens(self) -> bool:
+        """Whether something listens where it did; True as long as nobody asked where."""
+        return self._run is None or self._run.listens()
+
     def ended(self, patience: float) -> str:
         """How the process ended, if it does within ``patience`` seconds; "" if not."""
         return self._run.ended(patience) if self._run is not None else ""
@@ -100,15 +110,20 @@ class _Run:
     """One life of the process."""
 
     def __init__(self, launch: Launch, log: Path) -> None:
+        self._before = Before()
         self._asked = ""
         if any(ADDRESS in word for word in launch.command):
             self._asked = f"127.0.0.1:{_free_port()}"
+        self._told = told_ports(launch.command)
+        self._answered_before = [a for a in map(_local, self._told) if a and _connectable(a)]
         command = [word.replace(ADDRESS, self._asked) for word in launch.command]
         self._name = launch.name
         self._log_path = log
         self._log = log.open("ab")
         self._began_at = self._log.tell()
-        self._announced = ""
+        self._announced: list[str] = []  # where it says it listens
+        self._address = ""  # where it does
+        self._not_its: dict[str, Whose] = {}
         self._changed = threading.Condition()
         self._keeper = _kept(command, self._log, launch.folder)
         self._listener = threading.Thread(target=self._listen, daemon=True, name="target output")
@@ -117,16 +132,32 @@ class _Run:
     def address(self, patience: float) -> str:
         deadline = time.monotonic() + patience
         with self._changed:
-            while not self._announced:
+            while not self._address:
                 if not self.alive():
                     raise TargetUnavailable(f"{self._name} did not start: {self.ended(0)}")
-                if self._asked and _connectable(self._asked):
-                    self._announced = self._asked
-                elif time.monotonic() > deadline:
+                candidates = [self._asked] if self._asked else self._announced
+                self._address = next((a for a in candidates if self._is_there(a)), "")
+                if self._address:
+                    break
+                if time.monotonic() > deadline:
                     raise TargetUnavailable(self._silence(patience))
-                else:
-                    self._changed.wait(_LOOK_AGAIN)
-        return self._announced
+                self._changed.wait(_LOOK_AGAIN)
+        return self._address
+
+    def listens(self) -> bool:
+        return not self._address or _connectable(self._address)
+
+    def _is_there(self, address: str) -> bool:
+        """Whether something listens there that can be what was started."""
+        if not _connectable(address):
+            return False
+        whose = self._before.whose(address, self._keeper.pid)
+        if whose is Whose.UNKNOWN and address in self._answered_before:
+            whose = Whose.OF_BEFORE
+        if whose in (Whose.OURS, Whose.UNKNOWN):
+            return True
+        self._not_its[address] = whose
+        return False
 
     def alive(self) -> bool:
         return self._keeper.poll() is None
@@ -159,15 +190,26 @@ class _Run:
                 log.write(line)
                 log.flush()
                 found = _LISTENING.search(line.decode(errors="replace"))
-                if found:
+                if found and self._believes(int(found[2])):
                     with self._changed:
-                        self._announced = self._announced or found[1]
+                        self._announced.append(found[1])
                         self._changed.notify_all()
 
+    def _believes(self, port: int) -> bool:
+        """A line about a port counts where it was told that one, or was free to choose."""
+        return not self._told or bool({port, _ANY_PORT} & self._told)
+
     def _silence(self, patience: float) -> str:
-        where = f"does not listen on {self._asked}" if self._asked else "says not where it listens"
+        where = "says not where it listens"
+        if self._asked:
+            where = f"does not listen on {self._asked}"
+        elif self._announced:
+            where = f"does not listen on {self._announced[-1]}"
+        elif self._told:
+            where = f"says not that it listens on port {' or '.join(map(str, sorted(self._told)))}"
+        others = [f"; what listens on {a} {whose.value}" for a, whose in self._not_its.items()]
         return (
-            f"{self._name} was started and {where} after {patience:g} s "
+            f"{self._name} was started and {where} after {patience:g} s{''.join(others)} "
             f"(what it says is in {self._log_path})"
         )
 
@@ -186,6 +228,20 @@ def _kept(command: Sequence[str], log: IO[bytes], folder: Path | None) -> "subpr
         cwd=folder,
         start_new_session=True,  # Ctrl-C reaches us first; we end it in order
     )
+
+
+def told_ports(command: Sequence[str]) -> frozenset[int]:
+    """The ports a command names; 0 is one it may choose itself."""
+    found = [port for word in command for port in _TOLD_PORT.findall(word)]
+    for word, following in zip(command, [*command[1:], ""], strict=True):
+        flag = _PORT_FLAG.fullmatch(word)
+        if flag:
+            found.append(flag[1] or following)
+    return frozenset(int(port) for port in found if port.isdecimal())
+
+
+def _local(port: int) -> str:
+    return f"127.0.0.1:{port}" if port != _ANY_PORT else ""
 
 
 def _free_port() -> int:

@@ -6,12 +6,17 @@ from typing import Final
 
 LOSES_PARTITION: Final = "loses-partition-on-reregistration"
 OUT_OF_ORDER: Final = "takes-requests-out-of-order"
+REMOVES_MEANWHILE: Final = "removes-applications-while-scheduling"
 
 RACES: Final[Mapping[str, str]] = MappingProxyType(
     {
         LOSES_PARTITION: (
             "a race here: the target removes the partition of the earlier registration later, and"
             " sometimes the new one with it"
+        ),
+        REMOVES_MEANWHILE: (
+            "a race here: the target removes an application while it still allocates for it, and"
+            " now and then releases what it never announced, or keeps its room"
         ),
         OUT_OF_ORDER: "a race here: the target may take the second of two requests first",
     }

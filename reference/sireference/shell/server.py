@@ -1,6 +1,7 @@
 """The gRPC server: the scheduler, its extension, health and reflection on one address."""
 
 import contextlib
+import socket
 from typing import Any, Final
 
 import grpc
@@ -27,6 +28,14 @@ from sireference.shell.streams import Ending, StreamTable
 
 UNIX: Final = "unix:"
 _GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
+
+
+def _answers(path: str) -> bool:
+    """Whether a server has this socket; gRPC would take the path from it without a word."""
+    with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+        probe.connect(path)
+        return True
+    return False
 
 
 class _Pools:
@@ -90,8 +99,10 @@ class Server:
         """Listen on ``listen``, with TLS if there are ``credentials``.
 
         ``listen`` is ``host:port`` (port 0 takes a free one) or ``unix:path``. Raises RuntimeError
-        where that is not possible.
+        where that is not possible, as on a path where another server listens.
         """
+        if listen.startswith(UNIX) and _answers(listen.removeprefix(UNIX).removeprefix("//")):
+            raise RuntimeError("another server listens there")
         if credentials is None:
             port = self._server.add_insecure_port(listen)
         else:

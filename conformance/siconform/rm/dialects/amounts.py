@@ -15,4 +15,4 @@ def resource_of(si: Any, amounts: Amounts) -> Any:
 
 def amounts_in(resource: Any) -> dict[str, int]:
     """Amount by resource type, as the message lists them."""
-    return {name: quantity.value for name, quantity in resource.resources.items()}
+    return {name: resource.resources[name].value for name in sorted(resource.resources)}

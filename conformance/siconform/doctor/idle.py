@@ -1,6 +1,6 @@
 """Schedulers that schedule nothing, to see that nothing they do passes for it.
 
-Run as ``python -m proof.trivial_schedulers KIND REVISION``; it picks a port and says which.
+Run as ``python -m siconform.doctor.idle KIND REVISION``; it picks a port and says which.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import grpc
 from siwire import Capability, Revision, find_revision, rpc
 
 
-class Trivial(Enum):
+class Idle(Enum):
     """What such a scheduler does once it has accepted the registration."""
 
     SILENT = "silent"  # says nothing
@@ -25,11 +25,11 @@ class Trivial(Enum):
 
 def main(arguments: list[str]) -> None:
     """Serve until the process is ended."""
-    kind, revision = Trivial(arguments[0]), find_revision(arguments[1])
+    kind, revision = Idle(arguments[0]), find_revision(arguments[1])
     asyncio.run(_serve(kind, revision))
 
 
-async def _serve(kind: Trivial, revision: Revision) -> None:
+async def _serve(kind: Idle, revision: Revision) -> None:
     server = grpc.aio.server()
     server.add_generic_rpc_handlers(
         (rpc.scheduler_handlers(revision, _behaviours(kind, revision)),)
@@ -40,10 +40,10 @@ async def _serve(kind: Trivial, revision: Revision) -> None:
     await server.wait_for_termination()
 
 
-def _behaviours(kind: Trivial, revision: Revision) -> dict[str, Callable[..., Any]]:
+def _behaviours(kind: Idle, revision: Revision) -> dict[str, Callable[..., Any]]:
     si: Any = revision.si
     if not revision.can(Capability.THREE_UPDATE_STREAMS):
-        raise LookupError(f"a trivial scheduler does not speak {revision}")
+        raise LookupError(f"an idle scheduler does not speak {revision}")
 
     async def registers(_request: Any, _context: Any) -> Any:
         return si.RegisterResourceManagerResponse()
@@ -53,9 +53,9 @@ def _behaviours(kind: Trivial, revision: Revision) -> dict[str, Callable[..., An
     def stream(answer: Callable[[Any], Iterable[Any]]) -> Callable[..., AsyncIterator[Any]]:
         async def conversation(requests: AsyncIterator[Any], _context: Any) -> AsyncIterator[Any]:
             async for request in requests:
-                if kind is Trivial.ENDING:
+                if kind is Idle.ENDING:
                     return
-                if kind is not Trivial.SILENT:
+                if kind is not Idle.SILENT:
                     for response in answer(request):
                         yield response
 
@@ -72,7 +72,7 @@ def _behaviours(kind: Trivial, revision: Revision) -> dict[str, Callable[..., An
 class _Answers:
     """One response for each element that gets any."""
 
-    def __init__(self, kind: Trivial, si: Any) -> None:
+    def __init__(self, kind: Idle, si: Any) -> None:
         self._kind = kind
         self._si = si
         self._node = ""
@@ -80,7 +80,7 @@ class _Answers:
 
     def to_nodes(self, request: Any) -> Iterable[Any]:
         for node in request.nodes:
-            if self._kind is Trivial.REJECTING:
+            if self._kind is Idle.REJECTING:
                 yield self._si.NodeResponse(rejected=[{"nodeID": node.nodeID, "reason": "no"}])
             else:
                 self._node = node.nodeID
@@ -89,7 +89,7 @@ class _Answers:
     def to_applications(self, request: Any) -> Iterable[Any]:
         for application in request.new:
             named = {"applicationID": application.applicationID}
-            if self._kind is Trivial.REJECTING:
+            if self._kind is Idle.REJECTING:
                 rejected = [{**named, "reason": "no"}]
                 yield self._si.ApplicationResponse(rejected=rejected)
             else:
@@ -97,12 +97,12 @@ class _Answers:
 
     def to_allocations(self, request: Any) -> Iterable[Any]:
         for ask in request.asks:
-            if self._kind is Trivial.REJECTING:
+            if self._kind is Idle.REJECTING:
                 named = {"allocationKey": ask.allocationKey, "applicationID": ask.applicationID}
                 yield self._si.AllocationResponse(rejected=[{**named, "reason": "no"}])
-            elif self._kind is Trivial.GRANTING:
+            elif self._kind is Idle.GRANTING:
                 yield self._si.AllocationResponse(new=[self._granted(ask)])
-        if self._kind is Trivial.GRANTING:
+        if self._kind is Idle.GRANTING:
             for release in request.releases.allocationsToRelease:
                 yield self._si.AllocationResponse(released=[release])
 

@@ -1,0 +1,52 @@
+"""What an RM says about allocations that end: of its own will, or because it was asked."""
+
+from siwire.r2023_12 import si_pb2
+
+from proof.independent import gangs, lives
+from proof.independent.books import USUAL_PARTITION, Grant, World
+
+
+def take(world: World, release: si_pb2.AllocationRelease) -> None:
+    """End allocations and confirm it, or take the RM's confirmation."""
+    kind = release.terminationType
+    if kind == si_pb2.UNKNOWN_TERMINATION_TYPE and world.has("proper-confirmations"):
+        return
+    if kind in {si_pb2.STOPPED_BY_RM, si_pb2.UNKNOWN_TERMINATION_TYPE}:
+        _stop(world, release)
+        return
+    for grant in _named(world, release):
+        if grant.leaving == kind and grant.told_to_leave:
+            _confirmed(world, grant)
+
+
+def _stop(world: World, release: si_pb2.AllocationRelease) -> None:
+    ended = _named(world, release)
+    answers = [release]
+    if not world.has("plain-echo"):
+        answers = [lives.notice(world, g, release.terminationType, "") for g in ended]
+    for grant in ended:
+        gangs.abandon_swap(grant)
+        lives.has_ended(world, grant)
+    for answer in answers:
+        world.outbox.released(answer)
+
+
+def _confirmed(world: World, grant: Grant) -> None:
+    if grant.leaving == si_pb2.PLACEHOLDER_REPLACED:
+        gangs.confirm_swap(world, grant)
+    else:
+        lives.has_ended(world, grant)
+
+
+def _named(world: World, release: si_pb2.AllocationRelease) -> list[Grant]:
+    """The allocations a release is about; none where what it says does not fit together."""
+    partition = release.partitionName or USUAL_PARTITION
+    if not release.allocationID and not release.applicationID:
+        return []
+    return [
+        grant
+        for grant in world.all_grants()
+        if grant.ask.application.partition == partition
+        and release.applicationID in {"", grant.ask.application.name}
+        and release.allocationID in {"", grant.identity}
+    ]

@@ -1,0 +1,105 @@
+"""What becomes of asks: of their number, their time, their identities."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import allocations, asks
+from sireference.core.books.partition import Partition
+
+from proof.fault import fault, liberty
+from proof.inside import Inside
+
+
+@fault(
+    "priority-and-tags-stay",
+    "A replacing ask has priority and tags of the first.",
+    breaks=("SI-ASK-004",),
+)
+def _(inside: Inside) -> None:
+    def instead(original: Callable[..., None], partition: Any, earlier: Any, ask: Any) -> None:
+        if (ask.priority, ask.tags) != (earlier.ask.priority, earlier.ask.tags):
+            inside.fires()
+        original(
+            partition, earlier, replace(ask, priority=earlier.ask.priority, tags=earlier.ask.tags)
+        )
+
+    inside.instead_of(Partition.replace, instead)
+
+
+@fault(
+    "lower-number-comes-on-top",
+    "An ask that is lowered yields what it wanted before and what it wants now.",
+    breaks=("SI-ASK-004", "SI-ASK-005"),
+)
+def _(inside: Inside) -> None:
+    def instead(original: Callable[..., None], partition: Any, earlier: Any, ask: Any) -> None:
+        most = earlier.ask.max_allocations
+        if ask.max_allocations < most:
+            inside.fires()
+            ask = replace(ask, max_allocations=most + ask.max_allocations)
+        original(partition, earlier, ask)
+
+    inside.instead_of(Partition.replace, instead)
+
+
+@fault(
+    "one-timeout-an-ask",
+    "Of several allocations of an ask only the first ends when its time is over.",
+    breaks=("SI-ASK-014",),
+)
+def _(inside: Inside) -> None:
+    watched: set[tuple[str, str]] = set()
+
+    def watch(original: Callable[..., None], partition: Any, live: Any, now: float) -> None:
+        ask = live.allocation.ask
+        if (ask.application_id, ask.key) in watched:
+            inside.fires()
+            return
+        if ask.max_allocations > 1:
+            watched.add((ask.application_id, ask.key))
+        original(partition, live, now)
+
+    inside.instead_of(allocations.watch, watch)
+
+
+@fault(
+    "identity-of-its-key",
+    "The identity is the key and a number that begins anew with each ask.",
+    breaks=("SI-ALLOC-005", "SI-ALLOC-008"),
+)
+def _(inside: Inside) -> None:
+    serving: list[Any] = []
+
+    def make(original: Callable[..., Any], partition: Any, pending: Any, *args: Any) -> Any:
+        serving.append(pending)
+        try:
+            return original(partition, pending, *args)
+        finally:
+            serving.pop()
+
+    def new_identity(original: Callable[..., str], partition: Any) -> str:
+        pending = serving[-1]
+        identity = f"{pending.ask.application_id}/{pending.ask.key}-{pending.made}"
+        inside.fires()
+        return original(partition) if identity in partition.allocations else identity
+
+    inside.instead_of(allocations.make, make)
+    inside.instead_of(Partition.new_identity, new_identity)
+
+
+@liberty(
+    "asks-for-nothing-are-served",
+    "An ask for nothing at all is allocated.",
+    rows=("SI-ASK-010", "SI-ASK-022"),
+    areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Any], *args: Any) -> Any:
+        for why in original(*args):
+            if why == "no resource is asked for":
+                inside.fires()
+            else:
+                yield why
+
+    inside.instead_of(asks._objections, objections)

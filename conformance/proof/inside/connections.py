@@ -1,0 +1,326 @@
+"""Faults in what becomes of an RM's connection, and of the parts of its requests."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import dropwhile, takewhile
+from typing import Any, Final
+
+from sireference.codec.three_streams import _ALLOCATION, ThreeStreams
+from sireference.core import nodes, releases, scheduler
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.model import (
+    AcceptedApplication,
+    Answer,
+    Effect,
+    Event,
+    NodeInfo,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+    Release,
+    ReleasedAsk,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdatedApplication,
+    UpdateNodes,
+)
+from sireference.core.registration import ResourceManagers
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import NodeAction, RMState, TerminationType
+from sireference.shell.engine import Engine
+
+from proof.fault import fault
+from proof.inside import Inside
+
+_TOO_SOON: Final = 4
+_REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
+
+
+@fault(
+    "unregistered-may-submit",
+    "Applications of an RM that did not register are accepted.",
+    breaks=("SI-CONN-002",),
+)
+def _(inside: Inside) -> None:
+    def serves(original: Callable[..., bool], self: Engine, rm_id: str) -> bool:
+        return original(self, rm_id) or self.scheduler.rms.known(rm_id) is None
+
+    def handle(
+        original: Callable[..., list[Effect]], self: Scheduler, event: Event, now: float
+    ) -> list[Effect]:
+        if isinstance(event, UpdateApplications) and self.rms.known(event.rm_id) is None:
+            inside.fires()
+            return [AcceptedApplication(event.rm_id, one.application_id) for one in event.new]
+        return original(self, event, now)
+
+    inside.instead_of(Engine.serves, serves)
+    inside.instead_of(Scheduler.handle, handle)
+
+
+@fault(
+    "refusals-told-to-everybody",
+    "What is rejected, and asks that end, are told to all RMs.",
+    breaks=("SI-CONN-004",),
+)
+def _(inside: Inside) -> None:
+    def handle(
+        original: Callable[..., list[Effect]], self: Scheduler, event: Event, now: float
+    ) -> list[Effect]:
+        effects = original(self, event, now)
+        refusals = [one for one in effects if isinstance(one, _REFUSALS)]
+        for other in [rm.rm_id for rm in self.rms.all() if rm.rm_id != event.rm_id]:
+            for refusal in refusals:
+                inside.fires()
+                effects.append(replace(refusal, rm_id=other))
+        return effects
+
+    inside.instead_of(Scheduler.handle, handle)
+
+
+@fault(
+    "lost-rm-stopped-too-soon",
+    "An RM that lost its connection is stopped after a part of the time it has.",
+    breaks=("SI-CONN-007",),
+)
+def _(inside: Inside) -> None:
+    def lost(
+        original: Callable[..., list[Effect]],
+        self: ResourceManagers,
+        rm: ResourceManager,
+        now: float,
+    ) -> list[Effect]:
+        inside.fires()
+        told = rm.settings
+        limit = told.connection_loss_timeout / _TOO_SOON
+        rm.settings = replace(told, connection_loss_timeout=limit)
+        effects = original(self, rm, now)
+        rm.settings = told
+        return effects
+
+    inside.instead_of(ResourceManagers.connection_lost, lost)
+
+
+@fault(
+    "states-on-the-allocation-stream",
+    "States of applications are told on the stream of allocations.",
+    breaks=("SI-CONN-014",),
+)
+def _(inside: Inside) -> None:
+    def method_of(original: Callable[..., str], self: ThreeStreams, answer: Answer) -> str:
+        if isinstance(answer, UpdatedApplication):
+            return _ALLOCATION
+        return original(self, answer)
+
+    def responses(
+        original: Callable[..., Iterator[Any]],
+        self: ThreeStreams,
+        method: str,
+        answers: Sequence[Answer],
+    ) -> Iterator[Any]:
+        states = [one for one in answers if isinstance(one, UpdatedApplication)]
+        if states:
+            inside.fires()
+            yield from original(self, "UpdateApplication", states)
+        yield from original(self, method, [one for one in answers if one not in states])
+
+    inside.instead_of(ThreeStreams.method_of, method_of)
+    inside.instead_of(ThreeStreams.responses, responses)
+
+
+@fault(
+    "first-neighbours-lost",
+    "What precedes a bad element of a request is not taken.",
+    breaks=("SI-CONN-017",),
+)
+def _(inside: Inside) -> None:
+    def apply(
+        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
+    ) -> list[Effect]:
+        match event:
+            case UpdateNodes():
+                rest = _from(
+                    event.nodes,
+                    lambda one: (
+                        rm.node(one.node_id) is not None and one.action is NodeAction.CREATE
+                    ),
+                )
+                event = replace(event, nodes=rest)
+            case UpdateApplications():
+                event = replace(event, new=_from(event.new, lambda one: _is_known(rm, one)))
+            case UpdateAllocations():
+                event = replace(event, asks=_from(event.asks, lambda one: not _is_known(rm, one)))
+        return original(rm, event, now)
+
+    def _from(elements: Sequence[Any], is_bad: Callable[[Any], bool]) -> tuple[Any, ...]:
+        rest = tuple(dropwhile(lambda one: not is_bad(one), elements))
+        if rest and len(rest) < len(elements):
+            inside.fires()
+        return rest or tuple(elements)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+def _is_known(rm: ResourceManager, one: Any) -> bool:
+    """Whether there is the application that an element is, or is about."""
+    partitions = rm.partitions.values()
+    return any(one.application_id in partition.applications for partition in partitions)
+
+
+@fault(
+    "removal-beside-additions-halts",
+    "Removed beside additions, an application loses what it holds and stays.",
+    breaks=("SI-CONN-021",),
+)
+def _(inside: Inside) -> None:
+    def apply(
+        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
+    ) -> list[Effect]:
+        if not isinstance(event, UpdateApplications) or not (event.new and event.remove):
+            return original(rm, event, now)
+        inside.fires()
+        effects = original(rm, replace(event, remove=()), now)
+        for one in event.remove:
+            stop = TerminationType.STOPPED_BY_RM
+            everything = Release(one.partition, one.application_id, "", stop)
+            effects += releases.release(rm, everything, now)
+        return effects
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@fault(
+    "unknown-ends-the-list",
+    "What follows an element that names nothing there is gets lost.",
+    breaks=("SI-CONN-017",),
+)
+def _(inside: Inside) -> None:
+    def apply(
+        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
+    ) -> list[Effect]:
+        match event:
+            case UpdateNodes():
+                event = replace(event, nodes=until(event.nodes, lambda one: is_update(rm, one)))
+            case UpdateApplications():
+                event = replace(event, remove=until(event.remove, lambda one: _is_known(rm, one)))
+            case UpdateAllocations():
+                event = replace(event, releases=until(event.releases, lambda one: is_live(rm, one)))
+        return original(rm, event, now)
+
+    def is_update(rm: ResourceManager, info: NodeInfo) -> bool:
+        return info.action is not NodeAction.UPDATE or rm.node(info.node_id) is not None
+
+    def is_live(rm: ResourceManager, release: Release) -> bool:
+        partitions = rm.partitions.values()
+        return any(release.identity in partition.allocations for partition in partitions)
+
+    def until(elements: Sequence[Any], is_good: Callable[[Any], bool]) -> tuple[Any, ...]:
+        first = tuple(takewhile(is_good, elements))
+        if len(first) < len(elements) - 1:
+            inside.fires()
+        return first
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@fault(
+    "shutdown-taken-for-loss",
+    "An RM that shut down is paused, as if its connection were lost.",
+    breaks=("SI-CONN-008",),
+)
+def _(inside: Inside) -> None:
+    def shut_down(
+        _: Callable[..., list[Effect]], self: ResourceManagers, rm: ResourceManager
+    ) -> list[Effect]:
+        inside.fires()
+        return self.connection_lost(rm, rm.callbacks.journal.now)
+
+    inside.instead_of(ResourceManagers.shut_down, shut_down)
+
+
+@fault(
+    "paused-goes-on",
+    "What waits is allocated while the RM is paused.",
+    breaks=("SI-CONN-009",),
+)
+def _(inside: Inside) -> None:
+    def handle(
+        original: Callable[..., list[Effect]], self: Scheduler, event: Event, now: float
+    ) -> list[Effect]:
+        effects = original(self, event, now)
+        rm = self.rms.known(event.rm_id)
+        if rm is not None and rm.state is RMState.PAUSED:
+            inside.fires()
+            effects += scheduler._pass(rm, now)
+        return effects
+
+    inside.instead_of(Scheduler.handle, handle)
+
+
+@fault("stopped-goes-on", "An RM that shut down is served again.", breaks=("SI-CONN-010",))
+def _(inside: Inside) -> None:
+    def running(
+        original: Callable[..., ResourceManager | None], self: ResourceManagers, rm_id: str
+    ) -> ResourceManager | None:
+        rm = self.known(rm_id)
+        if rm is not None and rm.state is RMState.STOPPED:
+            inside.fires()
+            return rm
+        return original(self, rm_id)
+
+    inside.instead_of(ResourceManagers.running, running)
+
+
+@fault(
+    "withdrawals-overtake",
+    "An ask that is withdrawn at once is taken after its withdrawal.",
+    breaks=("SI-CONN-015",),
+)
+def _(inside: Inside) -> None:
+    latest: set[str] = set()
+
+    def apply(
+        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
+    ) -> list[Effect]:
+        if not isinstance(event, UpdateAllocations):
+            return original(rm, event, now)
+        late = tuple(one for one in event.ask_releases if one.key not in latest)
+        if len(late) < len(event.ask_releases):
+            inside.fires()
+        latest.clear()
+        latest.update(ask.key for ask in event.asks)
+        return original(rm, replace(event, ask_releases=late), now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@fault(
+    "replayed-node-is-empty",
+    "A node is taken without what runs on it.",
+    breaks=("SI-CONN-018",),
+)
+def _(inside: Inside) -> None:
+    def create(
+        original: Callable[..., list[Effect]], rm: ResourceManager, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        if info.allocations:
+            inside.fires()
+        return original(rm, replace(info, allocations=()), now)
+
+    inside.instead_of(nodes.create, create)
+
+
+@fault(
+    "names-of-kubernetes-only",
+    "A node whose name Kubernetes would not take is refused.",
+    breaks=("SI-CONN-019",),
+)
+def _(inside: Inside) -> None:
+    def update(
+        original: Callable[..., list[Effect]], rm: ResourceManager, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        if not info.node_id.isascii():
+            inside.fires()
+            return [RejectedNode(rm.rm_id, info.node_id, "no name for a node")]
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)

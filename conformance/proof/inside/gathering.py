@@ -1,0 +1,205 @@
+"""Faults in how gangs are taken, and gather their placeholders."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from sireference.codec.reading import Reading
+from sireference.core import applications, asks, cycle
+from sireference.core.gang import placeholders, submission, timeout
+from sireference.core.model import Ask, Effect, RejectedApplication, RejectedAsk
+from sireference.core.states import ApplicationState
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+
+
+@fault(
+    "gang-holds-up-its-queue",
+    "While a gang waits for its placeholders nobody of its queue is served.",
+    breaks=("SI-GANG-010",),
+)
+def _(inside: Inside) -> None:
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        application = line.application
+        first = application.leaf.gathering.first()
+        if first is not None and first is not application:
+            inside.fires()
+            return application.leaf.gathering.younger
+        return original(line)
+
+    inside.instead_of(placeholders.bed, bed)
+
+
+@fault(
+    "placeholder-ask-is-a-limit",
+    "A gang gets no more than it announced.",
+    breaks=("SI-GANG-011",),
+)
+def _(inside: Inside) -> None:
+    def find(original: Callable[..., Any], partition: Any, line: Any) -> Any:
+        application = line.application
+        total = application.submitted.placeholder_ask
+        if total is not None and not line.need.stays_within(application.used, total):
+            inside.fires()
+            return partition.room.sleepers
+        return original(partition, line)
+
+    inside.instead_of(cycle._find, find)
+
+
+@fault(
+    "later-placeholders-refused",
+    "Once a gang has a placeholder, further placeholder asks are rejected.",
+    breaks=("SI-GANG-018",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            gang = application.gang if application is not None else None
+            if ask.is_placeholder and gang is not None and gang.held:
+                inside.fires()
+                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "too late")]
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@fault(
+    "flag-without-group-counts",
+    "An ask with the placeholder flag is a placeholder without any task group, too.",
+    breaks=("SI-GANG-028",),
+)
+def _(inside: Inside) -> None:
+    def read(original: Callable[..., Ask], reading: Reading, message: Any) -> Ask:
+        ask = original(reading, message)
+        if not message.placeholder or message.taskGroupName:
+            return ask
+        inside.fires()
+        return replace(ask, placeholder=True, task_group="none")
+
+    inside.instead_of(Reading.ask, read)
+
+
+@fault(
+    "group-without-flag-recovers-a-placeholder",
+    "An existing allocation of a task group is taken for a placeholder.",
+    breaks=("SI-REC-012",),
+)
+def _(inside: Inside) -> None:
+    def read(original: Callable[..., Any], reading: Reading, message: Any) -> Any:
+        allocation = original(reading, message)
+        if message.placeholder or not message.taskGroupName:
+            return allocation
+        inside.fires()
+        return replace(allocation, ask=replace(allocation.ask, placeholder=True))
+
+    inside.instead_of(Reading.allocation, read)
+
+
+@fault(
+    "gang-time-begins-anew",
+    "Each placeholder lets the time of its gang begin anew.",
+    breaks=("SI-GANG-031",),
+)
+def _(inside: Inside) -> None:
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        gang = application.gang
+        if gang is not None and gang.timer is not None and not application.has_begun:
+            inside.fires()
+            gang.stop_timer()
+        original(partition, application, now)
+
+    inside.instead_of(timeout.watch, watch)
+
+
+@fault(
+    "gang-time-from-submission",
+    "The time of a gang runs from its submission.",
+    breaks=("SI-GANG-031",),
+)
+def _(inside: Inside) -> None:
+    submitted: dict[int, tuple[Any, float]] = {}
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        for one in rm.partitions.values():
+            application = one.applications.get(new.application_id)
+            if application is not None:
+                submitted.setdefault(id(application), (application, now))
+        return effects
+
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        _, since = submitted.get(id(application), (None, now))
+        if application.gang is not None and application.gang.timer is None and since < now:
+            inside.fires()
+        original(partition, application, since)
+
+    inside.instead_of(applications.submit, submit)
+    inside.instead_of(timeout.watch, watch)
+
+
+@fault(
+    "nodes-limit-gangs",
+    "A gang that is more than all nodes have now is rejected.",
+    breaks=("SI-GANG-051",),
+)
+def _(inside: Inside) -> None:
+    def objections(partition: Any, new: Any) -> Iterator[str]:
+        total = new.placeholder_ask
+        if partition is not None and total is not None and not total.fits(partition.total):
+            inside.fires()
+            yield "there are no nodes for all of the gang"
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        for reason in objections(rm.partitions.get(new.partition), new):
+            return [RejectedApplication(rm.rm_id, new.application_id, reason)]
+        return original(rm, new, now)
+
+    inside.instead_of(applications.submit, submit)
+
+
+@fault("gangs-nowhere", "No queue takes gangs.", breaks=("SI-GANG-007",))
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        yield from original(leaf, new)
+        if new.placeholder_ask is not None:
+            inside.fires()
+            yield "there are no gangs here"
+
+    inside.instead_of(submission.objections, objections)
+
+
+@fault(
+    "use-limits-gangs",
+    "A gang is rejected that does not fit into what is left of its quota now.",
+    breaks=("SI-GANG-004",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        yield from original(leaf, new)
+        total = new.placeholder_ask
+        for queue in leaf.path if total is not None else ():
+            if not queue.has_room(total):
+                inside.fires()
+                yield "there is no room for the gang now"
+
+    inside.instead_of(submission.objections, objections)
+
+
+@fault(
+    "gang-waits-for-ever",
+    "A gang that gave no time waits for its placeholders for ever.",
+    breaks=("SI-GANG-064",),
+)
+def _(inside: Inside) -> None:
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        if application.submitted.execution_timeout > 0:
+            original(partition, application, now)
+        elif application.state is ApplicationState.ACCEPTED:
+            inside.fires()
+
+    inside.instead_of(timeout.watch, watch)

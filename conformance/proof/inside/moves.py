@@ -1,0 +1,179 @@
+"""Faults in how applications move through their states."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import progress, recovery
+from sireference.core.books.application import Application
+from sireference.core.books.live import LiveAllocation
+from sireference.core.gang import placeholders
+from sireference.core.model import Effect
+from sireference.core.states import ApplicationHappening, ApplicationState
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+_RUNNING = (ApplicationState.STARTING, ApplicationState.RUNNING)
+
+
+@fault(
+    "first-ask-moves-nothing",
+    "An application stays New when its first ask comes.",
+    breaks=("SI-APP-024",),
+)
+def _(inside: Inside) -> None:
+    def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if application.state is not ApplicationState.NEW:
+            return original(partition, application, now)
+        inside.fires()
+        return []
+
+    inside.instead_of(progress.has_ask, has_ask)
+
+
+@fault(
+    "first-ask-begins",
+    "With its first ask an application begins to run.",
+    breaks=("SI-APP-024",),
+)
+def _(inside: Inside) -> None:
+    def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        if application.state is not ApplicationState.ACCEPTED or not effects:
+            return effects
+        inside.fires()
+        run = ApplicationHappening.RUN
+        return effects + progress.move(partition, application, run, now, "an ask is enough")
+
+    inside.instead_of(progress.has_ask, has_ask)
+
+
+@fault(
+    "allocation-moves-nothing",
+    "An application stays Accepted with its real allocations.",
+    breaks=("SI-APP-025",),
+)
+def _(inside: Inside) -> None:
+    def has_allocation(*_: Any) -> list[Effect]:
+        inside.fires()
+        return []
+
+    inside.instead_of(progress.has_allocation, has_allocation)
+
+
+@fault(
+    "never-waiting",
+    "An application with nothing left goes on as if it had.",
+    breaks=("SI-APP-026",),
+)
+def _(inside: Inside) -> None:
+    def end(original: Callable[..., Any], application: Any) -> Any:
+        happening, message = original(application)
+        if happening is not ApplicationHappening.COMPLETE:
+            return happening, message
+        inside.fires()
+        return None, ""
+
+    inside.instead_of(progress._end, end)
+
+
+@fault(
+    "completed-still-counts",
+    "An application that waits, and one that is completed, counts as running.",
+    breaks=("SI-APP-030",),
+)
+def _(inside: Inside) -> None:
+    def count(original: Callable[..., None], application: Any) -> None:
+        if application.state in (ApplicationState.COMPLETING, ApplicationState.COMPLETED):
+            inside.fires()
+        else:
+            original(application)
+
+    inside.instead_of(progress.count, count)
+
+
+def _waits(inside: Inside, when: Callable[[Any], bool]) -> None:
+    """Whenever something of an application has ended, it may be found waiting."""
+
+    def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        if effects or application.state not in _RUNNING or not when(application):
+            return effects
+        inside.fires()
+        message = "nothing is left"
+        return progress.move(partition, application, ApplicationHappening.COMPLETE, now, message)
+
+    inside.instead_of(progress.settle, settle)
+
+
+@fault("waits-with-asks", "Pending asks do not keep it from waiting.", breaks=("SI-APP-027",))
+def _(inside: Inside) -> None:
+    _waits(inside, lambda application: application.pending and not application.is_active)
+
+
+@fault(
+    "waits-with-an-allocation",
+    "A single live allocation does not keep it from waiting.",
+    breaks=("SI-APP-027",),
+)
+def _(inside: Inside) -> None:
+    _waits(inside, lambda application: len(application.allocations) == 1)
+
+
+@fault(
+    "waits-with-placeholder-asks",
+    "Pending placeholder asks do not keep it from waiting.",
+    breaks=("SI-GANG-043",),
+)
+def _(inside: Inside) -> None:
+    def only_placeholders(application: Any) -> bool:
+        asks = [pending.ask for pending in application.pending.values()]
+        return not application.is_active and all(ask.is_placeholder for ask in asks)
+
+    _waits(inside, only_placeholders)
+
+
+@fault(
+    "recovered-is-not-active",
+    "What was recovered does not keep an application from completing.",
+    breaks=("SI-REC-014",),
+)
+def _(inside: Inside) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        recovered.add(allocation.identity)
+        effects = original(partition, allocation, now)
+        application = partition.applications.get(allocation.ask.application_id)
+        return effects + progress.settle(partition, application, now)
+
+    def is_active(original: Callable[[Any], bool], application: Application) -> bool:
+        if not original(application):
+            return False
+        real = [live for live in application.allocations.values() if not live.is_placeholder]
+        if any(live.allocation.identity not in recovered for live in real):
+            return True
+        inside.fires()
+        return False
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(Application.is_active, is_active)
+
+
+@fault(
+    "placeholders-begin",
+    "With its first placeholder an application begins to run.",
+    breaks=("SI-GANG-015",),
+)
+def _(inside: Inside) -> None:
+    def allocated(
+        original: Original, partition: Any, live: LiveAllocation, now: float
+    ) -> list[Effect]:
+        effects = original(partition, live, now)
+        moved = progress.has_allocation(partition, live.application, now)
+        if moved:
+            inside.fires()
+        return effects + moved
+
+    inside.instead_of(placeholders.allocated, allocated)

@@ -1,0 +1,96 @@
+"""Faults in what RMs have to do with each other: nothing, but that one scheduler serves them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sireference.core import scheduler
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.model import (
+    Effect,
+    Refused,
+    Register,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateNodes,
+)
+from sireference.core.registration import ResourceManagers
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+
+
+@fault(
+    "anybody-may-end-it",
+    "What one RM says of the objects of another is done.",
+    breaks=("SI-CONN-003",),
+)
+def _(inside: Inside) -> None:
+    everybody: dict[str, ResourceManager] = {}
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        effects = original(self, event, now)
+        everybody.update((rm.rm_id, rm) for rm in self.all())
+        return effects
+
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
+        named = set(_ended_by(event))
+        for other in everybody.values():
+            if other is not rm and named & set(_ids_of(other)) and not named & set(_ids_of(rm)):
+                inside.fires()
+                return original(other, event, now)
+        return original(rm, event, now)
+
+    inside.instead_of(ResourceManagers.register, register)
+    inside.instead_of(scheduler._apply, apply)
+
+
+def _ended_by(event: Any) -> Iterator[str]:
+    match event:
+        case UpdateNodes(nodes=nodes):
+            yield from (node.node_id for node in nodes)
+        case UpdateApplications(remove=removals):
+            yield from (one.application_id for one in removals)
+        case UpdateAllocations(releases=releases):
+            yield from (one.identity for one in releases)
+
+
+def _ids_of(rm: ResourceManager) -> Iterator[str]:
+    for partition in rm.partitions.values():
+        yield from partition.nodes
+        yield from partition.applications
+        yield from partition.allocations
+
+
+@fault("one-rm-and-no-more", "A second RM is refused.", breaks=("SI-CONN-005",))
+def _(inside: Inside) -> None:
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        if any(rm.rm_id != event.rm_id for rm in self.all()):
+            inside.fires()
+            return [Refused(event.rm_id, "somebody else is there already")]
+        return original(self, event, now)
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+@fault(
+    "all-forgotten-with-one",
+    "With the registration of an RM that is known all RMs begin anew.",
+    breaks=("SI-REG-008",),
+)
+def _(inside: Inside) -> None:
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        if self.known(event.rm_id) is not None:
+            for rm in [rm for rm in self.all() if rm.rm_id != event.rm_id]:
+                inside.fires()
+                original(self, rm.register, now)
+        return original(self, event, now)
+
+    inside.instead_of(ResourceManagers.register, register)

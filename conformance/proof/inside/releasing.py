@@ -1,0 +1,136 @@
+"""What a release is taken for, and what is said of one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import recovery, releases, scheduler
+from sireference.core.books.live import LiveAllocation
+from sireference.core.model import ReleasedAllocation, partition_name
+from sireference.core.states import TerminationType
+
+from proof.fault import fault, liberty
+from proof.inside import Inside
+
+_AGAIN: Final = 1.0  # seconds without an answer
+_STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
+
+
+@fault(
+    "untyped-release-confirms",
+    "A release without type is taken for the confirmation that is open.",
+    breaks=("SI-REL-007",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = _named(rm, request)
+        is_open = live is not None and live.open_release is not None
+        if is_open and request.termination is TerminationType.UNSET:
+            inside.fires()
+            request = replace(request, termination=live.open_release)
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "placeholders-survive-a-release-of-all",
+    "A release without identity spares placeholders.",
+    breaks=("SI-REL-003",),
+)
+def _(inside: Inside) -> None:
+    def stop(
+        original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
+    ) -> Any:
+        if live.is_placeholder and not request.identity:
+            inside.fires()
+            return []
+        return original(partition, live, request, now)
+
+    inside.instead_of(releases._stop, stop)
+
+
+@fault(
+    "added-placeholder-is-real",
+    "A placeholder that is added by an allocation request counts as a real allocation.",
+    breaks=("SI-REC-021",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> Any:
+        if allocation.ask.is_placeholder:
+            inside.fires()
+            allocation = replace(allocation, ask=replace(allocation.ask, placeholder=False))
+        return original(rm, allocation, now)
+
+    inside.instead_of(recovery.add, add)
+
+
+@liberty(
+    "found-by-identity-alone",
+    "An identity names an allocation, whatever application stands beside it.",
+    rows=("SI-REL-005", "SI-REL-011"),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = _named(rm, request)
+        if live is not None and request.application_id != live.application.application_id:
+            inside.fires()
+            request = replace(request, application_id=live.application.application_id)
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+@liberty(
+    "misnamed-releases-are-echoed",
+    "A release of what is not there is answered with itself, and nothing else happens.",
+    rows=("SI-REL-005",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        partition = rm.partitions.get(partition_name(request.partition))
+        application = partition and partition.applications.get(request.application_id)
+        is_there = application is not None and request.identity in application.allocations
+        if request.identity and not is_there and request.termination in _STOPS:
+            inside.fires()
+            return [ReleasedAllocation(rm.rm_id, request)]
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+@liberty(
+    "unconfirmed-releases-are-repeated",
+    "What the RM does not confirm within a second is said again, each second.",
+    rows=("SI-ALLOC-009", "SI-REL-011"),
+)
+def _(inside: Inside) -> None:
+    watched: set[int] = set()
+
+    def repeat(rm: Any, partition: Any, live: LiveAllocation, now: float) -> Any:
+        termination = live.open_release
+        if termination is None or live.allocation.identity not in partition.allocations:
+            return []
+        inside.fires()
+        rm.timers.set(now + _AGAIN, lambda later: repeat(rm, partition, live, later))
+        return [ReleasedAllocation(rm.rm_id, live.release(termination, "once more"))]
+
+    def passes(original: Callable[..., Any], rm: Any, now: float) -> Any:
+        effects = original(rm, now)
+        for partition in rm.partitions.values():
+            for live in partition.allocations.values():
+                if live.open_release is not None and id(live) not in watched:
+                    watched.add(id(live))
+                    rm.timers.set(
+                        now + _AGAIN,
+                        lambda later, p=partition, one=live: repeat(rm, p, one, later),
+                    )
+        return effects
+
+    inside.instead_of(scheduler._pass, passes)
+
+
+def _named(rm: Any, request: Any) -> Any:
+    """The allocation of this identity, None where there is none."""
+    partition = rm.partitions.get(partition_name(request.partition))
+    return partition.allocations.get(request.identity) if partition is not None else None

@@ -1,0 +1,241 @@
+"""Faults in what becomes of applications, asks, allocations and nodes that are refused or over."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from sireference.core import allocations, applications, asks, configuration_update, nodes, recovery
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.node import Node
+from sireference.core.model import (
+    Ask,
+    Configured,
+    Effect,
+    NewApplication,
+    NodeInfo,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+)
+from sireference.core.states import NodeAction, NodeState, TerminationType
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+
+
+@fault(
+    "unknown-node-means-another",
+    "What is asked of an unknown node is done to another one.",
+    breaks=("SI-NODE-035",),
+)
+def _(inside: Inside) -> None:
+    wanted = (NodeAction.DRAIN_NODE, NodeAction.DECOMMISSION, NodeAction.DRAIN_TO_SCHEDULABLE)
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        others = [name for one in rm.partitions.values() for name in one.nodes]
+        if info.action not in wanted or rm.node(info.node_id) is not None or not others:
+            return original(rm, info, now)
+        inside.fires()
+        return original(rm, replace(info, node_id=others[-1]), now)
+
+    inside.instead_of(nodes.update, update)
+
+
+@fault(
+    "create-revives",
+    "Creating a draining node again is rejected, and the node takes work.",
+    breaks=("SI-NODE-039",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        known = rm.node(info.node_id)
+        was_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
+        if was_rejected and known is not None and known[1].state is NodeState.DRAINING:
+            inside.fires()
+            back = NodeInfo(info.node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
+            effects += original(rm, back, now)
+        return effects
+
+    inside.instead_of(nodes.update, update)
+
+
+@fault(
+    "rejected-application-lives",
+    "A rejected application is served all the same, in another queue.",
+    breaks=("SI-APP-023",),
+)
+def _(inside: Inside) -> None:
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        if not any(isinstance(effect, RejectedApplication) for effect in effects):
+            return effects
+        inside.fires()
+        original(rm, replace(new, queue="root.default"), now)
+        return effects
+
+    inside.instead_of(applications.submit, submit)
+
+
+@fault(
+    "application-tags-are-of-asks",
+    "The tags of an application count as those of its asks.",
+    breaks=("SI-APP-011",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            node = application.submitted.tags.get(_REQUIRED_NODE) if application else None
+            if node:
+                inside.fires()
+                ask = replace(ask, required_node=node)
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+_REQUIRED_NODE = "yunikorn.apache.org/requiredNode"
+
+
+@fault(
+    "rejected-ask-comes-back",
+    "A rejected ask is served once its application is there.",
+    breaks=("SI-ASK-017",),
+)
+def _(inside: Inside) -> None:
+    rejected: dict[str, list[Ask]] = {}
+
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        effects = original(rm, ask, now)
+        if any(isinstance(effect, RejectedAsk) for effect in effects):
+            rejected.setdefault(ask.application_id, []).append(ask)
+        return effects
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        for ask in rejected.pop(new.application_id, []):
+            inside.fires()
+            effects += asks.add(rm, ask, now)
+        return effects
+
+    inside.instead_of(asks.add, add)
+    inside.instead_of(applications.submit, submit)
+
+
+@fault(
+    "ask-timeout-from-the-ask",
+    "The execution timeout of an ask runs from when it was asked for.",
+    breaks=("SI-ASK-016",),
+)
+def _(inside: Inside) -> None:
+    asked: dict[str, float] = {}
+
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        asked.setdefault(ask.key, now)
+        return original(rm, ask, now)
+
+    def watch(_: Any, partition: Any, live: Any, now: float) -> None:
+        ask = live.allocation.ask
+        if ask.execution_timeout > 0:
+            since = asked.get(ask.key, now)
+            if since < now:
+                inside.fires()
+            deadline = max(now, since + ask.execution_timeout)
+            expire = partial(allocations._expire, partition, live)
+            live.timer = partition.timers.set(deadline, expire)
+
+    inside.instead_of(asks.add, add)
+    inside.instead_of(allocations.watch, watch)
+
+
+@fault(
+    "room-is-lost",
+    "The room of an ended allocation is never used again.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(inside: Inside) -> None:
+    def unbook(original: Callable[..., None], node: Node, live: Any) -> None:
+        inside.fires()
+        original(node, live)
+        node.occupied += live.allocation.ask.resource
+        node.reckon()
+
+    inside.instead_of(Node.unbook, unbook)
+
+
+@fault(
+    "removal-keeps-the-room",
+    "The room of what ends with its application is never used again.",
+    breaks=("SI-APP-018",),
+)
+def _(inside: Inside) -> None:
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(request.application_id)
+            for live in application.allocations.values() if application is not None else ():
+                inside.fires()
+                live.node.occupied += live.allocation.ask.resource
+        effects = original(rm, request, now)
+        for one in rm.partitions.values():
+            for node in one.nodes.values():
+                node.reckon()
+        return effects
+
+    inside.instead_of(applications.remove, remove)
+
+
+@fault(
+    "update-drops-asks",
+    "With a new configuration all pending asks are forgotten.",
+    breaks=("SI-CFG-002",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        effects = original(rm, event, now)
+        if not any(isinstance(effect, Configured) for effect in effects):
+            return effects
+        for one in rm.partitions.values():
+            for application in one.applications.values():
+                for pending in list(application.pending.values()):
+                    inside.fires()
+                    one.drop(pending)
+        return effects
+
+    inside.instead_of(configuration_update.update, update)
+
+
+@fault(
+    "existing-allocated-again",
+    "What is recovered is taken for an ask, too, and allocated again.",
+    breaks=("SI-REC-002",),
+)
+def _(inside: Inside) -> None:
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        effects = original(partition, allocation, now)
+        inside.fires()
+        application = partition.applications[allocation.ask.application_id]
+        partition.queue_up(application, replace(allocation.ask, placeholder=False))
+        return effects
+
+    inside.instead_of(recovery.recover, recover)
+
+
+@fault(
+    "preempted-as-timeout",
+    "Who is preempted is released with TIMEOUT.",
+    breaks=("SI-PRE-001",),
+)
+def _(inside: Inside) -> None:
+    def ask_for_release(
+        original: Callable[..., Any], live: LiveAllocation, termination: Any, message: str
+    ) -> Any:
+        if termination is TerminationType.PREEMPTED_BY_SCHEDULER:
+            inside.fires()
+            termination = TerminationType.TIMEOUT
+        return original(live, termination, message)
+
+    inside.instead_of(LiveAllocation.ask_for_release, ask_for_release)

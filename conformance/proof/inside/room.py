@@ -1,0 +1,144 @@
+"""Room that is given away twice, or never comes back."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import allocations, cycle, nodes, releases
+from sireference.core.books.application import Application
+from sireference.core.books.node import Node
+from sireference.core.books.queue import Queue
+from sireference.core.books.quota import Quota
+
+from proof.fault import fault
+from proof.inside import Inside
+
+
+@fault(
+    "node-counts-after-the-round",
+    "What is given away on a node counts only when the round is over.",
+    breaks=("SI-NODE-006",),
+)
+def _(inside: Inside) -> None:
+    touched: dict[int, Node] = {}
+
+    def make(
+        original: Callable[..., Any], partition: Any, pending: Any, node: Node, now: float
+    ) -> Any:
+        effects = original(partition, pending, node, now)
+        node.free += pending.ask.resource
+        touched[id(node)] = node
+        return effects
+
+    def run(original: Callable[..., Any], *args: Any) -> Any:
+        effects = original(*args)
+        if touched:
+            inside.fires()
+        for node in touched.values():
+            node.reckon()
+        touched.clear()
+        return effects
+
+    inside.instead_of(allocations.make, make)
+    inside.instead_of(cycle.run, run)
+
+
+@fault(
+    "share-counts-after-the-round",
+    "What is given away in a queue counts only when the round is over.",
+    breaks=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    in_round = [False]
+    later: list[tuple[Application, Any]] = []
+
+    def use(original: Callable[..., None], application: Application, resource: Any) -> None:
+        if in_round[0]:
+            later.append((application, resource))
+        else:
+            original(application, resource)
+
+    def run(original: Callable[..., Any], *args: Any) -> Any:
+        in_round[0] = True
+        try:
+            return original(*args)
+        finally:
+            in_round[0] = False
+            if later:
+                inside.fires()
+            while later:
+                application, resource = later.pop()
+                application.use(resource)
+
+    inside.instead_of(Application.use, use)
+    inside.instead_of(cycle.run, run)
+
+
+@fault(
+    "quota-of-parents-ignored",
+    "Only the queue of an application limits it, those above do not.",
+    breaks=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    def ignored(original: Callable[..., bool], quota: Quota, *args: Any) -> bool:
+        is_above = isinstance(quota, Queue) and bool(quota.children)
+        if is_above and not original(quota, *args):
+            inside.fires()
+            return True
+        return original(quota, *args)
+
+    inside.instead_of(Quota.has_room, ignored)
+    inside.instead_of(Quota.can_take, ignored)
+
+
+@fault(
+    "decommissioned-still-counts",
+    "What ends with its node goes on counting in its queues.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(inside: Inside) -> None:
+    _leaks_in(inside, nodes.decommission)
+
+
+@fault(
+    "release-of-all-leaks-quota",
+    "What ends with all of its application goes on counting in its queues.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(inside: Inside) -> None:
+    of_all = [False]
+
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        of_all[0] = not request.identity
+        try:
+            return original(rm, request, now)
+        finally:
+            of_all[0] = False
+
+    def give_back(original: Callable[..., None], application: Application, resource: Any) -> None:
+        if of_all[0]:
+            inside.fires()
+        else:
+            original(application, resource)
+
+    inside.instead_of(releases.release, release)
+    inside.instead_of(Application.give_back, give_back)
+
+
+def _leaks_in(inside: Inside, function: Callable[..., Any]) -> None:
+    leaking = [False]
+
+    def leaks(original: Callable[..., Any], *args: Any) -> Any:
+        leaking[0] = True
+        try:
+            return original(*args)
+        finally:
+            leaking[0] = False
+
+    def give_back(original: Callable[..., None], application: Application, resource: Any) -> None:
+        if leaking[0]:
+            inside.fires()
+        else:
+            original(application, resource)
+
+    inside.instead_of(function, leaks)
+    inside.instead_of(Application.give_back, give_back)

@@ -1,0 +1,285 @@
+"""Faults in how placeholders are replaced, and in what comes instead."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import allocations, applications, asks, cycle, nodes, releases
+from sireference.core.books.gang import Gang
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.partition import Partition
+from sireference.core.gang import placeholders, replacement, timeout
+from sireference.core.model import (
+    Allocation,
+    Effect,
+    NewAllocation,
+    Release,
+    ReleasedAllocation,
+)
+from sireference.core.states import ApplicationState, TerminationType
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+_REPLACED = TerminationType.PLACEHOLDER_REPLACED
+
+
+@fault(
+    "real-asks-only-replace",
+    "A real ask of a gang waits for a placeholder it could replace.",
+    breaks=("SI-GANG-022",),
+)
+def _(inside: Inside) -> None:
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        gang = line.application.gang
+        is_real = gang is not None and gang.held and not line.key.is_placeholder
+        if is_real and line.key.replaces not in gang.replaceable:
+            inside.fires()
+            return gang.patient
+        return original(line)
+
+    inside.instead_of(placeholders.bed, bed)
+
+
+@fault(
+    "marked-is-chosen-again",
+    "A placeholder that is to be replaced may be chosen again.",
+    breaks=("SI-GANG-023",),
+)
+def _(inside: Inside) -> None:
+    def release(
+        _: Any, live: LiveAllocation, termination: TerminationType, message: str
+    ) -> Release:
+        live.open_release = termination
+        if termination is _REPLACED:
+            inside.fires()
+        elif live.application.gang is not None:
+            live.application.gang.marked(live)
+        return live.release(termination, message)
+
+    inside.instead_of(LiveAllocation.ask_for_release, release)
+
+
+@fault(
+    "one-replacement-stops-all",
+    "While a replacement waits nobody is served.",
+    breaks=("SI-GANG-024",),
+)
+def _(inside: Inside) -> None:
+    def run(original: Original, partition: Partition, now: float) -> list[Effect]:
+        if any(live.open_release is _REPLACED for live in partition.allocations.values()):
+            inside.fires()
+            return []
+        return original(partition, now)
+
+    inside.instead_of(cycle.run, run)
+
+
+@fault(
+    "placed-without-room",
+    "The real allocation lands on the node of its placeholder, whether it fits or not.",
+    breaks=("SI-GANG-025",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = gone.replaced_by
+        if pending is None or pending.ask.resource.fits(gone.node.free):
+            return original(partition, gone, now)
+        inside.fires()
+        partition.unpark(gone)
+        return allocations.make(partition, pending, gone.node, now)
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "swap-not-counted",
+    "A real allocation that replaced a placeholder is counted nowhere.",
+    breaks=("SI-GANG-026",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                inside.fires()
+                live = partition.allocations[effect.allocation.identity]
+                live.application.give_back(live.allocation.ask.resource)
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "swap-counted-twice",
+    "Of a placeholder that was replaced its queue is not relieved.",
+    breaks=("SI-GANG-026",),
+)
+def _(inside: Inside) -> None:
+    def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        if live.open_release is _REPLACED:
+            inside.fires()
+            live.application.use(live.allocation.ask.resource)
+        return original(partition, live, *rest)
+
+    inside.instead_of(releases._confirmed, confirmed)
+
+
+@fault(
+    "placeholders-beyond-the-quota",
+    "Placeholders do not count against the quota of their queue.",
+    breaks=("SI-GANG-027",),
+)
+def _(inside: Inside) -> None:
+    def book(original: Callable[..., None], partition: Any, live: Any) -> None:
+        original(partition, live)
+        if live.is_placeholder:
+            inside.fires()
+            live.application.give_back(live.allocation.ask.resource)
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
+        if live.is_placeholder:
+            live.application.use(live.allocation.ask.resource)
+        original(partition, live, kind)
+
+    inside.instead_of(Partition.book, book)
+    inside.instead_of(Partition.unbook, unbook)
+
+
+@fault(
+    "leftovers-not-replaced",
+    "A gang that waits is not brought back by a real ask: it is served beside the leftovers.",
+    breaks=("SI-GANG-046",),
+)
+def _(inside: Inside) -> None:
+    waiting: set[str] = set()
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            if application is not None and application.state is ApplicationState.COMPLETING:
+                waiting.add(ask.key)
+        return original(rm, ask, now)
+
+    def choose(original: Callable[..., Any], pending: Any) -> Any:
+        if pending.ask.key in waiting:
+            inside.fires()
+            return None
+        return original(pending)
+
+    inside.instead_of(asks.add, add)
+    inside.instead_of(replacement.choose, choose)
+
+
+@fault(
+    "stopped-is-replaceable",
+    "A placeholder the RM stopped may still be replaced.",
+    breaks=("SI-GANG-047",),
+)
+def _(inside: Inside) -> None:
+    def unbook(_: Any, gang: Gang, _live: LiveAllocation) -> None:
+        inside.fires()
+        gang.held -= 1
+        if not gang.held:
+            gang.stop_timer()
+
+    inside.instead_of(Gang.unbook, unbook)
+
+
+@fault(
+    "each-confirmation-allocates",
+    "Confirming a replacement again allocates again.",
+    breaks=("SI-GANG-057",),
+)
+def _(inside: Inside) -> None:
+    replaced: dict[str, NewAllocation] = {}
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                replaced[gone.allocation.identity] = effect
+        return effects
+
+    def release(original: Original, rm: Any, request: Release, now: float) -> list[Effect]:
+        is_confirmation = request.termination is _REPLACED
+        first = replaced.get(request.identity) if is_confirmation else None
+        effects = original(rm, request, now)
+        if first is not None:
+            inside.fires()
+            again = replace(first.allocation, identity=f"{first.allocation.identity}-again")
+            effects.append(replace(first, allocation=again))
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "gone-with-its-node-is-replaced",
+    "A placeholder that ends with its node is said to be replaced.",
+    breaks=("SI-GANG-060",),
+)
+def _(inside: Inside) -> None:
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        gone = {key for key, live in node.allocations.items() if live.is_placeholder}
+        effects = original(partition, node, now)
+        return [_as_replaced(inside, effect, gone) for effect in effects]
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+def _as_replaced(inside: Inside, effect: Effect, gone: set[str]) -> Effect:
+    if not isinstance(effect, ReleasedAllocation) or effect.release.identity not in gone:
+        return effect
+    inside.fires()
+    return replace(effect, release=replace(effect.release, termination=_REPLACED))
+
+
+@fault(
+    "removal-leaves-replacements",
+    "An open replacement goes on although its application was removed.",
+    breaks=("SI-GANG-062",),
+)
+def _(inside: Inside) -> None:
+    open_ones: dict[str, Allocation] = {}
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(request.application_id)
+            for live in application.allocations.values() if application else ():
+                if live.replaced_by is not None:
+                    identity = live.allocation.identity
+                    real = live.replaced_by.ask
+                    open_ones[identity] = Allocation(f"{identity}-r", real, live.node.node_id)
+        return original(rm, request, now)
+
+    def release(original: Original, rm: Any, request: Release, now: float) -> list[Effect]:
+        effects = original(rm, request, now)
+        real = open_ones.pop(request.identity, None)
+        if real is not None:
+            inside.fires()
+            effects.append(NewAllocation(rm.rm_id, real, "root.default"))
+        return effects
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "timeout-takes-all-placeholders",
+    "When the time is over placeholders in replacement are released, too.",
+    breaks=("SI-GANG-066",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        for live in application.allocations.values():
+            if live.open_release is _REPLACED:
+                inside.fires()
+                release = live.release(TerminationType.TIMEOUT, "the time is over")
+                effects.append(ReleasedAllocation(partition.rm_id, release))
+        return effects
+
+    inside.instead_of(timeout._expire, expire)

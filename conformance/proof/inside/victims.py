@@ -1,0 +1,101 @@
+"""Who preempts whom, and when the room is given away."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from sireference.core import endings
+from sireference.core.preemption import conditions, consent
+from sireference.core.preemption.victims import Candidates, Victim
+from sireference.core.states import TerminationType
+
+from proof.fault import fault, liberty
+from proof.inside import Inside
+
+_SOON: Final = 0.4  # seconds after the release
+
+
+@liberty(
+    "preempts-lower-priorities-only",
+    "Victims have a lower priority than the ask, never the same.",
+    rows=("SI-PRE-001", "SI-PRE-002", "SI-PRE-003", "SI-PRE-004", "SI-PRE-007"),
+    areas=("PRE", "REL"),
+)
+def _(inside: Inside) -> None:
+    _spares_equals(inside)
+
+
+@fault(
+    "opt-out-ignored-of-lower-priorities",
+    "What opted out is preempted all the same, by asks of a higher priority.",
+    breaks=("SI-PRE-003", "SI-PRE-007"),
+)
+def _(inside: Inside) -> None:
+    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+        ask = live.allocation.ask
+        policy = ask.preemption_policy
+        if policy is None or policy.allow_preempt_self:
+            return original(candidates, live)
+        inside.fires()
+        return live.open_release is None and live.application is not candidates._application
+
+    inside.instead_of(Candidates._may_go, may_go)
+    _spares_equals(inside)
+
+
+@fault(
+    "any-ask-preempts-lower-priorities",
+    "An ask that may not preempt others does, where they have a lower priority.",
+    breaks=("SI-PRE-004",),
+)
+def _(inside: Inside) -> None:
+    def allow(original: Callable[..., bool], partition: Any, pending: Any) -> bool:
+        if pending.ask.preemption_policy is None or original(partition, pending):
+            return original(partition, pending)
+        inside.fires()
+        return True
+
+    inside.instead_of(conditions.allow, allow)
+    _spares_equals(inside)
+
+
+@fault(
+    "preempted-room-given-away-soon",
+    "What is preempted ends after 0.4 s, confirmed or not.",
+    breaks=("SI-PRE-002",),
+)
+def _(inside: Inside) -> None:
+    def begin(original: Callable[..., Any], partition: Any, *args: Any, **named: Any) -> Any:
+        effects = original(partition, *args, **named)
+        preempted = TerminationType.PREEMPTED_BY_SCHEDULER
+        for live in [one for one in partition.allocations.values() if one.preempted_for]:
+
+            def is_over(now: float, live: Any = live) -> Any:
+                if live.allocation.identity not in partition.allocations:
+                    return []
+                inside.fires()
+                return endings.end(partition, live, preempted, now)
+
+            partition.timers.set(_now[0] + _SOON, is_over)
+        return effects
+
+    def seek(original: Callable[..., Any], *args: Any) -> Any:
+        _now[0] = args[-1]
+        return original(*args)
+
+    _now = [0.0]
+    inside.instead_of(consent._begin, begin)
+    inside.instead_of(consent.seek, seek)
+
+
+def _spares_equals(inside: Inside) -> None:
+    def among(original: Callable[..., Sequence[Victim]], candidates: Any, of: Any) -> list[Victim]:
+        found = original(candidates, of)
+        if found:
+            inside.fires()
+        return [
+            victim
+            for victim in found
+            if victim.priority < candidates._sight(victim.live.application.leaf).most
+        ]
+
+    inside.instead_of(Candidates.among, among)

@@ -1,0 +1,227 @@
+"""One scheduler is judged by the suite, and what came of it is kept until something changes."""
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from siconform.doctor.change import Change
+from siconform.doctor.examining import selection
+from siconform.verdicts import Verdict
+
+from proof import fired
+
+ROOT: Final = Path(__file__).parents[2]
+FOLDER: Final = ROOT / "build" / "proof"
+BAD: Final = frozenset({Verdict.FAIL, Verdict.LATE})
+_LIMIT: Final = 1200.0  # seconds for one run
+_SCALE: Final = "0.4"  # what is missing is waited for over and over; on virtual time that is enough
+_MATTERS: Final = ("conformance/siconform", "reference/sireference", "proto/siwire")
+_MAKES: Final = ("fault", "altering", "altered", "proxy", "judging")
+
+
+_running: Final[set["subprocess.Popen[bytes]"]] = set()
+_is_over: Final = threading.Event()
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What was said of one requirement."""
+
+    verdict: Verdict
+    level: str
+    reason: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What came of judging one scheduler."""
+
+    said: dict[str, Said]
+    verdict: str = ""  # of the run; "" where there was none
+    has_fired: bool = False
+    seconds: float = 0.0
+
+    def noticed(self, sound: "Outcome", *, allowed: Iterable[str] = ()) -> list[str]:
+        """Who says it is wrong, and does not say so of the same scheduler without it."""
+        return [
+            identifier
+            for identifier, said in self.said.items()
+            if said.verdict in BAD
+            and not sound.is_bad(identifier)
+            and not (identifier in allowed and said.level != "MUST")
+        ]
+
+    def without_a_chance(self, sound: "Outcome") -> list[str]:
+        """The MUSTs that could not run, and could without it."""
+        return [
+            identifier
+            for identifier, said in self.said.items()
+            if said.level == "MUST"
+            and said.verdict is Verdict.COULD_NOT_RUN
+            and sound.verdict_on(identifier) is not Verdict.COULD_NOT_RUN
+        ]
+
+    def left_alone(self, sound: "Outcome") -> dict[str, str]:
+        """The MUSTs that are not applicable to it, and are without it; with the reason."""
+        return {
+            identifier: said.reason
+            for identifier, said in self.said.items()
+            if said.level == "MUST"
+            and said.verdict is Verdict.NOT_APPLICABLE
+            and sound.verdict_on(identifier) is not Verdict.NOT_APPLICABLE
+        }
+
+    def is_bad(self, identifier: str) -> bool:
+        """Whether the requirement notices something here."""
+        return self.verdict_on(identifier) in BAD
+
+    def verdict_on(self, identifier: str) -> Verdict | None:
+        """What was said of it, None for nothing."""
+        said = self.said.get(identifier)
+        return said.verdict if said is not None else None
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How schedulers are judged."""
+
+    workers: int | None = None  # of each run; None: none but itself for a fault, else the usual
+    anew: bool = False  # even where the outcome is known
+    real_clock: bool = False
+    scale: str = ""  # of deadlines; "" for the usual one
+    own: bool = False  # by nothing but what a fault breaks
+    beside: str = ""  # a liberty each of them takes, too
+
+    @property
+    def name(self) -> str:
+        """What tells it from the usual one."""
+        liberty = f"-with-{self.beside}" if self.beside else ""
+        scale = f"-scale-{self.scale}" if self.scale else ""
+        return "-real-clock" * self.real_clock + "-own" * self.own + scale + liberty
+
+
+def judge(change: Change, manner: Manner) -> Outcome:
+    """Judge it, unless that was done since anything that matters changed."""
+    folder = _folder(change, manner.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    known, state = folder / "outcome.json", folder / "state"
+    now = _state(change)
+    if not manner.anew and known.exists() and state.exists() and state.read_text() == now:
+        return msgspec.json.decode(known.read_bytes(), type=Outcome)
+    state.unlink(missing_ok=True)
+    outcome = _run(change, manner, folder)
+    if outcome.said and not _is_over.is_set():
+        known.write_bytes(msgspec.json.encode(outcome))
+        state.write_text(now)
+    return outcome
+
+
+def kept(change: Change, manner: str = "") -> Outcome | None:
+    """What came of it in this manner, None where that is not known or no longer true."""
+    folder = _folder(change, manner)
+    known, state = folder / "outcome.json", folder / "state"
+    if not (known.exists() and state.exists() and state.read_text() == _state(change)):
+        return None
+    return msgspec.json.decode(known.read_bytes(), type=Outcome)
+
+
+def end() -> None:
+    """End the runs that are under way, and with them what they have started; none is kept."""
+    _is_over.set()
+    for process in list(_running):
+        process.terminate()
+
+
+def _folder(change: Change, manner: str = "") -> Path:
+    return FOLDER / change.revision / (change.name + manner)
+
+
+def _run(change: Change, manner: Manner, folder: Path) -> Outcome:
+    fired.forget(folder)
+    results = folder / "results"
+    shutil.rmtree(results, ignore_errors=True)  # of an earlier run
+    began = time.monotonic()
+    with (folder / "log").open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(  # noqa: S603  # our own command
+            _command(change, manner, results),
+            stdout=output,
+            stderr=output,
+            cwd=ROOT,
+            env={**os.environ, fired.FOLDER: str(folder)},
+        )
+    _running.add(process)
+    try:
+        process.wait(_LIMIT)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        process.wait()
+    finally:
+        _running.discard(process)
+    said, verdict = _read(results / "results.json")
+    return Outcome(said, verdict, fired.has_fired(folder), time.monotonic() - began)
+
+
+def _command(change: Change, manner: Manner, results: Path) -> list[str]:
+    serve = [sys.executable, "-P", "-m", "proof.proxy", change.name]
+    serve += ["--revision", change.revision, *["--real-clock"] * manner.real_clock]
+    serve += ["--beside", manner.beside] if manner.beside else []
+    command = [sys.executable, "-m", "siconform", "run", "--target-command", shlex.join(serve)]
+    command += ["--revision", change.revision, "--results", str(results)]
+    workers = manner.workers if manner.workers is not None or not change.areas else 0
+    command += ["-q", *([] if workers is None else ["-n", str(workers)]), *change.told]
+    scale = manner.scale or ("" if change.is_liberty or not change.areas else _SCALE)
+    command += ["--time-scale", scale] if scale else []
+    if change.areas and not change.is_liberty:
+        command += ["--explore", "0"]  # the sentence that is broken has tests of its own
+    chosen = " or ".join(f"SI-{area}" for area in change.areas)
+    if manner.own and change.breaks:
+        chosen = selection(change.breaks, [f"SI-{area}" for area in change.more_areas])
+    return [*command, "-k", chosen] if chosen else command
+
+
+def _read(results: Path) -> tuple[dict[str, Said], str]:
+    if not results.exists():
+        return {}, ""
+    read: Any = json.loads(results.read_text("utf-8"))
+    said = {
+        one["id"]: Said(Verdict(one["verdict"]), one["level"], one["reason"])
+        for one in read["requirements"]
+    }
+    return said, read["verdict"]
+
+
+def _state(change: Change) -> str:
+    """Changes whenever the outcome may."""
+    digest = hashlib.sha256(state_of_the_rest().encode())
+    for source in change.sources:
+        digest.update(source.read_bytes())
+    digest.update(repr((change.name, change.areas, change.told, change.revision)).encode())
+    return digest.hexdigest()
+
+
+@cache
+def state_of_the_rest() -> str:
+    """Changes with the kit and the reference, whatever scheduler is judged."""
+    digest = hashlib.sha256()
+    for file in _files():
+        digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _files() -> Iterator[Path]:
+    for folder in _MATTERS:
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                yield file
+    for name in _MAKES:
+        yield Path(__file__).with_name(f"{name}.py")

@@ -1,0 +1,1 @@
+"""Legal schedulers of another manner, by what they are about."""

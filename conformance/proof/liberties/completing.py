@@ -1,0 +1,82 @@
+"""Liberties in how applications come to an end, and how their ends are named."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sireference.core import progress
+from sireference.core.books.partition import Partition
+from sireference.core.model import Effect, ReleasedAllocation, UpdatedApplication
+from sireference.core.states import ApplicationState
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import keep, liberty
+from proof.inside import Inside
+
+_COMPLETED: Final = ApplicationState.COMPLETED
+
+
+@liberty(
+    "completed-before-the-leftovers-are-gone",
+    "Completed is told together with the releases of leftover placeholders.",
+    rows=("SI-GANG-044", "SI-GANG-045"),
+    departs_from=("SI-GANG-069",),
+)
+def _(inside: Inside) -> None:
+    told: dict[int, Any] = {}
+
+    def waited(original: Callable[..., Any], partition: Any, application: Any, now: float) -> Any:
+        effects: list[Effect] = original(partition, application, now)
+        if not any(isinstance(one, ReleasedAllocation) for one in effects):
+            return effects
+        inside.fires()
+        told[id(application)] = application
+        name, why = application.application_id, "it waited for long enough"
+        return [*effects, UpdatedApplication(partition.rm_id, name, _COMPLETED, now, why)]
+
+    def move(
+        original: Callable[..., Any], partition: Any, application: Any, *rest: Any
+    ) -> list[Effect]:
+        effects: list[Effect] = original(partition, application, *rest)
+        if id(application) in told and application.state is _COMPLETED:
+            del told[id(application)]
+            return []
+        return effects
+
+    inside.instead_of(progress._completing_timeout, waited)
+    inside.instead_of(progress.move, move)
+
+
+@liberty(
+    "failed-is-called-killed",
+    "An application that has failed is reported as KILLED, and as failing never.",
+    rows=("SI-GANG-034", "SI-GANG-038"),
+)
+def _(response: si.ApplicationResponse) -> None:
+    keep(response.updated, lambda update: update.state != "Failing")
+    for update in response.updated:
+        if update.state == "Failed":
+            update.state = "KILLED"
+
+
+@liberty(
+    "identities-of-odd-characters",
+    "An identity is a sentence with spaces, umlauts and signs, and none is like another.",
+    rows=("SI-ALLOC-008",),
+)
+def _(inside: Inside) -> None:
+    def new_identity(original: Callable[..., str], partition: Partition) -> str:
+        inside.fires()
+        return f" größe/№ {original(partition)}: «%s\\» "
+
+    inside.instead_of(Partition.new_identity, new_identity)
+
+
+@liberty(
+    "releases-without-key",
+    "A release the scheduler begins names the identity and the application, not the key.",
+    rows=("SI-REL-023",),
+)
+def _(response: si.AllocationResponse) -> None:
+    for release in response.released:
+        if release.terminationType != si.STOPPED_BY_RM:  # a confirmation repeats the release
+            release.allocationKey = ""

@@ -1,0 +1,210 @@
+"""Liberties in gang scheduling: spellings, turns, and what is released at a time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+from sireference.configuration import properties
+from sireference.configuration.model import SortPolicy
+from sireference.core import endings, progress
+from sireference.core.books.timers import Timers
+from sireference.core.gang import completion, placeholders, submission
+from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
+from sireference.core.states import ApplicationState, TerminationType
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import liberty
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+
+
+@liberty(
+    "hard-in-lower-case-only",
+    "A gang of style hard fails in time; one of any other spelling is soft.",
+    rows=("SI-GANG-034", "SI-GANG-037"),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        if one.gangSchedulingStyle.lower() == "hard" and one.gangSchedulingStyle != "hard":
+            one.gangSchedulingStyle = "soft"
+
+
+@liberty(
+    "hard-as-a-name-only",
+    "A gang of style Hard fails in time; one of any other spelling is soft.",
+    rows=("SI-GANG-034", "SI-GANG-037"),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        if one.gangSchedulingStyle == "hard":
+            one.gangSchedulingStyle = "soft"
+
+
+@liberty(
+    "soft-by-name-else-hard",
+    "A gang of style soft goes on; one of any other spelling fails.",
+    rows=("SI-GANG-035",),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        if one.gangSchedulingStyle != "soft":
+            one.gangSchedulingStyle = "hard"
+
+
+@liberty(
+    "other-styles-refused",
+    "A gang is of style hard or soft, spelled so, or is rejected.",
+    rows=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        yield from original(leaf, new)
+        if new.placeholder_ask and new.gang_style not in {"hard", "soft"}:
+            inside.fires()
+            yield f"there is no gang style {new.gang_style!r}"
+
+    inside.instead_of(submission.objections, objections)
+
+
+@liberty(
+    "gangs-one-after-another",
+    "A FIFO queue lets no gang have a placeholder before the older ones have all of theirs.",
+    rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
+)
+def _(inside: Inside) -> None:
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        application = line.application
+        succession = application.leaf.gathering
+        is_younger = succession.first() not in (None, application)
+        if application.is_gathering and line.key.is_placeholder and is_younger:
+            inside.fires()
+            return succession.younger
+        return original(line)
+
+    inside.instead_of(placeholders.bed, bed)
+
+
+@liberty(
+    "fair-unless-said",
+    "A queue is fair unless its configuration says otherwise.",
+    rows=("SI-GANG-003", "SI-GANG-004", "SI-GANG-010", "SI-GANG-011", "SI-GANG-026", "SI-GANG-027"),
+)
+def _(inside: Inside) -> None:
+    def inherit(original: Callable[..., Any], above: Any, written: Any) -> Any:
+        inside.fires()
+        found = original(above, written)
+        return replace(found, sort_policy=written.sort_policy or SortPolicy.FAIR)
+
+    inside.instead_of(properties.inherit, inherit)
+
+
+@liberty(
+    "asks-of-a-gang-released-in-one",
+    "All asks an application has are released by one message without a key.",
+    rows=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
+        application = asks[0].application if asks else None
+        is_all = application is not None and len(asks) == len(application.pending)
+        effects = original(partition, asks, *rest)
+        told = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
+        if not is_all or not told:
+            return effects
+        inside.fires()
+        one = replace(told[0], release=replace(told[0].release, key=""))
+        return [one, *(effect for effect in effects if effect not in told)]
+
+    inside.instead_of(progress.withdraw, withdraw)
+
+
+@liberty(
+    "placeholders-released-one-by-one",
+    "Of placeholders nobody needs the next is released when the one before is gone.",
+    rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
+)
+def _(inside: Inside) -> None:
+    reason = "nobody needs it"
+
+    def first_of(partition: Any, live: list[Any]) -> list[Effect]:
+        open_ones = [one for one in live if one.open_release is TerminationType.TIMEOUT]
+        left = [one for one in live if one.open_release is None and one.is_placeholder]
+        if open_ones or not left:
+            return []
+        if len(left) > 1:
+            inside.fires()
+        release = left[0].ask_for_release(TerminationType.TIMEOUT, reason)
+        for one in left[1:]:
+            one.application.gang.marked(one)
+        return [ReleasedAllocation(partition.rm_id, release)]
+
+    def withdraw(
+        original: Original, partition: Any, asks: Any, live: list[Any], why: str
+    ) -> list[Effect]:
+        real = [one for one in live if not one.is_placeholder]
+        return original(partition, asks, real, why) + first_of(partition, live)
+
+    def clear_up(original: Callable[..., Any], partition: Any, application: Any) -> Any:
+        gang = application.gang
+        if gang is None or not gang.held:
+            return original(partition, application)
+        gang.is_clearing_up = True
+        return first_of(partition, list(application.allocations.values()))
+
+    def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, live, *rest)
+        application = live.application
+        is_failing = application.state is ApplicationState.FAILING
+        if application.application_id in partition.applications and (
+            is_failing or placeholders.are_given_up(application)
+        ):
+            effects += first_of(partition, list(application.allocations.values()))
+        return effects
+
+    inside.instead_of(progress.withdraw, withdraw)
+    inside.instead_of(completion.clear_up, clear_up)
+    inside.instead_of(endings.end, end)
+
+
+@liberty(
+    "one-replacement-at-a-time",
+    "A gang has one placeholder replaced at a time.",
+    rows=("SI-GANG-023",),
+)
+def _(inside: Inside) -> None:
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        application = line.application
+        gang = application.gang
+        is_open = any(
+            live.open_release is TerminationType.PLACEHOLDER_REPLACED
+            for live in application.allocations.values()
+        )
+        if is_open and gang is not None and gang.replaceable.get(line.key.replaces):
+            inside.fires()
+            return gang.patient
+        return original(line)
+
+    def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, live, *rest)
+        gang = live.application.gang
+        for line in list(gang.patient) if gang is not None else ():
+            live.application.wake(line)
+        return effects
+
+    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(endings.end, end)
+
+
+@liberty(
+    "timers-tick-each-second",
+    "Whether a time is over is looked at once a second.",
+    rows=("SI-GANG-031",),
+)
+def _(inside: Inside) -> None:
+    def put(original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:
+        inside.fires()
+        return original(timers, ceil(deadline), due)
+
+    inside.instead_of(Timers.set, put)

@@ -1,0 +1,233 @@
+"""Liberties in the lives of nodes and applications: what is acknowledged, told, and how."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import grpc
+from sireference.core import asks, nodes, progress, scheduler
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.model import Ask, Effect, RejectedAsk
+from sireference.core.states import AskHappening
+from sireference.shell.engine import Engine
+from sireference.shell.streams import Ending
+from siwire.ext import extension_pb2 as ext
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import Wire, keep, liberty
+from proof.inside import Inside
+
+Action: Final = si.NodeInfo
+_CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAIN)
+_ACTIONS: Final = (
+    Action.UPDATE,
+    Action.DRAIN_NODE,
+    Action.DRAIN_TO_SCHEDULABLE,
+    Action.DECOMISSION,
+)
+_NAMES: Final = {
+    "Accepted": "Queued",
+    "Starting": "ACTIVE",
+    "Running": "ACTIVE",
+    "Completing": "IDLE",
+    "Resuming": "BACK",
+    "Failing": "DYING",
+    "Expired": "GONE",
+}
+
+
+@liberty(
+    "acknowledges-node-actions",
+    "Each action on a node that is known is answered by an AcceptedNode.",
+    rows=("SI-NODE-026", "SI-NODE-035"),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    known, closed = wire.memory["nodes"], wire.memory["closed"]
+    for node in request.nodes:
+        name, action = node.nodeID, node.action
+        if action in _CREATIONS and name not in known:
+            known.add(name)
+            closed.update([name] if action == Action.CREATE_DRAIN else [])
+        elif action in _ACTIONS and name in known:
+            if action != Action.DRAIN_TO_SCHEDULABLE or name in closed:
+                wire.to_rm(si.NodeResponse(accepted=[si.AcceptedNode(nodeID=name)]))
+            closed.update([name] if action == Action.DRAIN_NODE else [])
+        if action in (Action.DRAIN_TO_SCHEDULABLE, Action.DECOMISSION):
+            closed.discard(name)
+        if action == Action.DECOMISSION:
+            known.discard(name)
+
+
+@liberty(
+    "ends-the-stream-for-a-failed-action",
+    "An action on a node that fails ends the node stream, whatever was said on it meanwhile.",
+    rows=("SI-NODE-016", "SI-NODE-035"),
+)
+def _(inside: Inside) -> None:
+    failed: list[str] = []
+
+    def update(original: Callable[..., Any], rm: ResourceManager, info: Any, now: float) -> Any:
+        if failed:
+            return []  # it is said on a stream that is over
+        effects = original(rm, info, now)
+        is_creation = info.action.name.startswith("CREATE")
+        if not is_creation and any(type(one).__name__ == "RejectedNode" for one in effects):
+            inside.fires()
+            failed.append(rm.rm_id)
+            return []
+        return effects
+
+    def carry_out(original: Callable[..., Any], self: Engine, effects: list[Effect]) -> Any:
+        outcome = original(self, effects)
+        while failed:
+            for stream in self._streams.of(failed.pop()):
+                if stream.method.endswith("UpdateNode"):
+                    self._streams.unbind(stream)
+                    status = grpc.StatusCode.FAILED_PRECONDITION
+                    stream.end(Ending(status, "an action on a node failed"))
+        return outcome
+
+    inside.instead_of(nodes.update, update)
+    inside.instead_of(Engine._carry_out, carry_out)
+
+
+@liberty(
+    "rejects-hopeless",
+    "An ask bigger than every node there is is rejected; while there is none it is kept.",
+    rows=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
+        sizes = [node.capacity for one in rm.partitions.values() for node in one.nodes.values()]
+        is_hopeless = sizes and not any(ask.resource.fits(size) for size in sizes)
+        if is_hopeless and not ask.is_placeholder:
+            inside.fires()
+            reason = "it is bigger than every node"
+            return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, reason)]
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@liberty(
+    "rejects-what-has-no-room",
+    "An ask for which a scheduling pass found no room is rejected.",
+    rows=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
+    departs_from=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    def rejects(original: Callable[..., Any], rm: ResourceManager, now: float) -> list[Effect]:
+        effects: list[Effect] = original(rm, now)
+        for partition in rm.partitions.values():
+            for application in list(partition.applications.values()):
+                for pending in list(application.pending.values()):
+                    if not _waits_for_somebody(pending):
+                        inside.fires()
+                        partition.drop(pending, AskHappening.REFUSED)
+                        names = (pending.ask.key, application.application_id)
+                        effects.append(RejectedAsk(rm.rm_id, *names, "there is no room"))
+                        effects += progress.settle(partition, application, now)
+        return effects
+
+    inside.instead_of(scheduler._pass, rejects)
+
+
+def _waits_for_somebody(pending: Any) -> bool:
+    """Victims or a placeholder are to go for it, or it is of a gang."""
+    is_promised = pending.preemption is not None or pending.preemption_timer is not None
+    return bool(is_promised or pending.awaited or pending.proposed or pending.ask.task_group)
+
+
+@liberty(
+    "silent-about-states",
+    "No state of an application is reported, and there is no snapshot.",
+    rows=("SI-APP-021", "SI-APP-024", "SI-APP-026", "SI-GANG-015", "SI-GANG-043"),
+)
+def _(response: si.ApplicationResponse, wire: Wire) -> None:
+    del response.updated[:]
+    wire.is_dropped = not (response.accepted or response.rejected)
+
+
+silent = _
+
+
+@silent.also
+def _(facets: ext.Facets) -> None:
+    facets.snapshot = False
+
+
+@liberty(
+    "other-names-of-states",
+    "States have names of the scheduler's own, those of an end excepted.",
+    rows=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
+)
+def _(response: si.ApplicationResponse) -> None:
+    for update in response.updated:
+        update.state = _NAMES.get(update.state, update.state)
+
+
+@liberty(
+    "accepted-with-its-acceptance",
+    "An application is reported as Accepted together with the acceptance.",
+    rows=("SI-APP-024",),
+)
+def _(response: si.ApplicationResponse) -> None:
+    keep(response.updated, lambda update: update.state != "Accepted")
+    for accepted in response.accepted:
+        response.updated.add(
+            applicationID=accepted.applicationID, state="Accepted", stateTransitionTimestamp=1
+        )
+
+
+@liberty(
+    "one-release-for-all",
+    "The end of all that an application holds is told by one release that names none.",
+    rows=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
+)
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
+    for new in response.new:
+        held[new.applicationID].add(new.allocationID)
+    ending: defaultdict[str, set[str]] = defaultdict(set)
+    for release in response.released:
+        if release.terminationType == si.STOPPED_BY_RM:
+            ending[release.applicationID].add(release.allocationID)
+    whole = [app for app, ended in ending.items() if len(ended) > 1 and ended >= held[app]]
+    merged = list(_merged(response, whole))
+    for release in response.released:
+        held[release.applicationID].discard(release.allocationID)
+    del response.released[:]
+    response.released.extend(merged)
+
+
+def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
+    told = set()
+    for release in response.released:
+        if release.applicationID not in whole or release.terminationType != si.STOPPED_BY_RM:
+            yield release
+        elif release.applicationID not in told:
+            told.add(release.applicationID)
+            one = si.AllocationRelease()
+            one.CopyFrom(release)
+            one.allocationID = one.allocationKey = ""
+            yield one
+
+
+@liberty(
+    "gives-no-reasons",
+    "What is rejected is rejected without a reason.",
+    rows=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
+    departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026"),
+)
+def _(response: si.NodeResponse) -> None:
+    for one in response.rejected:
+        one.reason = ""
+
+
+no_reasons = _
+
+
+@no_reasons.also
+def _(response: si.ApplicationResponse) -> None:
+    for one in response.rejected:
+        one.reason = ""

@@ -1,0 +1,150 @@
+"""Liberties in how fast a scheduler is: no text says when it has to decide."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import floor
+from typing import Any, Final
+
+from sireference.core import cycle, proposed_timers, scheduler
+from sireference.core.gang import placeholders, replacement
+
+from proof.fault import CHANGES, liberty
+from proof.inside import Inside
+from proof.liberties.traffic import tells
+
+_CYCLE: Final = 0.5  # seconds
+_SLOW_CYCLE: Final = 0.8
+_SWAP: Final = 1.2
+_LATE: Final = 0.6
+
+
+@liberty(
+    "pass-each-half-second",
+    "There is a scheduling pass each half second, and none between.",
+    rows=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
+)
+def _(inside: Inside) -> None:
+    passes_each(inside, _CYCLE)
+
+
+def passes_each(inside: Inside, seconds: float) -> None:
+    """No scheduling pass before the next whole number of cycles."""
+    due: dict[int, tuple[Any, float]] = {}  # the next pass of each RM
+
+    def seldom(original: Callable[..., Any], rm: Any, now: float) -> Any:
+        known = due.get(id(rm))
+        if known is None:
+            tick = (floor(now / seconds) + 1) * seconds
+            due[id(rm)] = (rm, tick)
+            rm.timers.set(tick, lambda _: [])  # whenever a deadline has come, there is a pass
+            inside.fires()
+            return []
+        if now < known[1]:
+            return []
+        del due[id(rm)]
+        return original(rm, now)
+
+    inside.instead_of(scheduler._pass, seldom)
+
+
+@liberty(
+    "pass-each-0.8-seconds",
+    "There is a scheduling pass each 0.8 s, and none between.",
+    rows=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
+)
+def _(inside: Inside) -> None:
+    passes_each(inside, _SLOW_CYCLE)
+
+
+@liberty(
+    "replacement-after-1.2-seconds",
+    "A real ask waits 1.2 s before a placeholder is released for it.",
+    rows=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
+)
+def _(inside: Inside) -> None:
+    due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be asked for
+
+    def wake(line: Any, _now: float) -> list[Any]:
+        if line.application.lines.get(line.key) is line:
+            line.application.wake(line)
+        return []
+
+    def step(original: Callable[..., Any], partition: Any, line: Any, now: float) -> Any:
+        pending = line.first()
+        if pending is None or placeholders.bed(line) or replacement.choose(pending) is None:
+            return original(partition, line, now)
+        if id(pending) not in due:
+            due[id(pending)] = (pending, now + _SWAP)
+            partition.timers.set(now + _SWAP, partial(wake, line))
+        if now >= due[id(pending)][1]:
+            return original(partition, line, now)
+        inside.fires()
+        return cycle._send_to_sleep(partition, line, line.application.gang.patient)
+
+    inside.instead_of(cycle._step, step)
+
+
+@liberty(
+    "hopeless-rejected-late-answers",
+    "An ask bigger than every node is rejected; all is told after 0.6 s; gangs have 2 s.",
+    rows=("SI-GANG-031", "SI-GANG-043"),
+    told=("--placeholder-timeout", "2"),
+)
+def _(inside: Inside) -> None:
+    inside.serves_with("--placeholder-timeout", "2")
+    CHANGES["rejects-hopeless"].alter(inside)
+    tells(inside, lambda _, now: now + _LATE)
+
+
+@liberty(
+    "placeholder-timeout-of-5-seconds",
+    "The placeholder timeout is 5 s, whatever an RM proposes.",
+    rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
+    told=("--placeholder-timeout", "5"),
+)
+def _(inside: Inside) -> None:
+    _has_placeholder_timeout(inside, 5.0)
+
+
+@liberty(
+    "placeholder-timeout-of-15-minutes",
+    "The placeholder timeout is 15 minutes, and the user has the patience.",
+    rows=("SI-GANG-064",),
+    told=("--placeholder-timeout", "900", "--longest-timer", "2000"),
+)
+def _(inside: Inside) -> None:
+    _has_placeholder_timeout(inside, 900.0)
+
+
+def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
+    def settings_for(original: Callable[..., Any], settings: Any, extra_config: Any) -> Any:
+        inside.fires()
+        return replace(original(settings, extra_config), placeholder_timeout=seconds)
+
+    inside.instead_of(proposed_timers.settings_for, settings_for)
+
+
+@liberty(
+    "proposals-not-taken",
+    "Timers are as long as the operator says, whatever an RM proposes.",
+    rows=("SI-REG-016",),
+    told=(
+        "--placeholder-timeout",
+        "4",
+        "--waiting-timeout",
+        "2.5",
+        "--connection-loss-timeout",
+        "3",
+        "--no-proposals",
+    ),
+)
+def _(inside: Inside) -> None:
+    inside.serves_with("--placeholder-timeout", "4", "--completing-timeout", "2.5")
+    inside.serves_with("--connection-loss-timeout", "3")
+
+    def settings_for(_original: Callable[..., Any], settings: Any, _extra_config: Any) -> Any:
+        inside.fires()
+        return settings
+
+    inside.instead_of(proposed_timers.settings_for, settings_for)

@@ -1,0 +1,50 @@
+"""Liberties in what is said: what may be left out, and of what nobody has to be told."""
+
+from siwire.ext import extension_pb2 as ext
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import keep, liberty
+
+
+@liberty("states-without-message", "An update of an application has no message.")
+def _(response: si.ApplicationResponse) -> None:
+    for update in response.updated:
+        update.message = ""
+
+
+def _skip(name: str, state: str) -> None:
+    @liberty(name, f"The state {state} is left out.")
+    def _(response: si.ApplicationResponse) -> None:
+        keep(response.updated, lambda update: update.state != state)
+
+
+_skip("accepted-not-told", "Accepted")
+_skip("starting-not-told", "Starting")
+_skip("running-not-told", "Running")
+_skip("completing-not-told", "Completing")
+_skip("failing-not-told", "Failing")
+_skip("resuming-not-told", "Resuming")
+
+
+@liberty("events-without-message", "Events say nothing in words.")
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.EVENT_BATCH:
+        for payload in told.payloads:
+            record = si.EventRecord.FromString(payload.data)
+            record.message = ""
+            payload.data = record.SerializeToString()
+
+
+@liberty("no-queue-events", "Nothing is told of queues.", departs_from=("SI-EVT-013",))
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.EVENT_BATCH:
+        keep(told.payloads, lambda one: not _is_about_a_queue(one.data))
+
+
+def _is_about_a_queue(record: bytes) -> bool:
+    return bool(si.EventRecord.FromString(record).type == si.EventRecord.QUEUE)
+
+
+@liberty("update-refused-without-reason", "A refused configuration gets no reason.")
+def _(outcome: ext.ConfigurationOutcome) -> None:
+    outcome.reason = ""

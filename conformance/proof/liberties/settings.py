@@ -1,0 +1,24 @@
+"""Liberties in how the configuration is told."""
+
+from typing import Final
+
+from siconform.rm.cluster import conformance_queues
+from siwire.r2023_12 import si_pb2 as si
+
+from proof.fault import liberty
+
+_NAME: Final = "conformance"
+_NAMED: Final = "conformance/proof/liberties/queues.name"  # seen from the top of the repository
+_UNKNOWN: Final = "no configuration has this name"
+
+
+@liberty(
+    "other-configuration-format",
+    "A configuration is the name of one that the operator has; the user gives the name.",
+    rows=("SI-REG-001", "SI-REG-002"),
+    told=("--config", _NAMED, "--without", "queues"),
+)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    if request.config:
+        is_known = request.config.strip() == _NAME
+        request.config = conformance_queues() if is_known else _UNKNOWN

@@ -1,0 +1,111 @@
+"""Liberties in when what is said arrives: no text ties an answer to a moment or to a message."""
+
+from collections.abc import Callable
+from functools import partial
+from math import floor
+from typing import Any, Final
+
+from sireference.core.model import (
+    AcceptedApplication,
+    AcceptedNode,
+    Call,
+    Configured,
+    Effect,
+    NewAllocation,
+    Refused,
+    Registered,
+    RejectedApplication,
+    RejectedNode,
+    ReleasedAllocation,
+    ReleasedAsk,
+    UpdatedApplication,
+)
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import TerminationType
+
+from proof.fault import liberty
+from proof.inside import Inside
+
+Delay = Callable[[Effect, float], float]
+"""When an effect of this moment is told."""
+_AT_ONCE: Final = (Registered, Configured, Refused, Call)
+_A_WHILE: Final = 0.1  # seconds
+_NODES: Final = (AcceptedNode, RejectedNode)
+_APPLICATIONS: Final = (AcceptedApplication, RejectedApplication, UpdatedApplication)
+
+
+def tells(inside: Inside, moment: Delay) -> None:
+    """What has happened has happened; the RM is told of it at another moment."""
+    ready: dict[int, Effect] = {}
+
+    def give(held: list[Effect], _now: float) -> list[Effect]:
+        ready.update((id(effect), effect) for effect in held)
+        return held
+
+    def postponed(scheduler: Scheduler, effects: list[Effect], now: float) -> list[Effect]:
+        told: list[Effect] = []
+        for effect in effects:
+            at = now if isinstance(effect, _AT_ONCE) else moment(effect, now)
+            rm = scheduler.rms.known(effect.rm_id)
+            if ready.pop(id(effect), None) is not None or at <= now or rm is None:
+                told.append(effect)
+            else:
+                inside.fires()
+                rm.timers.set(at, partial(give, [effect]))
+        return told
+
+    def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
+        return postponed(self, original(self, event, now), now)
+
+    def handle_timeout(original: Callable[..., Any], self: Scheduler, now: float) -> Any:
+        return postponed(self, original(self, now), now)
+
+    inside.instead_of(Scheduler.handle, handle)
+    inside.instead_of(Scheduler.handle_timeout, handle_timeout)
+
+
+@liberty("answers-after-a-while", "All it says comes 0.1 s after it has happened.")
+def _(inside: Inside) -> None:
+    tells(inside, lambda _, now: now + _A_WHILE)
+
+
+@liberty("answers-in-batches", "All it says is gathered and told each 0.1 s, in few messages.")
+def _(inside: Inside) -> None:
+    tells(inside, lambda _, now: (floor(now / _A_WHILE) + 1) * _A_WHILE)
+
+
+@liberty(
+    "streams-of-different-pace",
+    "Applications are told of later than nodes, and nodes later than allocations.",
+)
+def _(inside: Inside) -> None:
+    def moment(effect: Effect, now: float) -> float:
+        if isinstance(effect, _APPLICATIONS):
+            return now + _A_WHILE
+        return now + _A_WHILE / 2 if isinstance(effect, _NODES) else now
+
+    tells(inside, moment)
+
+
+@liberty(
+    "allocations-are-told-last",
+    "Allocations are told later than what is said of nodes and applications.",
+)
+def _(inside: Inside) -> None:
+    def moment(effect: Effect, now: float) -> float:
+        told_late = isinstance(effect, NewAllocation | ReleasedAllocation | ReleasedAsk)
+        return now + _A_WHILE if told_late else now
+
+    tells(inside, moment)
+
+
+@liberty("late-confirmations", "A release by the RM is confirmed after 0.1 s.")
+def _(inside: Inside) -> None:
+    def moment(effect: Effect, now: float) -> float:
+        is_late = (
+            isinstance(effect, ReleasedAllocation | ReleasedAsk)
+            and effect.release.termination is TerminationType.STOPPED_BY_RM
+        )
+        return now + _A_WHILE if is_late else now
+
+    tells(inside, moment)

@@ -1,0 +1,136 @@
+"""The reference altered inside: replaced wherever it is used, in a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PREAMBLE = """
+import json
+from proof.inside import Inside
+inside = Inside()
+"""
+
+
+def _says(script: str, tmp_path: Path) -> object:
+    """What a script leaves as JSON in its last line; it alters another process than this one."""
+    file = tmp_path / "script.py"
+    file.write_text(PREAMBLE + script, "utf-8")
+    done = subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, str(file)], capture_output=True, text=True, check=True, timeout=60
+    )
+    found: object = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_a_function_is_replaced_wherever_it_was_imported_by_name(tmp_path: Path) -> None:
+    script = """
+from sireference.core import nodes, applications
+from sireference.core.model import quoted
+inside.instead_of(quoted, lambda original, name: original(name).upper())
+print(json.dumps([nodes.quoted("a"), applications.quoted("b")]))
+"""
+
+    assert _says(script, tmp_path) == ["'A'", "'B'"]
+
+
+def test_a_second_replacement_gets_the_first(tmp_path: Path) -> None:
+    script = """
+from sireference.core import nodes
+from sireference.core.model import quoted
+inside.instead_of(quoted, lambda original, name: original(name) + "1")
+inside.instead_of(quoted, lambda original, name: original(name) + "2")
+print(json.dumps(nodes.quoted("a")))
+"""
+
+    assert _says(script, tmp_path) == "'a'12"
+
+
+@pytest.mark.parametrize(
+    ("target", "call"),
+    [
+        ("Timers.next_deadline", "Timers().next_deadline()"),
+        (
+            "Application.has_begun",
+            "Application(NewApplication('a'), 1, None, ()).has_begun",
+        ),
+        ("Ask.is_placeholder", "Ask('k', 'a').is_placeholder"),
+        ("Identities.next", "Identities('x').next()"),
+    ],
+)
+def test_methods_and_properties_are_replaced_on_their_class(
+    target: str, call: str, tmp_path: Path
+) -> None:
+    script = f"""
+from sireference.core.books.application import Application
+from sireference.core.books.partition import Identities
+from sireference.core.books.timers import Timers
+from sireference.core.model import Ask, NewApplication
+inside.instead_of({target}, lambda original, self: ["instead of", original(self)])
+inside.instead_of({target}, lambda original, self: original(self)[0])
+print(json.dumps({call}))
+"""
+
+    assert _says(script, tmp_path) == "instead of"
+
+
+def test_a_coroutine_stays_one(tmp_path: Path) -> None:
+    script = """
+import asyncio, inspect
+from sireference.shell.service import SchedulerService as Service
+async def register(original, self, request, context):
+    return [inspect.iscoroutinefunction(original), request]
+inside.instead_of(Service.register, register)
+print(json.dumps([inspect.iscoroutinefunction(Service.register),
+                  *asyncio.run(Service.register(None, "request", None))]))
+"""
+
+    assert _says(script, tmp_path) == [True, True, "request"]
+
+
+def test_a_constant_has_another_value_wherever_it_was_imported(tmp_path: Path) -> None:
+    script = """
+from sireference.core import cycle
+inside.constant(cycle, "_MOST_STEPS", 7)
+print(json.dumps(cycle._MOST_STEPS))
+"""
+
+    assert _says(script, tmp_path) == 7
+
+
+def test_what_has_no_name_is_not_replaced(tmp_path: Path) -> None:
+    script = """
+def outer():
+    def inner(): ...
+    return inner
+found = []
+for what in (outer(), outer):
+    try:
+        inside.instead_of(what, print)
+    except LookupError as error:
+        found.append(str(error))
+print(json.dumps(found))
+"""
+
+    assert _says(script, tmp_path) == [
+        "outer.<locals>.inner has no name to replace it by",
+        "nothing in sireference is called outer",
+    ]
+
+
+def test_what_is_altered_beside_another_does_not_fire(tmp_path: Path) -> None:
+    script = f"""
+import os
+from proof import fired
+from pathlib import Path
+os.environ[fired.FOLDER] = {str(tmp_path)!r}
+import importlib; importlib.reload(fired)
+inside.quietly().fires()
+before = fired.has_fired(Path({str(tmp_path)!r}))
+inside.fires()
+print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
+"""
+
+    assert _says(script, tmp_path) == [False, True]

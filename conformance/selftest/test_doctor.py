@@ -1,0 +1,79 @@
+"""The doctor: every area has a fault it has to notice, and says so."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from siconform.catalogue import Level, catalogue
+from siconform.cli import main
+from siconform.doctor import examining
+from siconform.doctor.changes import CHANGES
+from siconform.doctor.examining import Examined, examine, selection
+from siconform.doctor.idle import Idle
+from siconform.reporting.record import Judged, Record, RecordError
+from siconform.verdicts import Verdict
+from siwire import DEFAULT_REVISION
+
+FAULTS = [change for change in CHANGES.values() if not change.is_liberty]
+AREAS = {r.area for r in catalogue().values() if DEFAULT_REVISION.name in r.revisions}
+
+
+def test_each_area_has_a_fault_that_breaks_a_requirement_of_it() -> None:
+    first = [catalogue()[change.breaks[0]] for change in FAULTS]
+
+    assert {requirement.area for requirement in first} == AREAS
+    assert {r.id for r in first if r.level is not Level.MUST} <= {"SI-CONST-006"}
+
+
+def test_what_only_monitors_watch_is_looked_at_where_much_happens() -> None:
+    assert selection(["SI-NODE-010"]) == "SI-NODE-010"
+    assert "SI-ALLOC" in selection(["SI-WIRE-006"])
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_right", "found"),
+    [
+        (Verdict.FAIL, True, "noticed by SI-NODE-026"),
+        (Verdict.LATE, True, "noticed by SI-NODE-026"),
+        (Verdict.COULD_NOT_RUN, False, "not noticed: SI-NODE-026 could not run"),
+    ],
+)
+def test_a_fault_is_noticed_by_what_it_breaks(
+    *,
+    verdict: Verdict,
+    is_right: bool,
+    found: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = Record("it", "2023-12", "run", "said", {"SI-NODE-026": Judged(verdict)})
+    monkeypatch.setattr(examining, "judged", lambda *_: record)
+
+    examined = examining._fault(CHANGES["drain-ignored"])(tmp_path)
+
+    assert examined == Examined("fault drain-ignored", is_right=is_right, found=found)
+
+
+def test_everything_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def judged(*_: object) -> None:
+        raise RecordError("nothing was judged")
+
+    monkeypatch.setattr(examining, "judged", judged)
+
+    found = list(examine(tmp_path, 2))
+
+    assert len(found) == len(CHANGES) + len(Idle)
+    assert {(one.is_right, one.found) for one in found} == {(False, "nothing was judged")}
+
+
+@pytest.mark.parametrize(("is_right", "code"), [(True, 0), (False, 1)])
+def test_the_exit_code_says_whether_the_kit_can_be_believed(
+    *, is_right: bool, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [Examined("fault x", is_right=is_right, found="said so", seconds=1.0)]
+    monkeypatch.setattr(examining, "examine", lambda _folder, _jobs: found)
+
+    result = CliRunner().invoke(main, ["doctor"])
+
+    assert result.exit_code == code
+    assert "fault x" in result.output

@@ -1,0 +1,142 @@
+"""A target that dies in a test: that is told, and nothing is held against it."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+ENDS = (
+    "raise NotAsTheTextSays('never told: allocated')",
+    "raise CameLate('after 3 s')",
+    "pass",
+)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_one_the_kit_started(conformance: Run, pytester: pytest.Pytester, end: str) -> None:
+    program = pytester.makepyfile(
+        program="import os, socket, sys, time\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "print('listening on 127.0.0.1:%d' % server.getsockname()[1], flush=True)\n"
+        "while b'die' not in server.accept()[0].recv(9): pass\n"
+        "sys.exit('out of memory')\n"
+    )
+    outcome = conformance(
+        dies(end), "--target-command", f"{sys.executable} {program}", target=False
+    )
+
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert outcome.reason("SI-NODE-004").startswith("the target died: it ended with exit status 1")
+    assert outcome.reason("SI-NODE-004").endswith("out of memory")
+    assert outcome.code == 10
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_one_whose_starter_lives_on(conformance: Run, pytester: pytest.Pytester, end: str) -> None:
+    program = pytester.makepyfile(
+        program="import os, socket, time\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "print('listening on 127.0.0.1:%d' % server.getsockname()[1], flush=True)\n"
+        "while b'die' not in server.accept()[0].recv(9): pass\n"
+        "server.close()\n"
+        "time.sleep(60)\n"
+    )
+    outcome = conformance(
+        dies(end), "--target-command", f"{sys.executable} {program}", target=False
+    )
+
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert "nothing listens there any more" in outcome.reason("SI-NODE-004")
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_one_that_is_attached(conformance: Run, reference: Any, end: str) -> None:
+    source = KILLS.format(pid=reference.pid, end=end)
+    outcome = conformance(source, "--target", reference.address, target=False, fresh=True)
+
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert outcome.reason("SI-NODE-004").startswith("the target is gone: nothing listens on")
+    assert outcome.code in (10, 12)
+
+
+def test_one_that_is_attached_and_started_again_by_somebody(
+    conformance: Run, reference: Any
+) -> None:
+    source = (
+        "from siconform.rm.history import HISTORY, Exchange, History\n"
+        "from siconform.rm.facts import Kind, StreamEnded\n"
+        "@pytest.fixture\n"
+        "def rm(target, request):\n"
+        "    history = History()\n"
+        "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
+        "    return history\n"
+        '@requirement("SI-NODE-004")\n'
+        "def test_it(rm):\n"
+        "    ended = StreamEnded(Kind.NODES, 'UNAVAILABLE', 'Socket closed')\n"
+        "    rm.add('rm', [ended], said_by_rm=False)\n"
+        "    raise NotAsTheTextSays('the node stream ended: UNAVAILABLE Socket closed')\n"
+    )
+    outcome = conformance(source, "--target", reference.address, target=False, fresh=True)
+
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert outcome.reason("SI-NODE-004") == "the connection to the target broke: Socket closed"
+
+
+def test_one_that_lives_fails(conformance: Run, reference: Any) -> None:
+    source = '@requirement("SI-NODE-004")\ndef test_it(target): raise NotAsTheTextSays("no")\n'
+    outcome = conformance(source, "--target", reference.address, target=False, fresh=True)
+
+    assert outcome.verdict("SI-NODE-004") == "fail"
+
+
+KILLS = """
+@requirement("SI-NODE-004")
+def test_it(target):
+    os.kill({pid}, signal.SIGKILL)
+    import socket
+    while True:
+        try:
+            host, _, port = target.address.rpartition(":")
+            socket.create_connection((host, int(port))).close()
+        except OSError:
+            break
+    {end}
+"""
+
+
+def dies(end: str) -> str:
+    return (
+        '@requirement("SI-NODE-004")\n'
+        "def test_it(target):\n"
+        "    import socket\n"
+        "    host, _, port = target.address.rpartition(':')\n"
+        "    with socket.create_connection((host, int(port))) as there:\n"
+        "        there.sendall(b'die')\n"
+        "        there.recv(1)\n"
+        "    time.sleep(0.5)\n"
+        f"    {end}\n"
+    )
+
+
+class Reference:
+    """The reference, started by somebody."""
+
+    def __init__(self) -> None:
+        serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
+        self.process = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().split()[-1]
+        self.pid = self.process.pid
+
+
+@pytest.fixture
+def reference() -> Iterator[Reference]:
+    one = Reference()
+    yield one
+    one.process.kill()
+    one.process.communicate()

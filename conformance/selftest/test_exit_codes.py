@@ -1,0 +1,184 @@
+"""Exit codes: each is told to people, 1 is a failed MUST and nothing else, 13 is our own fault."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from siconform.policy import ExitCode
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+SICONFORM = (sys.executable, "-m", "siconform")
+
+FAILS_THEN_PASSES = (
+    '@requirement("SI-NODE-004")\ndef test_one(target): raise NotAsTheTextSays("no")\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
+)
+
+
+@pytest.mark.parametrize("page", ["README.md"])
+def test_every_code_stands_in_the_table(page: str) -> None:
+    rows = re.findall(r"^\| (\d+) \| .+ \|$", (ROOT / page).read_text("utf-8"), re.MULTILINE)
+
+    assert [int(row) for row in rows] == sorted(ExitCode)
+
+
+def test_every_code_stands_in_the_help() -> None:
+    told = run_siconform("run", "--help").stdout
+    listed = told[told.index("Exit codes: ") :]
+
+    assert [int(code) for code in re.findall(r"(?:: |; )(\d+) ", " ".join(listed.split()))] == (
+        sorted(ExitCode)
+    )
+
+
+@pytest.mark.parametrize("options", [["-x"], ["--maxfail", "1"], ["-x", "-n", "1"], ["-x", "-n2"]])
+def test_a_must_that_failed_is_code_1_whatever_was_cut_short(
+    conformance: Run, options: list[str]
+) -> None:
+    outcome = conformance(FAILS_THEN_PASSES, *options, fresh=True)
+
+    assert outcome.code == 1
+    assert outcome.results["verdict"] == "NON-CONFORMANT"
+    assert outcome.verdict("SI-NODE-004") == "fail"
+
+
+def test_what_was_cut_short_without_a_failed_must_is_incomplete(conformance: Run) -> None:
+    source = FAILS_THEN_PASSES.replace("SI-NODE-004", "SI-NODE-005")  # a SHOULD
+    outcome = conformance(source, "-x", "-n", "1", fresh=True)
+
+    assert outcome.code == 10
+    assert "stopping after 1 failures" in outcome.reason("SI-NODE-006")
+
+
+@pytest.mark.parametrize("expression", ["SI-NODE-004 or (", "a b", "not"])
+def test_a_selection_that_cannot_be_read(conformance: Run, expression: str) -> None:
+    outcome = conformance(FAILS_THEN_PASSES, "-k", expression, "-n", "1", fresh=True)
+
+    assert outcome.code == 4
+    assert outcome.err.splitlines()[-1].startswith(f'siconform: -k "{expression}" is no expression')
+    assert outcome.results == {}
+
+
+@pytest.mark.parametrize("flag", ["--target", "--target-command", "--results"])
+@pytest.mark.parametrize("command", [["run"], ["explore"], ["replay", "history.jsonl"]])
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_value_is_refused(
+    tmp_path: Path, command: list[str], flag: str, value: str
+) -> None:
+    done = run_siconform(*command, flag, value, cwd=tmp_path)
+
+    assert done.returncode == 4
+    assert done.stderr.startswith(f"siconform: {flag} is empty")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "build").exists()
+
+
+@pytest.mark.parametrize("options", [["--histories", "0"], ["--steps", "0"], ["--time", "-1"]])
+def test_exploring_nothing_is_a_wrong_option(tmp_path: Path, options: list[str]) -> None:
+    done = run_siconform("explore", *options, cwd=tmp_path)
+
+    assert done.returncode == 4
+    assert len(done.stderr.splitlines()) == 1
+
+
+ONE = ("run", "-k", "SI-NODE-004", "-n", "0", "--results", "out")
+
+
+@pytest.mark.parametrize("command", [ONE, ("list",), ("explore", "--time", "0")])
+def test_standard_output_that_cannot_be_written_to_is_code_13(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(  # noqa: S603  # ourselves
+            [*SICONFORM, *command], stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+            check=False,
+        )  # fmt: skip
+
+    assert done.returncode == 13
+    assert "No space left on device" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_reader_that_goes_away_is_code_13_and_the_results_are_whole(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(  # noqa: S603  # ourselves
+        [*SICONFORM, *ONE], stdout=write, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        check=False,
+    )  # fmt: skip
+    os.close(write)
+
+    assert done.returncode == 13
+    assert done.stderr.startswith("siconform: standard output cannot be written to: Broken pipe")
+    assert '"exit_code": 13' in (tmp_path / "out" / "results.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", [ONE, ("list",)])
+def test_a_closed_standard_output_is_code_13(tmp_path: Path, command: tuple[str, ...]) -> None:
+    line = 'exec "$@" >&-'
+    done = subprocess.run(  # noqa: S603  # ourselves
+        ["/bin/sh", "-c", line, "sh", *SICONFORM, *command],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 13
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_python_without_assertions_judges_nothing(tmp_path: Path) -> None:
+    done = run_siconform(*ONE, cwd=tmp_path, env={**os.environ, "PYTHONOPTIMIZE": "1"})
+
+    assert done.returncode == 13
+    assert "unset PYTHONOPTIMIZE" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("limit", [100, 2000, 60_000])
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_no_room_for_the_results_is_one_sentence_and_code_13(
+    tmp_path: Path, limit: int, workers: str
+) -> None:
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run(  # noqa: S603  # ourselves
+        [*SICONFORM, "run", "-k", "SI-NODE-004", "-n", workers, "--results", "out"],
+        preexec_fn=little_room, capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "be written" in line]
+
+    assert done.returncode == 13, done.stderr
+    assert any("File too large" in line for line in said)
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_no_room_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
+    source = (
+        "from siconform.rm.history import HISTORY, Exchange, History\n"
+        "@pytest.fixture\n"
+        "def rm(request):\n"
+        "    history = History()\n"
+        "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
+        "    def full(self, path): raise OSError(28, 'No space left on device')\n"
+        "    Exchange.write_jsonl = full\n"
+        '@requirement("SI-NODE-004")\ndef test_one(rm): raise NotAsTheTextSays("no")\n'
+    )
+    outcome = conformance(source, fresh=True)
+
+    assert outcome.code == 13
+    assert "cannot be written: No space left on device" in outcome.results["kit_errors"][0]
+
+
+def run_siconform(
+    *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  # ourselves
+        [*SICONFORM, *arguments], capture_output=True, text=True, cwd=cwd, env=env, check=False
+    )

@@ -1,0 +1,208 @@
+"""The kit judges only what it started: somebody else's server is never taken for the target."""
+
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from siconform.targets import TargetUnavailable, process
+from siconform.targets.process import Launch, ProcessTarget
+from siwire import DEFAULT_REVISION
+
+Start = Callable[..., ProcessTarget]
+
+SLEEPS = "import time; time.sleep(60)"
+LISTENS_AND_SAYS = """
+import socket, sys, time
+server = socket.create_server(("127.0.0.1", int(sys.argv[1].rpartition(":")[2])))
+print("{before}", flush=True)
+print(f"listening on 127.0.0.1:{{server.getsockname()[1]}}", flush=True)
+time.sleep(60)
+"""
+SAYS = "import time\nprint('listening on {address}', flush=True)\ntime.sleep(60)\n"
+TAKES_THE_PORT_LATER = """
+import socket, sys, time
+from pathlib import Path
+while not Path("port").exists() or not Path("port").read_text():
+    time.sleep(0.01)
+server = socket.create_server(("127.0.0.1", int(Path("port").read_text())))
+Path("taken").touch()
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts a Python program as a target."""
+    monkeypatch.setattr(process, "_END_GRACE", 0.3)
+    started: list[ProcessTarget] = []
+
+    def start(program: str, arguments: str = "", patience: float = 0.5) -> ProcessTarget:
+        file = tmp_path / f"program{len(started)}.py"
+        file.write_text(program)
+        line = f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} {arguments}"
+        launch = Launch.of("the program", line, patience)
+        log = tmp_path / f"target{len(started)}.log"
+        target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, log)
+        started.append(target)
+        target.start()
+        return target
+
+    yield start
+    for target in started:
+        target.stop()
+
+
+@pytest.fixture
+def foreign() -> Iterator[str]:
+    """Somebody's server."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_server_that_was_there_is_not_believed_to_be_the_target(
+    start: Start, foreign: str
+) -> None:
+    target = start(SAYS.format(address=foreign))
+
+    with pytest.raises(TargetUnavailable, match="was there before the command was started"):
+        _ = target.address
+
+
+def test_a_server_on_the_port_the_command_names(start: Start, foreign: str) -> None:
+    target = start(SAYS.format(address=foreign), f"--listen {foreign}")
+
+    with pytest.raises(TargetUnavailable, match=f"what listens on {foreign} was there before"):
+        _ = target.address
+
+
+def test_a_server_that_took_the_port_meanwhile(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = subprocess.Popen(  # noqa: S603  # our own program
+        [sys.executable, "-c", TAKES_THE_PORT_LATER], cwd=tmp_path
+    )
+    time.sleep(0.1)  # processes are told apart by hundredths of a second
+
+    def chosen() -> int:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        return port
+
+    port = chosen()
+    monkeypatch.setattr(process, "_free_port", lambda: port)
+    try:
+        target = start(SLEEPS, "{address}", patience=2.0)
+        (tmp_path / "port").write_text(str(port))
+        with pytest.raises(TargetUnavailable, match="belongs to a process that is older"):
+            _ = target.address
+        assert (tmp_path / "taken").exists()
+    finally:
+        older.kill()
+        older.wait()
+
+
+def test_the_target_of_another_worker(start: Start) -> None:
+    first = start(LISTENS_AND_SAYS.format(before=""), "127.0.0.1:0", patience=5.0)
+    other = first.address
+    second = start(SAYS.format(address=other), patience=0.5)
+
+    with pytest.raises(TargetUnavailable, match=f"what listens on {other}"):
+        _ = second.address
+
+
+def test_what_a_child_of_the_command_listens_on_is_the_target(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(LISTENS_AND_SAYS.format(before=""))
+    program = (
+        "import subprocess, sys\n"
+        f"subprocess.run([sys.executable, {str(tmp_path / 'child.py')!r}, sys.argv[1]])\n"
+    )
+    target = start(program, "{address}", patience=5.0)
+
+    assert target.address.startswith("127.0.0.1:")
+
+
+def test_a_proxy_started_after_the_command_may_be_the_target(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    monkeypatch.setattr(process, "_free_port", lambda: port)
+    target = start(SLEEPS, "{address}", patience=5.0)
+    time.sleep(0.1)
+    (tmp_path / "port").write_text(str(port))
+    proxy = subprocess.Popen(  # noqa: S603  # our own program
+        [sys.executable, "-c", TAKES_THE_PORT_LATER], cwd=tmp_path
+    )
+    try:
+        assert target.address == f"127.0.0.1:{port}"
+    finally:
+        proxy.kill()
+        proxy.wait()
+
+
+@pytest.mark.parametrize("line", ["metrics: listening on 127.0.0.1:1", "listening on x:99999"])
+def test_a_line_that_looks_like_it_is_ignored(start: Start, line: str) -> None:
+    target = start(LISTENS_AND_SAYS.format(before=line), "127.0.0.1:0", patience=5.0)
+
+    assert target.address not in line
+
+
+def test_only_the_port_it_was_told_is_believed(start: Start, foreign: str) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        told = f"127.0.0.1:{probe.getsockname()[1]}"
+    target = start(
+        LISTENS_AND_SAYS.format(before=f"listening on {foreign}"), f"--listen={told}", patience=5.0
+    )
+
+    assert target.address == told
+
+
+def test_another_port_than_it_was_told(start: Start) -> None:
+    program = LISTENS_AND_SAYS.format(before="").replace('int(sys.argv[1].rpartition(":")[2])', "0")
+    target = start(program, "--port 9")
+
+    with pytest.raises(TargetUnavailable, match="says not that it listens on port 9"):
+        _ = target.address
+
+
+def test_a_run_on_a_foreign_port_judges_nothing(tmp_path: Path) -> None:
+    """As seen by a user: a server of the right kind is there, and the command starts nothing."""
+    serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
+    foreign = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
+    assert foreign.stdout is not None
+    address = foreign.stdout.readline().split()[-1]
+    try:
+        done = subprocess.run(  # noqa: S603  # ourselves
+            [sys.executable, "-m", "siconform", "run", "-k", "SI-NODE-004", "--results", "out",
+             "--start-timeout", "1",
+             "--target-command", f"sh -c 'echo listening on {address}; sleep 60'"],
+            capture_output=True, text=True, cwd=tmp_path, check=False,
+        )  # fmt: skip
+    finally:
+        foreign.kill()
+        foreign.communicate()
+
+    assert done.returncode == 12
+    assert "was there before the command was started" in done.stdout
+
+
+def test_the_start_limit_is_an_option(tmp_path: Path) -> None:
+    slow = f"{sys.executable} -c 'import time; time.sleep(60)' {{address}}"
+    began = time.monotonic()
+    done = subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, "-m", "siconform", "run", "-k", "SI-NODE-004", "--results", "out",
+         "--start-timeout", "0.5", "--target-command", slow],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 12
+    assert "after 0.5 s" in done.stdout
+    assert time.monotonic() - began < 30.0

@@ -1,0 +1,262 @@
+"""What the kit finds out about a target, or is told of it, and what follows for its tests."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from siconform.catalogue.features import Feature
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.rm.facts import Allocated, AskRejected, Fact, Kind
+from siconform.rm.fences import Fences
+from siconform.rm.handles import Ask
+from siconform.rm.history import Exchange, History
+from siconform.rm.observed import Observed, Pace
+from siconform.rm.patience import Patience
+from siconform.rm.sayings import AskSaying, Saying
+from siconform.rm.waiting_verbs import WaitingVerbs
+from siconform.running.options import BadOption, settings_from
+from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
+from siwire import DEFAULT_REVISION
+
+from .conftest import Outcome
+from .test_expectations import BRIEF, answers
+
+Served = Callable[[AskSaying], Sequence[Fact]]
+
+
+class Room:
+    """A scheduler on the other end: what it does with an ask hangs on whether there is room."""
+
+    rm_id = "rm"
+    revision = DEFAULT_REVISION
+
+    def __init__(self, without_room: Served) -> None:
+        self.history = History()
+        self.without_room = without_room
+        self.there_is_room = False
+        self.waiting: list[AskSaying] = []
+        self.node = "n1"
+
+    def is_open(self, _: Kind) -> bool:
+        return True
+
+    def say(self, _: Kind, sayings: Sequence[Saying]) -> None:
+        for saying in sayings:
+            self.tells(*self.about(saying))
+
+    def about(self, saying: Saying) -> Sequence[Fact]:
+        if not isinstance(saying, AskSaying) or saying.application.startswith("fence-"):
+            return answers(saying)
+        if self.there_is_room:
+            return [Allocated(saying.key, node=self.node)]
+        told = self.without_room(saying)
+        self.waiting += [] if told else [saying]
+        return told
+
+    def makes_room(self) -> None:
+        self.there_is_room = True
+        self.tells(*(Allocated(ask.key, node=self.node) for ask in self.waiting))
+
+    def tells(self, *facts: Fact) -> None:
+        self.history.add("rm", facts, said_by_rm=False, fence=lambda f: "fence-" in str(f))
+
+
+class Rm(WaitingVerbs):
+    def __init__(self, without_room: Served, observed: Observed | None = None) -> None:
+        self.room = Room(without_room)
+        line: Any = self.room
+        exchange = Exchange(self.room.history, 0)
+        fences = Fences(line, BRIEF)
+        super().__init__(line, exchange, fences, BRIEF, lambda: True, observed=observed)
+        self._prepare_speaking("t")
+
+
+def keeps(_: AskSaying) -> Sequence[Fact]:
+    return []
+
+
+def rejects(ask: AskSaying) -> Sequence[Fact]:
+    return [AskRejected(ask.key, ask.application, "no room")]
+
+
+def allocates(ask: AskSaying) -> Sequence[Fact]:
+    return [Allocated(ask.key)]
+
+
+@pytest.mark.parametrize("without_room", [keeps, rejects])
+def test_an_ask_is_served_once_there_is_room_kept_or_rejected(without_room: Served) -> None:
+    rm = Rm(without_room)
+    waiting = rm.has_waiting_ask("app")
+    assert isinstance(waiting, Ask)
+
+    rm.room.makes_room()
+
+    assert rm.is_served(waiting, node="n1").node == "n1"
+
+
+@pytest.mark.parametrize("without_room", [keeps, rejects])
+def test_an_ask_that_is_not_served_fails_kept_or_rejected(without_room: Served) -> None:
+    rm = Rm(without_room)
+    waiting = rm.has_waiting_ask("app")
+
+    with pytest.raises(NotAsTheTextSays):
+        rm.is_served(waiting)
+
+
+@pytest.mark.parametrize("without_room", [keeps, rejects])
+def test_an_ask_served_elsewhere_fails_kept_or_rejected(without_room: Served) -> None:
+    rm = Rm(without_room)
+    waiting = rm.has_waiting_ask("app")
+    rm.room.node = "n2"
+    rm.room.makes_room()
+
+    with pytest.raises(NotAsTheTextSays):
+        rm.is_served(waiting, node="n1")
+
+
+def test_an_ask_that_finds_room_does_not_wait() -> None:
+    with pytest.raises(PremiseLost, match="found room"):
+        Rm(allocates).has_waiting_ask("app")
+
+
+def test_a_rejected_ask_is_no_pending_one_and_where_that_is_a_habit_nothing_is_judged() -> None:
+    with pytest.raises(PremiseLost):
+        Rm(rejects).has_pending_ask("app")
+    with pytest.raises(NotOffered, match="waiting-asks"):
+        Rm(rejects, Observed(keeps_waiting_asks=False)).has_pending_ask("app")
+
+
+def test_a_rejection_may_take_a_whole_scheduling_cycle() -> None:
+    seen = Observed(keeps_waiting_asks=False)
+    seen.pace.measured(0.05, 0.0)
+    rm = Rm(keeps, seen)
+
+    def rejects_later(ask: AskSaying) -> Sequence[Fact]:
+        threading.Timer(0.02, lambda: rm.room.tells(*rejects(ask))).start()
+        return []
+
+    rm.room.without_room = rejects_later
+
+    with pytest.raises(NotOffered, match="waiting-asks"):
+        rm.has_pending_ask("app")
+
+
+def test_what_the_target_was_said_or_seen_not_to_offer_is_not_judged() -> None:
+    rm = Rm(keeps, Observed(serves_several_allocations=False))
+    rm.terms = replace(PLAIN, without=frozenset({Feature.GANG}))
+
+    rm.needs(Feature.PREEMPTION)
+    for feature in (Feature.GANG, Feature.SEVERAL_ALLOCATIONS):
+        with pytest.raises(NotOffered, match=feature):
+            rm.needs(feature)
+
+
+def test_silence_is_believed_after_twice_the_slowest_placement() -> None:
+    pace = Pace()
+    assert pace.quiet(0.2, 6.0) == 0.2
+
+    pace.measured(0.5, 0.0)
+
+    assert pace.quiet(0.2, 6.0) == 1.0
+    assert pace.quiet(0.2, 0.8) == 0.8
+    assert pace.settle(0.05, 6.0) == 0.05
+
+
+def test_two_slow_placements_may_be_chance_and_the_third_is_the_pace() -> None:
+    pace = Pace()
+    pace.measured(0.1, 0.0)
+
+    for slow in (3.0, 2.0):
+        pace.seen(slow, 0.0)
+    assert pace.slowest == 0.1
+
+    pace.seen(1.0, 0.0)
+    assert pace.slowest == 1.0
+
+
+def test_an_allocation_within_the_pace_of_a_slow_target_is_no_silence() -> None:
+    observed = Observed(Pace(virtual=0.2))
+    rm = Rm(keeps, observed)
+    rm.patience = Patience(quiet=0.01, settle=0.01, place=1.0)
+    waiting = rm.has_waiting_ask("app")
+
+    late = threading.Timer(0.25, rm.room.makes_room)
+    late.start()
+    with pytest.raises(NotAsTheTextSays):
+        rm.stays_quiet(Allocated(waiting))
+    late.join()
+
+
+JUDGED = """
+@requirement("{}")
+def test_something(target): {}
+"""
+
+
+def test_what_no_text_demands_does_not_apply_where_it_is_not_offered(
+    conformance: Callable[..., Outcome],
+) -> None:
+    outcome = conformance(
+        JUDGED.format("SI-GANG-019", "raise NotAsTheTextSays('x')"), "--without", "gang"
+    )
+
+    assert outcome.verdict("SI-GANG-019") == "not-applicable"
+    assert "does not offer gang" in outcome.reason("SI-GANG-019")
+    assert outcome.results["target"]["without"] == ["gang"]
+
+
+def test_what_a_text_demands_fails_where_it_is_not_offered(
+    conformance: Callable[..., Outcome],
+) -> None:
+    outcome = conformance(JUDGED.format("SI-ASK-014", "pass"), "--without", "execution-timeout")
+
+    assert outcome.code == 1
+    assert outcome.verdict("SI-ASK-014") == "fail"
+    assert "which the text demands" in outcome.reason("SI-ASK-014")
+
+
+def settings(**given: Any) -> Any:
+    return settings_from(lambda flag: given.get(flag.removeprefix("--").replace("-", "_")))
+
+
+def test_what_is_said_of_a_target_stands_in_its_terms(tmp_path: Path) -> None:
+    config = tmp_path / "queues.conf"
+    config.write_text("queues of another format", "utf-8")
+
+    terms = settings(
+        without="gang, preemption", config=str(config), rm_version="7.1", no_proposals=True
+    ).terms
+
+    assert terms == Terms(
+        "7.1",
+        "queues of another format",
+        proposes_timers=False,
+        without=frozenset({Feature.GANG, Feature.PREEMPTION}),
+    )
+    assert terms.queues() == "queues of another format"
+    assert not terms.proposal(settings().timers)
+
+
+def test_the_longest_timer_is_as_long_as_the_user_has_patience() -> None:
+    assert settings(longest_timer="1000").terms.longest_timer == 1000
+    assert settings().terms.longest_timer == LONGEST_TIMER
+
+
+def test_none_is_no_configuration_at_all() -> None:
+    assert settings(config="none").terms.queues() == ""
+    assert settings().terms.queues() != ""
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"without": "gangs"}, '"gangs" is no feature. Known: api, '),
+        ({"config": "there-is-none.yaml"}, "there-is-none.yaml cannot be read"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadOption, match=says):
+        settings(**given)

@@ -1,0 +1,135 @@
+"""The independent scheduler: it starts, serves, has the manners it is told, and ends."""
+
+import os
+import queue
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from proof.independent import nodes, outbox
+from proof.independent.amounts import fits, keeps
+from proof.independent.books import World
+from proof.independent.manners import MANNERS, chosen
+from proof.independent.queues import BadConfigurationError, partitions
+from siwire import REVISIONS, rpc
+from siwire.r2023_12 import si_pb2
+
+QUEUES = Path(__file__).parents[2] / "fixtures" / "queues" / "conformance.yaml"
+METHODS = rpc.methods(REVISIONS["2023-12"])
+TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
+
+
+@pytest.fixture
+def channel() -> Iterator[grpc.Channel]:
+    """To a scheduler of its own, with a quick rhythm."""
+    command = [sys.executable, "-P", "-m", "proof.independent", "--listen", "127.0.0.1:0"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    process = subprocess.Popen(  # noqa: S603  # ourselves
+        [*command, "--beat", "0.05"], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    with grpc.insecure_channel(process.stdout.readline().split()[-1]) as channel:
+        yield channel
+    process.terminate()
+    assert process.wait(10) == 0
+    process.stdout.close()
+
+
+class Stream:
+    """One stream of the RM ``rm``."""
+
+    def __init__(self, channel: grpc.Channel, name: str) -> None:
+        self._kind = METHODS[name].request
+        self._out: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        call = rpc.callable_for(channel, METHODS[name])
+        self.says()
+        self.told = call(iter(self._out.get, None), timeout=20)
+
+    def says(self, **content: Any) -> None:
+        self._out.put(self._kind(rmID="rm", **content))
+
+    def ends(self) -> None:
+        self._out.put(None)
+        assert list(self.told) == []
+
+
+def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
+    registers = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
+    registers(si_pb2.RegisterResourceManagerRequest(rmID="rm", config=QUEUES.read_text()))
+    of_nodes = Stream(channel, "UpdateNode")
+    of_applications = Stream(channel, "UpdateApplication")
+    of_allocations = Stream(channel, "UpdateAllocation")
+    of_nodes.says(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
+    assert next(of_nodes.told).accepted[0].nodeID == "n"
+    of_applications.says(new=[{"applicationID": "a", "queueName": "root.default"}])
+    assert next(of_applications.told).accepted[0].applicationID == "a"
+
+    ask = {"allocationKey": "k", "applicationID": "a", "resourceAsk": TEN, "maxAllocations": 1}
+    of_allocations.says(asks=[ask])
+
+    allocation = next(of_allocations.told).new[0]
+    assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
+    assert [u.state for _ in range(2) for u in next(of_applications.told).updated] == [
+        "Accepted",
+        "Running",
+    ]
+    of_applications.ends()
+    of_nodes.ends()
+    of_allocations.ends()
+
+
+def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) -> None:
+    with pytest.raises(grpc.RpcError) as ended:
+        next(Stream(channel, "UpdateNode").told)
+
+    assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def test_manners_are_added_and_taken_away() -> None:
+    usual = {name for name, manner in MANNERS.items() if manner.usual}
+
+    assert chosen(["silent", "no-keyless"]) == usual - {"keyless"} | {"silent"}
+    with pytest.raises(ValueError, match="no manner 'loud'"):
+        chosen(["loud"])
+
+
+def test_what_a_configuration_says_counts_on_the_way_up() -> None:
+    default = partitions(QUEUES.read_text(), "")["default"]
+    left = default.place("root.parent.left", {})
+    assert left is not None
+
+    left.take({"memory": 8, "vcore": 100})
+
+    right = default.place("root.parent.right", {})
+    assert right is not None
+    assert right.has_room({"memory": 2})
+    assert not right.has_room({"memory": 3})
+    assert right.could_hold({"memory": 10})
+    assert default.place("root.nowhere", {}) is None
+    assert default.place("", {"namespace": "here"}) is default.find("root.namespaces.here")
+    with pytest.raises(BadConfigurationError):
+        partitions("partitions: 5", "")
+
+
+def test_a_node_has_nothing_of_what_it_does_not_name_and_a_queue_has_no_limit_for_it() -> None:
+    assert not fits({"gpu": 1}, {"memory": 10})
+    assert keeps({"gpu": 1}, {"memory": 10})
+
+
+def test_an_action_that_cannot_be_done_is_refused_and_changes_nothing() -> None:
+    told = outbox.Outbox()
+    world = World("rm", partitions("", ""), chosen(()), {}, told)
+    undrain = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.DRAIN_TO_SCHEDULABLE)
+    create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE)
+
+    nodes.take(world, si_pb2.NodeRequest(nodes=[create, undrain]))
+
+    accepted, rejected = told.collect(outbox.NODE)
+    assert isinstance(accepted, si_pb2.NodeResponse)
+    assert accepted.accepted[0].nodeID == "n"
+    assert isinstance(rejected, si_pb2.NodeResponse)
+    assert rejected.rejected[0].reason == "n is not draining"

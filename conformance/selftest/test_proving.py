@@ -1,0 +1,234 @@
+"""What the proof makes of runs: complaints, what is kept, the sample and the page."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from proof import choosing, judging
+from proof import page as proving
+from proof.fault import CHANGES, Change
+from proof.judging import Manner, Outcome, Said, judge
+from proof.known import load
+from proof.matrix import complaints
+from proof.page import Proof, Row, Rows, page, read_reasons, read_rows
+from siconform.catalogue import catalogue
+from siconform.verdicts import Verdict
+
+load()
+OWN, OTHER, SHOULD = "SI-NODE-026", "SI-NODE-028", "SI-NODE-027"
+SOUND = Outcome(
+    {
+        OWN: Said(Verdict.PASS, "MUST"),
+        OTHER: Said(Verdict.PASS, "MUST"),
+        SHOULD: Said(Verdict.PASS, "SHOULD"),
+    },
+    "CONFORMANT",
+)
+FAULT = Change("a-fault", "Wrong.", breaks=(OWN,))
+LIBERTY = Change("a-liberty", "Free.", is_liberty=True)
+
+
+def _with(**verdicts: Verdict) -> Outcome:
+    changed = {f"SI-NODE-{name[1:]}": verdict for name, verdict in verdicts.items()}
+    said = {
+        identifier: Said(changed.get(identifier, Verdict.PASS), one.level)
+        for identifier, one in SOUND.said.items()
+    }
+    return Outcome(said, "CONFORMANT", has_fired=True)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.LATE])
+def test_a_fault_its_own_requirement_notices_is_as_it_has_to_be(verdict: Verdict) -> None:
+    assert list(complaints(FAULT, _with(n026=verdict), SOUND)) == []
+
+
+def test_a_fault_only_others_notice_is_not() -> None:
+    outcome = _with(n026=Verdict.COULD_NOT_RUN, n028=Verdict.FAIL)
+
+    assert list(complaints(FAULT, outcome, SOUND)) == [f"{OWN} does not notice: could-not-run"]
+
+
+def test_what_never_fired_is_wrong_whatever_was_noticed() -> None:
+    outcome = replace_fired(_with(n026=Verdict.FAIL))
+
+    assert list(complaints(FAULT, outcome, SOUND)) == ["it never fired"]
+
+
+def test_what_was_not_judged_is_wrong() -> None:
+    (complaint,) = complaints(FAULT, Outcome({}), SOUND)
+
+    assert complaint.startswith("it could not be judged")
+
+
+def test_a_liberty_costs_no_requirement_its_verdict_and_no_must_its_chance() -> None:
+    assert list(complaints(LIBERTY, _with(), SOUND)) == []
+    assert list(complaints(LIBERTY, _with(n027=Verdict.COULD_NOT_RUN), SOUND)) == []
+    assert len(list(complaints(LIBERTY, _with(n027=Verdict.LATE), SOUND))) == 1
+    assert len(list(complaints(LIBERTY, _with(n026=Verdict.COULD_NOT_RUN), SOUND))) == 1
+
+
+def test_a_liberty_may_depart_from_a_should_it_names_and_from_no_must() -> None:
+    departs = replace(LIBERTY, departs_from=(SHOULD, OWN))
+
+    assert list(complaints(departs, _with(n027=Verdict.FAIL), SOUND)) == []
+    assert len(list(complaints(departs, _with(n026=Verdict.FAIL), SOUND))) == 1
+
+
+def test_a_liberty_is_conformant_as_a_whole() -> None:
+    outcome = Outcome(_with().said, "INCOMPLETE", has_fired=True)
+
+    assert list(complaints(LIBERTY, outcome, SOUND)) == ["the verdict of the run is INCOMPLETE"]
+
+
+def replace_fired(outcome: Outcome) -> Outcome:
+    return Outcome(outcome.said, outcome.verdict, has_fired=False)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of those that were really run."""
+    ran: list[str] = []
+
+    def run(change: Change, _manner: Manner, _folder: Path) -> Outcome:
+        ran.append(change.name)
+        return SOUND
+
+    monkeypatch.setattr(judging, "FOLDER", tmp_path)
+    monkeypatch.setattr(judging, "_run", run)
+    return ran
+
+
+def test_what_is_known_is_not_judged_again(runs: list[str]) -> None:
+    assert judge(FAULT, Manner()) == judge(FAULT, Manner()) == SOUND
+    assert runs == ["a-fault"]
+
+    judge(FAULT, Manner(anew=True))
+    judge(FAULT, Manner(own=True))
+    judge(replace(FAULT, more_areas=("GANG",)), Manner())
+
+    assert runs == ["a-fault"] * 4
+
+
+def test_what_could_not_be_judged_is_judged_again(
+    runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(change: Change, _manner: Manner, _folder: Path) -> Outcome:
+        runs.append(change.name)
+        return Outcome({})
+
+    monkeypatch.setattr(judging, "_run", run)
+
+    for _ in range(2):
+        assert judge(FAULT, Manner()) == Outcome({})
+
+    assert runs == ["a-fault"] * 2
+
+
+def test_it_is_judged_again_when_the_kit_or_the_reference_changes(
+    runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge(FAULT, Manner())
+
+    monkeypatch.setattr(judging, "state_of_the_rest", lambda: "another tree")
+    judge(FAULT, Manner())
+
+    assert runs == ["a-fault"] * 2
+
+
+def test_a_sample_begins_with_what_was_touched_and_has_liberties(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    touched = CHANGES["existing-twice"].sources[0]
+    monkeypatch.setattr(choosing, "changed_files", lambda _since: {touched})
+
+    chosen = choosing.sample(CHANGES.values(), 6, "main")
+
+    faults = [change for change in chosen if not change.is_liberty]
+    assert len(chosen) == 6
+    assert len(faults) == 4
+    assert all(touched in change.sources for change in faults)
+
+
+def test_the_same_tree_has_the_same_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "changed_files", lambda _since: set())
+
+    first, second = (choosing.sample(CHANGES.values(), 9, "main") for _ in range(2))
+
+    assert [change.name for change in first] == [change.name for change in second]
+    monkeypatch.setattr(choosing, "state_of_the_rest", lambda: "another tree")
+    assert first != choosing.sample(CHANGES.values(), 9, "main")
+
+
+def test_a_changed_file_is_about_the_areas_it_names(tmp_path: Path) -> None:
+    nodes, everything = tmp_path / "nodes.py", tmp_path / "all.py"
+    nodes.write_text('"SI-NODE-001", "SI-RES-001", "SI-NOAREA-001"', "utf-8")
+    everything.write_text(" ".join(catalogue()), "utf-8")
+
+    assert choosing.areas_of({nodes, everything, tmp_path / "gone.py"}) == {"NODE", "RES"}
+
+
+def test_nothing_is_touched_where_the_branching_is_not_known() -> None:
+    assert choosing.changed_files("no-such-branch") == set()
+    assert choosing.changed_files("") == set()
+
+
+def test_the_page_tells_a_fault_of_its_own_from_what_others_notice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fair = Row("this", "is legal", ("a-liberty",))
+    sharp = Row("that", "is not", ("a-fault", "another-fault"), "and more")
+    monkeypatch.setattr(proving, "read_rows", lambda: Rows((fair, Row("x", "y")), (sharp,)))
+    other = Change("another-fault", "Wrong, too.", breaks=(SHOULD,))
+    proof = Proof(
+        {one.name: one for one in (FAULT, other, LIBERTY)},
+        {
+            "a-fault": _with(n026=Verdict.FAIL, n028=Verdict.FAIL),
+            "another-fault": replace_fired(_with(n027=Verdict.FAIL)),
+            "a-liberty": _with(),
+        },
+        {"2023-12": SOUND},
+    )
+
+    text = page(proof)
+
+    assert "of the 2 MUSTs the reference passes 1 are armed (50.0 %)" in text
+    assert f"- {OTHER} {catalogue()[OTHER].title}: not shown by a fault of its own yet" in text
+    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-fault |  |" in text
+    assert f"| {OTHER} MUST {catalogue()[OTHER].title} |  | a-fault |" in text
+    assert "| another-fault | Wrong, too. | inside | **it never fired** | nobody |" in text
+    assert "| this | is legal | a-liberty | nobody notices |" in text
+    assert "| x | y |  | **not shown yet** |" in text
+    assert f"{OWN} fails; **{SHOULD} does not notice**; and more |" in text
+    assert "| a-liberty | Free. |  | CONFORMANT; noticed by nobody |" in text
+
+
+def test_the_page_names_what_was_not_judged_and_what_was_judged_in_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fair, sharp = Row("this", "is legal", ("a-liberty",)), Row("that", "is not", ("another-fault",))
+    monkeypatch.setattr(proving, "read_rows", lambda: Rows((fair,), (sharp,)))
+    other = Change("another-fault", "Wrong, too.", breaks=(OTHER,))
+    proof = Proof(
+        {one.name: one for one in (FAULT, other, LIBERTY)},
+        {"a-fault": _with(n026=Verdict.FAIL)},
+        {"2023-12": SOUND},
+        quick=frozenset({"a-fault"}),
+    )
+
+    text = page(proof)
+
+    assert "**Not judged since something that matters changed**, 1 faults:\nanother-fault." in text
+    assert "1 liberties:\na-liberty." in text
+    assert "1 liberties; of 0 judged 0 are noticed by nobody." in text
+    assert "| this | is legal | a-liberty | **not judged** |" in text
+    assert "| that | is not | another-fault | **not judged** |" in text
+    assert "| a-fault | " in text
+    assert "| not known |" in text
+
+
+def test_rows_and_reasons_name_what_there_is() -> None:
+    rows = read_rows()
+    named = {name for row in (*rows.legal, *rows.illegal) for name in row.shown_by}
+
+    assert named <= CHANGES.keys()
+    assert read_reasons().keys() <= catalogue().keys()

@@ -1,0 +1,100 @@
+"""Replaying the history of a failed test says whether its verdict comes again, or cannot tell."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+BY_A_MONITOR = "SI-NODE-006"
+NEVER_TOLD = "SI-ASK-010"
+TOLD = "SI-ASK-011"
+CAME_AGAIN = "the same verdict comes again"
+
+
+@pytest.fixture(scope="module")
+def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of tests that a scheduler failed which allocates everything on its newest node."""
+    folder = tmp_path_factory.mktemp("failed")
+    chosen = "test_an_ask_with_a_negative_amount_is_rejected"
+    chosen += " or test_a_rejected_duplicate_keeps_the_asks or two_applications_do_not_get"
+    done = siconform(
+        folder, "run", "--target-command", CARELESS, "-k", chosen, "-n", "0", "--results", "out"
+    )
+    assert done.returncode in (1, 10), done.stdout
+    return folder / "out" / "histories"
+
+
+def history_about(histories: Path, requirement: str, *, monitor: bool) -> Path:
+    """One that was kept for this requirement, by the word of a monitor or of the test itself."""
+    for file in sorted(histories.glob("*.jsonl")):
+        judged = json.loads(file.read_text("utf-8").splitlines()[-1]).get("judged", {})
+        if judged.get("requirement") == requirement and bool(judged.get("monitor")) is monitor:
+            return file
+    return next(iter(sorted(histories.glob("*.jsonl"))))
+
+
+@pytest.mark.parametrize(
+    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_TOLD, False), (TOLD, False)]
+)
+def test_the_same_verdict_comes_again(
+    histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
+) -> None:
+    file = history_about(histories, requirement, monitor=monitor)
+    done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
+
+    assert f"FAIL {requirement}" in done.stdout
+    assert CAME_AGAIN in done.stdout
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_TOLD, False), (TOLD, False)]
+)
+def test_a_scheduler_that_does_it_right_does_not_get_it(
+    histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
+) -> None:
+    file = history_about(histories, requirement, monitor=monitor)
+    done = siconform(tmp_path, "replay", str(file))
+
+    assert f"FAIL {requirement}" in done.stdout
+    assert CAME_AGAIN not in done.stdout
+    assert "nothing is wrong" not in done.stdout
+    assert done.returncode in (0, 10)
+
+
+def test_what_the_test_compared_itself_cannot_be_told(histories: Path, tmp_path: Path) -> None:
+    lines = history_about(histories, NEVER_TOLD, monitor=False).read_text("utf-8").splitlines()
+    record = json.loads(lines[-1])
+    record["judged"]["awaited"] = []
+    file = tmp_path / "history.jsonl"
+    file.write_text("\n".join([*lines[:-1], json.dumps(record)]) + "\n")
+    done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
+
+    assert "cannot be told from the messages alone" in done.stdout
+    assert re.search(r"judge it again: \S*python\S* -m siconform run", done.stdout)
+    assert done.stdout.rstrip().endswith(f"-k {NEVER_TOLD}")
+    assert done.returncode == 10
+
+
+def test_replaying_keeps_what_exploring_found(tmp_path: Path) -> None:
+    explored = siconform(
+        tmp_path, "explore", "--target-command", CARELESS, "--time", "30", "--seed", "1"
+    )
+    assert explored.returncode == 1
+    file = tmp_path / "build" / "exploring" / "histories" / "nodes_are_not_overfilled.jsonl"
+    done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
+
+    assert file.exists()
+    assert CAME_AGAIN in done.stdout
+    assert done.returncode == 1
+
+
+def siconform(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, "-m", "siconform", *words, "--time-scale", "0.5"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip

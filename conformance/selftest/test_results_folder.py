@@ -1,0 +1,189 @@
+"""The results folder: what a run left there goes, whatever else is there stays as it was."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+TWO = (
+    '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): raise NotAsTheTextSays("no")\n'
+)
+OURS = ("results.json", "junit.xml", "failures.txt", "pytest.log")
+
+
+@pytest.mark.parametrize(
+    "name", [*OURS, "histories/old.jsonl", "logs/application.log", "logs/target-main.log"]
+)
+def test_what_no_run_wrote_is_never_touched(
+    conformance: Run, pytester: pytest.Pytester, name: str
+) -> None:
+    mine = pytester.path / "out" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("the user's own")
+
+    outcome_code = refused(conformance, f"no run of siconform wrote ({name})")
+
+    assert outcome_code == 4
+    assert mine.read_text() == "the user's own"
+    assert [p for p in (pytester.path / "out").rglob("*") if p.is_file()] == [mine]
+
+
+def test_a_file_called_as_the_list_is_never_touched(
+    conformance: Run, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "out").mkdir()
+    mine = pytester.path / "out" / "siconform-files.txt"
+    mine.write_text("important.txt\n")
+
+    assert refused(conformance, "is no list of files that siconform wrote") == 4
+    assert mine.read_text() == "important.txt\n"
+
+
+def test_other_content_is_left_alone(conformance: Run, pytester: pytest.Pytester) -> None:
+    mine = pytester.path / "out" / "notes" / "mine.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("the user's own")
+
+    assert conformance(TWO).code == 1
+    assert conformance(TWO).code == 1
+    assert mine.read_text() == "the user's own"
+
+
+def test_what_an_earlier_run_wrote_is_replaced(conformance: Run) -> None:
+    first = conformance(TWO)
+    assert (first.folder / "failures.txt").exists()
+
+    second = conformance(TWO, "-k", "SI-NODE-004")
+
+    assert second.code == 0
+    assert not (second.folder / "failures.txt").exists()
+
+
+def test_a_history_put_beside_those_of_a_run_is_not_taken_for_one(conformance: Run) -> None:
+    first = conformance(TWO)
+    mine = first.folder / "histories" / "kept.jsonl"
+    mine.write_text("{}")
+
+    assert refused(conformance, "no run of siconform wrote (histories/kept.jsonl)") == 4
+    assert mine.exists()
+
+
+def test_a_list_leads_nowhere_else(conformance: Run, pytester: pytest.Pytester) -> None:
+    first = conformance(TWO)
+    outside = pytester.path / "outside.txt"
+    outside.write_text("the user's own")
+    with (first.folder / "siconform-files.txt").open("a") as listed:
+        listed.write(f"../outside.txt\n{outside}\n")
+
+    conformance(TWO)
+
+    assert outside.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--revision", "2023-13"],
+        ["--target", "nowhere"],
+        ["--target", ""],
+        ["-k", "("],
+        ["--baseline", "none.yaml"],
+        ["--no-such-option"],
+        ["suite/test_nope.py"],
+    ],
+)
+def test_a_wrong_option_leaves_no_older_verdict(tmp_path: Path, wrong: list[str]) -> None:
+    good = siconform(tmp_path, "-k", "SI-NODE-004")
+    assert good.returncode == 0
+    assert (tmp_path / "out" / "results.json").exists()
+
+    done = siconform(tmp_path, *wrong)
+
+    assert done.returncode == 4
+    assert not (tmp_path / "out" / "results.json").exists()
+    assert not (tmp_path / "out" / "junit.xml").exists()
+
+
+def test_two_runs_in_one_folder_at_a_time(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        "import pytest, time\n"
+        "from pathlib import Path\n"
+        "@pytest.mark.requirement('SI-NODE-004')\n"
+        "def test_it():\n"
+        "    while not Path('go-on').exists(): time.sleep(0.02)\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
+    first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)  # noqa: S603  # ourselves
+    results = pytester.path / "out" / "results.json"
+    _wait_for(results.exists)
+    _wait_for(lambda: "did not come to its end" in results.read_text())
+
+    second = subprocess.run(  # noqa: S603  # ourselves
+        command, cwd=pytester.path, capture_output=True, text=True, check=False, timeout=60
+    )
+    (pytester.path / "go-on").touch()
+
+    assert second.returncode == 4
+    assert "another run is writing its results to" in second.stderr
+    assert first.wait(60) == 0
+    assert json.loads(results.read_text())["verdict"] == "CONFORMANT"
+
+
+def test_a_run_that_was_killed_is_no_obstacle(pytester: pytest.Pytester, conformance: Run) -> None:
+    sleeping = pytester.makepyfile(
+        "import pytest, time\n"
+        "@pytest.mark.requirement('SI-NODE-004')\n"
+        "def test_it(): time.sleep(60)\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
+    first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)  # noqa: S603  # ourselves
+    _wait_for((pytester.path / "out" / "results.json").exists)
+    first.kill()
+    first.wait()
+    sleeping.unlink()
+
+    assert conformance(TWO, "-k", "SI-NODE-004", fresh=True).code == 0
+
+
+def test_exploring_keeps_what_is_not_its_own(tmp_path: Path) -> None:
+    mine = tmp_path / "out" / "histories" / "mine.jsonl"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("{}")
+    done = subprocess.run(  # ourselves
+        [sys.executable, "-m", "siconform", "explore", "--time", "0", "--results", "out"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 4
+    assert mine.exists()
+
+
+def refused(conformance: Run, why: str) -> int:
+    """The run ends before there are results of its own."""
+    outcome = conformance(TWO, fresh=True, results=False)
+    assert why in outcome.err
+    assert len(outcome.err.strip().splitlines()) == 1
+    code: int = outcome.code
+    return code
+
+
+def siconform(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, "-m", "siconform", "run", "--results", "out", *options],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def _wait_for(condition: Callable[[], bool], patience: float = 20.0) -> None:
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,89 @@
+"""One thing a scheduler does otherwise, made in the messages between it and the kit."""
+
+import inspect
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.message import Message
+from siwire import DEFAULT_REVISION
+
+
+@dataclass
+class Wire:
+    """What a change can do beside changing the message at hand."""
+
+    to_rm: Callable[[Message], None]  # on the same stream, before what comes next
+    to_scheduler: Callable[[Message], None]  # the same, after the message at hand
+    memory: defaultdict[str, Any]  # of the whole life of a proxy; sets, unless put otherwise
+    pause: float = 0.0  # seconds before the message at hand goes on, and what comes after it
+    is_dropped: bool = False  # the message at hand does not go on
+
+
+@dataclass
+class Change:
+    """A fault or a liberty.
+
+    A fault ``breaks`` the sentences of these requirements; their areas and ``more_areas`` are
+    judged. A liberty breaks none, the texts leave it free, and nobody may notice; ``rows`` are the
+    requirements that once took it for a fault, ``told`` are options of a run by which its user
+    says what the kit cannot know, and ``departs_from`` the SHOULDs that it does not follow.
+    """
+
+    name: str
+    says: str
+    breaks: tuple[str, ...] = ()
+    more_areas: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    departs_from: tuple[str, ...] = ()
+    revision: str = DEFAULT_REVISION.name
+    is_liberty: bool = False
+    messages: dict[Any, Callable[..., None]] = field(default_factory=dict)
+
+    @property
+    def areas(self) -> tuple[str, ...]:
+        """Whose requirements are judged; all of them where it is empty."""
+        of_breaks = (identifier.split("-")[1] for identifier in self.breaks)
+        return tuple(dict.fromkeys((*of_breaks, *self.more_areas)))
+
+    @property
+    def makers(self) -> tuple[Callable[..., None], ...]:
+        """The functions that make it."""
+        return tuple(self.messages.values())
+
+    @property
+    def sources(self) -> list[Path]:
+        """The files that say what is different."""
+        return sorted({Path(inspect.getfile(maker)) for maker in self.makers})
+
+    @property
+    def is_on_the_wire(self) -> bool:
+        """Whether a proxy has to stand between the kit and the reference."""
+        return bool(self.messages)
+
+    def touches(self, kind: Any) -> bool:
+        """Whether messages of this type are changed."""
+        return kind in self.messages
+
+    def change(self, message: Message, wire: Wire) -> None:
+        """Make it, in place."""
+        change = self.messages[type(message)]
+        change(message, *[wire][: len(inspect.signature(change).parameters) - 1])
+
+    def also(self, change: Callable[..., None]) -> Callable[..., None]:
+        """A decorator: another type of message is changed, that of the first argument."""
+        (kind, *_) = inspect.get_annotations(change).values()
+        self.messages[kind] = change
+        return change
+
+
+def keep(repeated: Any, wanted: Callable[[Any], bool]) -> list[Any]:
+    """Leave only the elements that are ``wanted``; what went."""
+    gone = [element for element in repeated if not wanted(element)]
+    kept = [element for element in repeated if wanted(element)]
+    del repeated[:]
+    repeated.extend(kept)
+    return gone

@@ -1,0 +1,236 @@
+"""A fault for each area, and a liberty: those that the kit has to notice anywhere, and may not.
+
+Each function changes a message of 2023-12, the type of its first argument, on its way between the
+kit and a reference scheduler.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from siwire.ext import extension_pb2 as ext
+from siwire.r2023_12 import si_pb2 as si
+
+from siconform.doctor.change import Change, Wire, keep
+
+CHANGES: Final[dict[str, Change]] = {}
+_UNKNOWN_FIELD: Final = b"\xa8\x3f\x01"  # number 1013, as a varint
+_OPEN: Final = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{name: default}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
+"""
+_OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
+Maker = Callable[[Callable[..., None]], Change]
+
+
+def _makes(change: Change) -> Maker:
+    def makes(maker: Callable[..., None]) -> Change:
+        change.also(maker)
+        CHANGES[change.name] = change
+        return change
+
+    return makes
+
+
+def _fault(name: str, says: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
+    return _makes(Change(name, says, breaks, areas))
+
+
+def _liberty(name: str, says: str) -> Maker:
+    return _makes(Change(name, says, is_liberty=True))
+
+
+@_fault("unknown-fields-sent", "An allocation has a field no text has.", breaks=("SI-WIRE-006",))
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.MergeFromString(_UNKNOWN_FIELD)
+
+
+@_fault(
+    "releases-not-taken",
+    "Releases that come with asks are lost.",
+    "REL",
+    breaks=("SI-CONN-021",),
+)
+def _(request: si.AllocationRequest) -> None:
+    if request.asks:
+        request.ClearField("releases")
+
+
+@_fault(
+    "configuration-ignored",
+    "The configuration of a registration is not used.",
+    "CONN",
+    "CFG",
+    breaks=("SI-REG-014", "SI-REG-012"),
+)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    request.config = _OPEN
+
+
+@_fault(
+    "drain-ignored",
+    "A node that is to be drained goes on taking work.",
+    breaks=("SI-NODE-026",),
+)
+def _(request: si.NodeRequest) -> None:
+    keep(request.nodes, lambda node: node.action != si.NodeInfo.DRAIN_NODE)
+
+
+@_fault(
+    "application-accepted-twice",
+    "A known application is accepted again.",
+    "CONN",
+    "REG",
+    breaks=("SI-APP-002", "SI-APP-032"),
+)
+def _(response: si.ApplicationResponse) -> None:
+    response.accepted.extend(
+        si.AcceptedApplication(applicationID=one.applicationID) for one in response.rejected
+    )
+    del response.rejected[:]
+
+
+@_fault(
+    "withdrawal-ignored",
+    "A withdrawn ask is served all the same.",
+    "GANG",
+    breaks=("SI-ASK-018", "SI-REL-015", "SI-REL-016"),
+)
+def _(request: si.AllocationRequest) -> None:
+    del request.releases.allocationAsksToRelease[:]
+
+
+@_fault(
+    "allocation-without-tags",
+    "The tags of an ask are lost.",
+    "ASK",
+    "CONST",
+    breaks=("SI-ALLOC-003",),
+)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.allocationTags.clear()
+
+
+@_fault(
+    "missing-type-is-unlimited",
+    "A resource type a node does not name is unlimited.",
+    "NODE",
+    breaks=("SI-RES-001",),
+)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        if node.HasField("schedulableResource") and "gpu" not in node.schedulableResource.resources:
+            node.schedulableResource.resources["gpu"].value = 1_000
+
+
+@_fault(
+    "release-not-confirmed",
+    "A release by the RM is not confirmed.",
+    "GANG",
+    "CONN",
+    breaks=("SI-REL-001",),
+)
+def _(response: si.AllocationResponse) -> None:
+    keep(response.released, lambda release: release.terminationType != si.STOPPED_BY_RM)
+
+
+@_fault(
+    "priority-upside-down",
+    "The lowest priority comes first.",
+    "ALLOC",
+    breaks=("SI-PRE-005", "SI-ASK-012"),
+)
+def _(request: si.AllocationRequest) -> None:
+    for ask in request.asks:
+        ask.priority = -ask.priority
+
+
+@_fault(
+    "confirmation-not-awaited",
+    "What the scheduler releases is gone at once.",
+    "REL",
+    "PRE",
+    breaks=("SI-GANG-020", "SI-GANG-037"),
+)
+def not_awaited(response: si.AllocationResponse, wire: Wire) -> None:
+    """Confirm what is released in the place of the RM."""
+    for release in response.released:
+        if release.terminationType in _OF_SCHEDULER:
+            request = si.AllocationRequest(rmID=wire.memory["rm"] or "")
+            request.releases.allocationsToRelease.append(release)
+            wire.to_scheduler(request)
+
+
+@not_awaited.also
+def _(request: si.AllocationRequest, wire: Wire) -> None:
+    wire.memory["rm"] = request.rmID
+
+
+@_fault(
+    "existing-renamed",
+    "Existing allocations get another identity.",
+    "CONN",
+    breaks=("SI-REC-003",),
+)
+def renamed(request: si.NodeRequest) -> None:
+    """Those that come with a node."""
+    for node in request.nodes:
+        for one in node.existingAllocations:
+            one.allocationID += "-x"
+
+
+@renamed.also
+def _(request: si.AllocationRequest) -> None:
+    for one in request.allocations:
+        one.allocationID += "-x"
+
+
+@_fault(
+    "update-not-applied",
+    "A new configuration is acknowledged and not used.",
+    breaks=("SI-CFG-001", "SI-CFG-005", "SI-CFG-006"),
+)
+def not_applied(change: ext.ConfigurationChange) -> None:
+    """Send it to an RM that is not there."""
+    change.rm_id = change.rm_id and "nobody"
+
+
+@not_applied.also
+def _(outcome: ext.ConfigurationOutcome) -> None:
+    outcome.applied, outcome.reason = True, ""
+
+
+@_fault("checks-ignored", "What the RM answers does not count.", breaks=("SI-CB-002",))
+def _(said: ext.FromRm) -> None:
+    if said.HasField("answer"):
+        said.answer.ok = True
+
+
+@_fault("events-untyped", "Events have no type.", breaks=("SI-EVT-004", "SI-EVT-002"))
+def _(told: ext.ToRm) -> None:
+    if told.kind == ext.EVENT_BATCH:
+        for payload in told.payloads:
+            record = si.EventRecord.FromString(payload.data)
+            record.type = si.EventRecord.UNKNOWN_EVENTRECORD_TYPE
+            payload.data = record.SerializeToString()
+
+
+@_fault(
+    "application-tags-ignored",
+    "Tags of an application are not read.",
+    breaks=("SI-CONST-006",),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        one.tags.clear()
+
+
+@_liberty("released-without-message", "A release has no message.")
+def _(response: si.AllocationResponse) -> None:
+    for release in response.released:
+        release.message = ""

@@ -1,0 +1,162 @@
+"""The examination: what the kit says of schedulers about which it is known what has to be said."""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from siwire import DEFAULT_REVISION
+
+from siconform.catalogue import Level, Side, catalogue
+from siconform.doctor.change import Change
+from siconform.doctor.changes import CHANGES
+from siconform.doctor.idle import Idle
+from siconform.doctor.kept import KEPT
+from siconform.policy import ExitCode, RunVerdict
+from siconform.reporting.record import Record, RecordError, read_results
+from siconform.running.index import cited
+from siconform.verdicts import Verdict
+
+_LIMIT: Final = 900.0  # seconds for one run
+_BRIEF: Final = ("--time-scale", "0.1")  # who schedules nothing answers at once or never
+_NOTICED: Final = (Verdict.FAIL, Verdict.LATE)
+_NOTHING_RAN: Final = (ExitCode.USAGE, ExitCode.NOTHING_RAN)
+_SHOWN: Final = 3
+_WATCHED: Final = "SI-ALLOC"  # where monitors see most of what they watch
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was said of one scheduler."""
+
+    subject: str
+    is_right: bool
+    found: str
+    seconds: float = 0.0
+
+
+def examine(folder: Path, jobs: int) -> Iterator[Examined]:
+    """Judge them all, ``jobs`` at a time; what was said of each, in a fixed order."""
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(lambda one: _timed(one, folder), _subjects())
+
+
+def judged(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record:
+    """The record of a run against the scheduler this command starts.
+
+    RecordError where there is none.
+    """
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "siconform",
+        "run",
+        "--target-command",
+        shlex.join(words),
+    ]
+    command += ["--results", str(folder), *options]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.log").open("w", encoding="utf-8") as log:
+        done = subprocess.run(  # noqa: S603  # our own command
+            command, stdout=log, stderr=log, check=False, timeout=_LIMIT
+        )
+    if done.returncode in _NOTHING_RAN:
+        raise RecordError(f"it could not be judged: see {log.name}")
+    return read_results(folder)[0]
+
+
+def passed(record: Record) -> list[str]:
+    """The MUSTs on the scheduler's side that a run passed."""
+    return [
+        identifier
+        for identifier, one in record.requirements.items()
+        if one.verdict is Verdict.PASS
+        and catalogue()[identifier].level is Level.MUST
+        and Side.SCHEDULER in catalogue()[identifier].sides
+    ]
+
+
+def selection(identifiers: Iterable[str], more: Iterable[str] = ()) -> str:
+    """What selects tests that can show whether these requirements are kept, for ``-k``.
+
+    What monitors watch shows in other tests, too, and in ``more``.
+    """
+    chosen = list(identifiers)
+    watched = [one for one in chosen if any(by.startswith("monitor") for by in cited()[one])]
+    return " or ".join([*chosen, *([_WATCHED, *more] if watched else [])])
+
+
+def idle(kind: Idle) -> list[str]:
+    """The command that starts such a scheduler."""
+    return [sys.executable, "-P", "-m", "siconform.doctor.idle", kind.value, DEFAULT_REVISION.name]
+
+
+def workers() -> int:
+    """How many of them this machine can judge at a time."""
+    return max(1, min(4, (os.cpu_count() or 1)))
+
+
+_Subject = Callable[[Path], Examined]
+
+
+def _subjects() -> list[_Subject]:
+    faults = [_fault(change) for change in CHANGES.values() if not change.is_liberty]
+    liberties = [_liberty(change) for change in CHANGES.values() if change.is_liberty]
+    return [*faults, *liberties, *map(_idle, Idle)]
+
+
+def _timed(subject: _Subject, folder: Path) -> Examined:
+    began = time.monotonic()
+    try:
+        examined = subject(folder)
+    except (RecordError, subprocess.TimeoutExpired) as error:
+        examined = Examined("a scheduler", is_right=False, found=str(error))
+    seconds = time.monotonic() - began
+    return Examined(examined.subject, examined.is_right, examined.found, seconds)
+
+
+def _fault(change: Change) -> _Subject:
+    own = change.breaks[0]
+
+    def subject(folder: Path) -> Examined:
+        record = judged(
+            _behind_proxy(change), folder / change.name, ("-k", selection([own]), "-n", "0")
+        )
+        verdict = record.requirements[own].verdict
+        is_noticed = verdict in _NOTICED
+        found = f"noticed by {own}" if is_noticed else f"not noticed: {own} {verdict.words}"
+        return Examined(f"fault {change.name}", is_noticed, found)
+
+    return subject
+
+
+def _liberty(change: Change) -> _Subject:
+    def subject(folder: Path) -> Examined:
+        record = judged(_behind_proxy(change), folder / change.name, ())
+        is_right = record.sentence.startswith(RunVerdict.CONFORMANT)
+        return Examined(f"liberty {change.name}", is_right, record.sentence)
+
+    return subject
+
+
+def _idle(kind: Idle) -> _Subject:
+    def subject(folder: Path) -> Examined:
+        record = judged(idle(kind), folder / kind.value, _BRIEF)
+        wrong = [identifier for identifier in passed(record) if identifier not in KEPT[kind]]
+        found = "passes no MUST it does not keep"
+        if wrong:
+            found = f"passes {len(wrong)} MUST it does not keep: {' '.join(wrong[:_SHOWN])}"
+        return Examined(f"idle {kind.value}", not wrong, found)
+
+    return subject
+
+
+def _behind_proxy(change: Change) -> list[str]:
+    return [sys.executable, "-P", "-m", "siconform.doctor.proxy", change.name]

@@ -1,0 +1,176 @@
+"""A proxy before the reference: a scheduler with one change in what passes.
+
+Run as ``python -m siconform.doctor.proxy NAME``; all calls, those of the extension too, go to a
+reference this process starts for itself, on virtual time. It picks a port and says which.
+"""
+
+import asyncio
+import re
+import signal
+import sys
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import Message
+from siwire import DEFAULT_REVISION, Revision, rpc
+from siwire.ext import extension_pb2 as ext
+
+from siconform.doctor.change import Change, Wire
+from siconform.doctor.changes import CHANGES
+from siconform.targets.embedded import embedded
+from siconform.targets.timers import SHORT
+
+ANYWHERE: Final = "127.0.0.1:0"
+_LISTENING: Final = re.compile(rb"listening on (\S+)")
+Changes = Callable[[bytes], Awaitable[list[bytes]]]
+"""What goes on in the place of one message."""
+
+
+def main(arguments: list[str]) -> None:
+    """Serve until the process is ended."""
+    command = embedded(DEFAULT_REVISION, SHORT, real_clock=False).command
+    asyncio.run(serve(CHANGES[arguments[0]], DEFAULT_REVISION, command))
+
+
+def _nothing() -> None:
+    """Nobody wants to know whether anything was changed."""
+
+
+async def serve(
+    change: Change,
+    revision: Revision,
+    command: Sequence[str],
+    listen: str = ANYWHERE,
+    fires: Callable[[], None] = _nothing,
+) -> None:
+    """Serve what ``command`` serves, changed; ``fires`` is called whenever something was."""
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None  # noqa: S101  # it is a pipe
+    found = _LISTENING.search(await process.stdout.readline())
+    if found is None:
+        sys.exit("the reference does not start: see above")
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    server = grpc.aio.server()
+    async with grpc.aio.insecure_channel(found.group(1).decode()) as channel:
+        server.add_generic_rpc_handlers((Proxy(channel, change, revision, fires),))
+        port = server.add_insecure_port(listen)
+        await server.start()
+        print(f"listening on 127.0.0.1:{port}", flush=True)  # noqa: T201  # how the kit finds it
+        await ended.wait()
+    process.terminate()
+    await process.wait()
+
+
+class Proxy(grpc.GenericRpcHandler):
+    """Every call, of whatever service, becomes one of the same path at the reference."""
+
+    def __init__(
+        self,
+        channel: grpc.aio.Channel,
+        change: Change,
+        revision: Revision,
+        fires: Callable[[], None],
+    ) -> None:
+        self._fires = fires
+        self._channel = channel
+        self._change = change
+        self._memory: defaultdict[str, Any] = defaultdict(set)
+        extension = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
+        known = [*rpc.methods(revision).values(), *rpc.methods_of(extension).values()]
+        self._kinds = {method.path: (method.request, method.response) for method in known}
+
+    def service(self, details: Any) -> Any:
+        """On the wire a call with one message is a stream of one."""
+        return grpc.stream_stream_rpc_method_handler(partial(self._call, details.method))
+
+    async def _call(
+        self, path: str, requests: AsyncIterator[bytes], context: Any
+    ) -> AsyncIterator[bytes]:
+        call = _Call(self._channel.stream_stream(path)(), self._memory, self._fires)
+        asked, told = self._kinds.get(path, (None, None))
+        up = call.up(requests, lambda data: self._changed(asked, data, call.wire))
+        down = call.down(lambda data: self._changed(told, data, call.wire))
+        tasks = [asyncio.create_task(_quietly(way)) for way in (up, down)]
+        try:
+            while (data := await call.answers.get()) is not None:
+                yield data
+            if (code := await call.of.code()) is not grpc.StatusCode.OK:
+                await context.abort(code, await call.of.details())
+        finally:
+            for task in tasks:
+                task.cancel()
+            call.of.cancel()
+
+    async def _changed(self, kind: Any, data: bytes, wire: Wire) -> list[bytes]:
+        """What goes on in the place of a message: itself as it is now, or nothing."""
+        if not self._change.touches(kind):
+            return [data]
+        message: Message = kind.FromString(data)
+        before = kind.FromString(data)
+        wire.pause, wire.is_dropped = 0.0, False
+        self._change.change(message, wire)
+        pause, is_dropped = wire.pause, wire.is_dropped
+        if pause or is_dropped or _plain(message) != _plain(before):
+            self._fires()
+        if pause:
+            await asyncio.sleep(pause)
+        return [] if is_dropped else [message.SerializeToString()]
+
+
+class _Call:
+    """One call at the reference, and what is added to it on the way."""
+
+    def __init__(self, of: Any, memory: defaultdict[str, Any], fires: Callable[[], None]) -> None:
+        self._fires = fires
+        self.of = of
+        self.answers: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._more: list[Message] = []  # for the scheduler
+        self.wire = Wire(self._to_rm, self._more.append, memory)
+
+    async def up(self, requests: AsyncIterator[bytes], changed: Changes) -> None:
+        """What the RM says."""
+        async for data in requests:
+            for message in await changed(data):
+                await self.of.write(message)
+            await self._add()
+        await self.of.done_writing()
+
+    async def down(self, changed: Changes) -> None:
+        """What the scheduler says."""
+        try:
+            async for data in self.of:
+                for message in await changed(data):
+                    self.answers.put_nowait(message)
+                await self._add()
+        finally:
+            self.answers.put_nowait(None)
+
+    def _to_rm(self, message: Message) -> None:
+        self._fires()
+        self.answers.put_nowait(message.SerializeToString())
+
+    async def _add(self) -> None:
+        while self._more:
+            self._fires()
+            await self.of.write(self._more.pop(0).SerializeToString())
+
+
+def _plain(message: Message) -> bytes:
+    """All of it, with what its type does not know."""
+    return message.SerializeToString(deterministic=True)
+
+
+async def _quietly(way: Any) -> None:
+    """The status of the call says what went wrong with it."""
+    with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+        await way
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

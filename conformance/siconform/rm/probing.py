@@ -1,0 +1,50 @@
+"""Finds out, before the first test, habits of a target that the texts leave free."""
+
+from functools import partial
+from typing import Final
+
+from siconform.outcomes import Outcome, TargetLost
+from siconform.rm.facts import Allocated, ApplicationUpdated, AskRejected
+from siconform.rm.handles import Ask
+from siconform.rm.observed import Observed
+from siconform.rm.resource_manager import ResourceManager
+
+_PLACEMENTS: Final = 3  # one after the other: the later ones meet a whole scheduling cycle each
+_ROOM: Final = 10  # memory of the node
+_SEVERAL: Final = 2
+
+
+def probe(rm: ResourceManager, observed: Observed) -> None:
+    """Fill in what can be seen; what cannot stays unknown, and its tests find out themselves."""
+    try:
+        _look(rm, observed)
+    except TargetLost:
+        raise
+    except Outcome:
+        pass  # the tests will say what is wrong
+    finally:
+        observed.reported_states |= {told.state for told in rm.hears(ApplicationUpdated())}
+        observed.probed = True
+        rm.leaves()
+
+
+def _look(rm: ResourceManager, observed: Observed) -> None:
+    rm.has_node(memory=_ROOM, vcore=_ROOM)
+    app = rm.has_application()
+    for _ in range(_PLACEMENTS):
+        ask = rm.asks(app)
+        rm.measured(partial(rm.is_told, Allocated(ask)), observed.pace.measured)
+    waiting = rm.asks(app, memory=_ROOM)
+    oversized = rm.asks(app, memory=10 * _ROOM)
+    several = rm.asks(app, times=_SEVERAL)
+    rm.is_told(Allocated(several))
+    rejected = _rejected(rm, waiting, oversized)
+    observed.keeps_waiting_asks = waiting not in rejected
+    observed.keeps_oversized_asks = oversized not in rejected
+    observed.serves_several_allocations = len(rm.hears(Allocated(several))) == _SEVERAL
+
+
+def _rejected(rm: ResourceManager, *asks: Ask) -> set[str]:
+    """Those that are rejected within the time of an ask's answer at this target's pace."""
+    rm.settles()
+    return {told.key for told in rm.hears(AskRejected()) if told.key in asks}

@@ -1,0 +1,202 @@
+"""Where two features meet: gangs, and what happens to their placeholders meanwhile.
+
+==========================  ================================================================
+a replacement is open and   what is to be seen
+==========================  ================================================================
+it is confirmed, or twice   the room is the real allocation's, and the rest is free
+the RM stops the            the same, if the real ask is served; else all of it is free
+placeholder, or everything
+the real ask is withdrawn   the same
+the application is removed  all of it is free
+the node is drained         the same as without
+the node is decommissioned  the queue has it back
+the real ask is said again  it is served as it was said last
+==========================  ================================================================
+
+Stops, withdrawals and removals by themselves are in the files on gangs, recovered placeholders in
+that on recovery, releases of everything in that on releases.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import pytest
+
+from siconform.catalogue.features import Feature
+from siconform.marks import disruptive, requirement, waits
+from siconform.rm.facts import Allocated, ApplicationUpdated, Released, Termination
+from siconform.rm.gang_verbs import (
+    GANG_QUEUE,
+    QUOTA_QUEUE,
+    TASK_GROUP,
+    Replacement,
+    timed_out,
+)
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.states import COMPLETED
+
+Meanwhile = Callable[[ResourceManager, Replacement], None]
+
+TOTAL: Final = 10  # of memory, in the queue with a quota as on the only node
+
+
+def _nothing(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.confirms(replacement.release)
+
+
+def _confirmed_twice(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.confirms(replacement.release)
+    rm.confirms(replacement.release)
+
+
+def _stopped(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.releases(replacement.placeholder)
+
+
+def _stopped_and_confirmed(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.releases(replacement.placeholder)
+    rm.fences_all()
+    rm.confirms(replacement.release)
+
+
+def _everything_stopped(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.releases_all(replacement.application)
+    rm.fences_all()
+    rm.confirms(replacement.release)
+
+
+def _ask_withdrawn(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.withdraws(replacement.real)
+    rm.fences_all()
+    rm.confirms(replacement.release)
+
+
+def _application_removed(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.removes_application(replacement.application)
+    rm.settles()
+    rm.confirms(replacement.release)
+
+
+def _node_drained(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.drains(replacement.placeholder.node)
+    rm.fences_all()
+    rm.confirms(replacement.release)
+    rm.settles()
+    rm.undrains(replacement.placeholder.node)
+
+
+def _node_decommissioned(rm: ResourceManager, replacement: Replacement) -> None:
+    rm.decommissions(replacement.placeholder.node)
+    rm.settles()
+    rm.confirms(replacement.release)
+
+
+MEANWHILE: Final[Mapping[str, Meanwhile]] = {
+    "nothing": _nothing,
+    "confirmed twice": _confirmed_twice,
+    "stopped": _stopped,
+    "stopped and confirmed": _stopped_and_confirmed,
+    "everything stopped": _everything_stopped,
+    "ask withdrawn": _ask_withdrawn,
+    "application removed": _application_removed,
+    "node drained": _node_drained,
+    "node decommissioned": _node_decommissioned,
+}
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    # some versions of yunikorn-core take the late confirmation badly
+    [pytest.param(m, marks=disruptive if "decommission" in m else ()) for m in MEANWHILE],
+)
+@requirement("SI-GANG-071")
+def test_a_placeholder_that_has_ended_gives_its_quota_back_once(
+    rm: ResourceManager, meanwhile: str
+) -> None:
+    rm.has_node(memory=4)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
+    replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))
+    rm.has_node(memory=2 * TOTAL)
+
+    MEANWHILE[meanwhile](rm, replacement)
+
+    rm.has_room_for_the_rest_of(TOTAL, queue=QUOTA_QUEUE, beside=gang)
+
+
+@pytest.mark.parametrize("meanwhile", [name for name in MEANWHILE if "decommission" not in name])
+@requirement("SI-GANG-071")
+def test_a_placeholder_that_has_ended_gives_its_room_back_once(
+    rm: ResourceManager, meanwhile: str
+) -> None:
+    rm.has_node(memory=TOTAL)
+    gang = rm.has_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))
+
+    MEANWHILE[meanwhile](rm, replacement)
+
+    rm.has_room_for_the_rest_of(TOTAL, queue=GANG_QUEUE, beside=gang)
+
+
+@pytest.mark.parametrize("memory", [1, 3, 4, 6], ids=lambda memory: f"real ask of {memory}")
+@pytest.mark.parametrize("queue", [QUOTA_QUEUE, GANG_QUEUE], ids=["quota", "node"])
+@requirement("SI-GANG-071")
+def test_a_real_ask_of_any_size_leaves_the_rest_free(
+    rm: ResourceManager, queue: str, memory: int
+) -> None:
+    rm.has_node(memory=TOTAL)
+    gang = rm.has_gang(queue=queue, memory=4)
+    placeholder = rm.has_placeholder(gang)
+
+    rm.asks_member(gang, memory=memory)
+    with rm.premise("the placeholder is released"):
+        rm.is_told(Released(identity=placeholder.identity))
+
+    rm.has_room_for_the_rest_of(TOTAL, queue=queue, beside=gang)
+
+
+@requirement("SI-ASK-003", "SI-ASK-004")
+def test_an_ask_said_again_during_its_replacement_is_served_as_said_last(
+    rm: ResourceManager,
+) -> None:
+    gang, placeholders = rm.has_complete_gang(memory=4)
+    replacement = rm.has_open_replacement(gang, placeholders)
+
+    rm.asks_again(replacement.real, memory=3)
+    rm.fences_all()
+    rm.confirms(replacement.release)
+
+    real = rm.is_told(Allocated(replacement.real))
+    rm.gives(real, {"memory": 3, "vcore": 1}, below={"memory": 4})
+    rm.is_not_told(Allocated(replacement.real))
+
+
+@waits
+@requirement("SI-APP-028", "SI-APP-029", "SI-GANG-046")
+def test_a_second_wait_is_as_long_as_the_first(rm: ResourceManager) -> None:
+    waiting = rm.has_waiting_gang(leftovers=2)
+    gang, leftovers = waiting.gang, waiting.leftovers
+    rm.waits_a_while(*(timed_out(placeholder) for placeholder in leftovers), since=waiting.since)
+    real, gone = rm.has_replaced(gang, leftovers)
+    [left] = [placeholder for placeholder in leftovers if placeholder != gone]
+
+    since = rm.now()
+    rm.releases(real)
+
+    end = (timed_out(left), ApplicationUpdated(gang, state=COMPLETED))
+    rm.is_told_when_due(*end, seconds=rm.waiting_timeout(), since=since)
+
+
+@requirement("SI-GANG-032", "SI-GANG-033")
+def test_the_timeout_ends_what_one_ask_for_several_placeholders_got(rm: ResourceManager) -> None:
+    rm.needs(Feature.SEVERAL_ALLOCATIONS)
+    gang = rm.has_gang(members=3, memory=2, limit=rm.short_limit())
+    for vcore in (10, 10, 0):  # room for all three together, and not for the third
+        rm.has_node(memory=2, vcore=vcore)
+    ask = rm.asks_placeholder(gang, times=3)
+    placeholders = rm.collects(Allocated(ask, placeholder=True, task_group=TASK_GROUP), most=2)
+    rm.has_at_least(2, placeholders, "two of three placeholders are allocated")
+
+    rm.is_told_expiry(gang, placeholders)
+
+    rm.is_told_ask_released(ask)
+    rm.is_not_told(Allocated(ask), Released(application=gang, termination=Termination.TIMEOUT))

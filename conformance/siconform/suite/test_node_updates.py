@@ -1,0 +1,225 @@
+"""Updates of nodes: what they have, what others take of it, and their attributes (SI-NODE)."""
+
+import pytest
+
+from siconform.marks import requirement
+from siconform.rm.constraints import on_nodes, where
+from siconform.rm.facts import Allocated, Released, Termination
+from siconform.rm.maps import Including, Lacking
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.seen import NodeSeen
+
+
+@requirement("SI-NODE-017")
+def test_more_capacity_serves_what_had_no_room(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=4)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=4)
+    waiting = rm.has_waiting_ask(app, memory=4)
+
+    rm.updates_node(node, memory=10)
+
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-NODE-018")
+def test_less_capacity_stops_placement_beyond_it(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    rm.updates_node(node, memory=4)
+    too_large = rm.asks(app, memory=6)
+
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits the smaller node is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-NODE-019")
+def test_a_node_that_shrinks_below_its_usage_may_lose_allocations(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    for _ in range(2):
+        rm.has_allocation(app, memory=5, node=node)
+
+    rm.updates_node(node, memory=6)
+    rm.settles()
+
+    preempted = rm.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
+    rm.records(f"a node that shrank below its usage: {len(preempted)} allocations preempted")
+
+
+@requirement("SI-NODE-043")
+def test_a_shrinking_node_loses_allocations_by_preemption_only(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocations = [rm.has_allocation(app, memory=5, node=node) for _ in range(2)]
+
+    rm.updates_node(node, memory=6)
+
+    others = [t for t in Termination if t is not Termination.PREEMPTED_BY_SCHEDULER]
+    rm.is_not_told(
+        *(Released(identity=a.identity, termination=t) for a in allocations for t in others)
+    )
+    rm.fences_all()
+    for allocation in allocations:
+        if not rm.hears(Released(identity=allocation.identity)):
+            rm.still_holds(allocation)
+
+
+@requirement("SI-NODE-020")
+def test_attributes_of_an_update_replace_those_before(rm: ResourceManager) -> None:
+    node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
+    with rm.premise("a snapshot shows attributes"):
+        rm.sees(NodeSeen(node, attributes=Including({"zone": "a"})))
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.sees(NodeSeen(node, attributes=Including({"zone": "b"})))
+
+
+@requirement("SI-NODE-020")
+def test_an_ask_goes_by_the_latest_attributes_of_a_node(rm: ResourceManager) -> None:
+    rm.has_constraints_heeded()
+    node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.is_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "b"))), node=node))
+    rm.is_not_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a")))))
+
+
+@requirement("SI-NODE-038")
+def test_attributes_left_out_of_an_update_are_gone(rm: ResourceManager) -> None:
+    node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
+    with rm.control("before the update the attribute is there"):
+        rm.sees(NodeSeen(node, attributes=Including({"disk": "ssd"})))
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.sees(NodeSeen(node, attributes=Lacking("disk")))
+
+
+@requirement("SI-NODE-038")
+def test_no_ask_goes_by_an_attribute_that_was_left_out_of_an_update(rm: ResourceManager) -> None:
+    rm.has_constraints_heeded()
+    node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
+    app = rm.has_application()
+    with rm.control("before the update the attribute is there"):
+        fast = on_nodes(where("disk", "ssd"))
+        rm.is_told(Allocated(rm.asks(app, constraint=fast), node=node))
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.is_not_told(Allocated(rm.asks(app, constraint=fast)))
+    with rm.control("an ask without constraint goes there still"):
+        rm.is_told(Allocated(rm.asks(app), node=node))
+
+
+@requirement("SI-NODE-021")
+def test_less_occupied_resource_makes_room(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, occupied={"memory": 8})
+    app = rm.has_application()
+    waiting = rm.has_waiting_ask(app, memory=6)
+
+    rm.updates_node(node, memory=10, occupied={"memory": 2})
+
+    rm.is_served(waiting, node=node)
+    beyond = rm.asks(app, memory=3)
+    rm.is_not_told(Allocated(beyond))
+
+
+@pytest.mark.parametrize("capacity", [10, None], ids=["with-capacity", "alone"])
+@requirement("SI-NODE-021", "SI-NODE-007")
+def test_more_occupied_resource_takes_room_away(rm: ResourceManager, capacity: int | None) -> None:
+    node = rm.has_node(memory=10, occupied={"memory": 1})
+    app = rm.has_application()
+    with rm.control("before the update an equal ask is allocated"):
+        rm.has_released(rm.is_told(Allocated(rm.asks(app, memory=7), node=node)))
+
+    rm.updates_node(node, memory=capacity, occupied={"memory": 4})
+
+    beyond = rm.asks(app, memory=7)
+    rm.is_not_told(Allocated(beyond))
+
+
+@requirement("SI-NODE-022")
+def test_a_capacity_left_out_of_an_update_stays(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, occupied={"memory": 2})
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"zone": "b"})
+    rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+    rm.updates_node(node, occupied={"memory": 3})
+
+    rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+    beyond = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(beyond))
+
+
+@requirement("SI-NODE-022")
+def test_an_occupied_resource_left_out_of_an_update_stays(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, occupied={"memory": 2})
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"zone": "b"})
+    beyond = rm.asks(app, memory=9)
+    rm.is_not_told(Allocated(beyond))
+    rm.withdraws(beyond)
+    rm.updates_node(node, memory=12)
+
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    beyond = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(beyond))
+
+
+@requirement("SI-NODE-025")
+def test_an_update_does_not_end_draining(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+    rm.drains(node)
+    waiting = rm.has_waiting_ask(app)
+
+    rm.updates_node(node, memory=100)
+
+    later = rm.asks(app)
+    rm.is_not_told(Allocated(waiting), Allocated(later))
+    with rm.control("undrained, the node takes the ask"):
+        rm.undrains(node)
+        rm.is_served(waiting, node=node)
+
+
+@requirement("SI-NODE-040")
+def test_an_update_may_carry_any_attribute(rm: ResourceManager) -> None:
+    node = rm.has_node(attributes={"si/local-images": "one"})
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"si/local-images": "two"})
+
+    rm.is_told(Allocated(rm.asks(app), node=node))
+
+
+@requirement("SI-NODE-040")
+def test_an_update_may_name_another_partition(rm: ResourceManager) -> None:
+    node = rm.has_node()
+    app = rm.has_application()
+
+    rm.updates_node(node, attributes={"si/node-partition": "another"})
+
+    still_used = rm.may_be_told(Allocated(rm.asks(app), node=node))
+    rm.records(
+        f"a node whose partition changed {'goes on' if still_used else 'is not used any more'}"
+    )
+
+
+@requirement("SI-NODE-020")
+def test_readiness_reported_anew_counts(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.has_node(attributes={"ready": "false"})
+    ask = rm.has_ask_left_alone(app, "a node that is not ready")
+
+    rm.updates_node(node, attributes={"ready": "true"})
+
+    rm.is_served(ask, node=node)
