@@ -53,11 +53,15 @@ def _let_go(stream: TextIO) -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """What is left in its buffer goes nowhere, so that Python can end in peace."""
+    """What is left in its buffer goes nowhere, so that Python can end in peace.
+
+    It goes at once: pytest may put the descriptor back as it was before the stream is closed.
+    """
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+        stream.flush()
 
 
 def _ends(sentence: str) -> NoReturn:
