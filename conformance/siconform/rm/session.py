@@ -25,6 +25,7 @@ from siconform.targets.timers import Timers
 from siconform.targets.traits import pace_for
 
 T = TypeVar("T")
+R = TypeVar("R", bound=ResourceManager)
 
 
 class TargetInUse(Protocol):
@@ -171,9 +172,16 @@ class Session:
         return connection, fences
 
     def _view(self, connection: Connection, fences: Fences, test: str) -> ResourceManager:
-        return ResourceManager(
+        exchange = Exchange(self.history, start=len(self.history))
+        return self._as(ResourceManager, connection, exchange, fences, test)
+
+    def _as(
+        self, kind: type[R], connection: Connection, exchange: Exchange, fences: Fences, test: str
+    ) -> R:
+        """An RM of this kind on the connection, with everything that is known of the target."""
+        return kind(
             connection,
-            Exchange(self.history, start=len(self.history)),
+            exchange,
             fences,
             self.patience,
             self.target.alive,
@@ -260,19 +268,7 @@ class Session:
     def _newcomer(self, exchange: Exchange, test: str) -> Newcomer:
         connection = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
         fences = Fences(connection, self.patience, self._habits)
-        return Newcomer(
-            connection,
-            exchange,
-            fences,
-            self.patience,
-            self.target.alive,
-            prefix=test,
-            timers=self.target.timers,
-            stated=self.target.stated,
-            extension=self._beside(),
-            terms=self.target.terms,
-            observed=self.observed,
-        )
+        return self._as(Newcomer, connection, exchange, fences, test)
 
     def serves_several(self) -> bool:
         """Whether a second RM can register beside the first: asked of the target once."""

@@ -1,18 +1,17 @@
-"""Who listens on a port, as far as the machine tells (/proc of Linux; elsewhere nothing)."""
+"""Who listens on a port, as far as the machine tells and this user may see."""
 
 import ipaddress
 import socket
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import Path
 from typing import Final, NamedTuple
 
-_PROC: Final = Path("/proc")
-_TABLES: Final = ("net/tcp", "net/tcp6")
-_LISTENS: Final = "0A"  # the state in these tables
-_WORD: Final = 8  # hexadecimal digits that are stored in the byte order of the machine
+import psutil
+
+_KEEPER: Final = "/targets/keeper.py"
+_FIRST: Final = 5  # words of a command line, within which its program is named
 
 
 class Whose(Enum):
@@ -30,7 +29,7 @@ class Listener(NamedTuple):
 
     host: ipaddress.IPv4Address | ipaddress.IPv6Address
     port: int
-    inode: str
+    owner: int | None  # its process; None where that is not to be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +47,13 @@ class Before:
         there = _at(address, _listeners())
         if not there:
             return Whose.UNKNOWN
-        if not there - self.listeners:
+        new = there - self.listeners
+        if not new:
             return Whose.OF_BEFORE
-        owners = _owners({listener.inode for listener in there - self.listeners})
-        if not owners:
-            return Whose.UNKNOWN
-        verdicts = [_whose(owner, keeper) for owner in owners]
-        return next((v for v in verdicts if v is Whose.OURS), verdicts[0])
+        verdicts = [_whose(one.owner, keeper) for one in new if one.owner is not None]
+        if Whose.OURS in verdicts:
+            return Whose.OURS
+        return verdicts[0] if verdicts else Whose.UNKNOWN
 
     def at(self, address: str) -> bool:
         """Whether something listened there."""
@@ -62,14 +61,15 @@ class Before:
 
 
 def _whose(pid: int, keeper: int) -> Whose:
-    for ancestor in _line_of(pid):
-        if ancestor == keeper:
-            return Whose.OURS
-        if _is_keeper(ancestor):
-            return Whose.OF_ANOTHER_TARGET
-    began, started = _began(pid), _began(keeper)
-    if began is not None and started is not None and began < started:
-        return Whose.OF_AN_OLDER_PROCESS
+    with suppress(psutil.Error):
+        owner = psutil.Process(pid)
+        for ancestor in (owner, *owner.parents()):
+            if ancestor.pid == keeper:
+                return Whose.OURS
+            if _is_keeper(ancestor):
+                return Whose.OF_ANOTHER_TARGET
+        if owner.create_time() < psutil.Process(keeper).create_time():
+            return Whose.OF_AN_OLDER_PROCESS
     return Whose.OURS
 
 
@@ -85,69 +85,24 @@ def _at(address: str, listeners: Iterable[Listener]) -> set[Listener]:
 def _hosts(host: str) -> set[ipaddress.IPv4Address | ipaddress.IPv6Address]:
     with suppress(OSError, ValueError):
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        return {ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found}
+        return {_host(str(entry[4][0])) for entry in found}
     return set()
 
 
 def _listeners() -> Iterator[Listener]:
-    for table in _TABLES:
-        with suppress(OSError):
-            for line in (_PROC / table).read_text("ascii").splitlines()[1:]:
-                words = line.split()
-                if words[3] == _LISTENS:
-                    host, _, port = words[1].partition(":")
-                    yield Listener(_host(host), int(port, 16), words[9])
+    with suppress(psutil.Error, OSError):
+        for one in psutil.net_connections("tcp"):
+            if one.status == psutil.CONN_LISTEN and one.laddr:
+                host, port = one.laddr.ip, one.laddr.port
+                yield Listener(_host(host), port, one.pid)
 
 
-def _host(digits: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    parts = [digits[at : at + _WORD] for at in range(0, len(digits), _WORD)]
-    address = ipaddress.ip_address(b"".join(int(part, 16).to_bytes(4, "little") for part in parts))
-    mapped = getattr(address, "ipv4_mapped", None)
-    return mapped or address
+def _host(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    address = ipaddress.ip_address(text.partition("%")[0])
+    return getattr(address, "ipv4_mapped", None) or address
 
 
-def _owners(inodes: Collection[str]) -> list[int]:
-    """Processes that hold one of these sockets, as far as we may look."""
-    wanted = {f"socket:[{inode}]" for inode in inodes}
-    return [pid for pid in _processes() if wanted & _held(pid)]
-
-
-def _held(pid: int) -> set[str]:
-    held = set()
-    with suppress(OSError):
-        for descriptor in (_PROC / str(pid) / "fd").iterdir():
-            with suppress(OSError):
-                held.add(str(descriptor.readlink()))
-    return held
-
-
-def _processes() -> Iterator[int]:
-    with suppress(OSError):
-        yield from (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit())
-
-
-def _line_of(pid: int) -> Iterator[int]:
-    """The process, its parent and so on."""
-    while pid > 1:
-        yield pid
-        pid = int(_stat(pid).get("parent", 0))
-
-
-def _began(pid: int) -> int | None:
-    began = _stat(pid).get("began")
-    return None if began is None else int(began)
-
-
-def _stat(pid: int) -> Mapping[str, str]:
-    """Of /proc/PID/stat, what stands behind the name: the parent, and ticks since the boot."""
-    with suppress(OSError, IndexError):
-        words = (_PROC / str(pid) / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-        return {"parent": words[1], "began": words[19]}
-    return {}
-
-
-def _is_keeper(pid: int) -> bool:
-    with suppress(OSError):
-        words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
-        return any(word.endswith(b"/targets/keeper.py") for word in words[:5])
+def _is_keeper(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return any(word.endswith(_KEEPER) for word in process.cmdline()[:_FIRST])
     return False
