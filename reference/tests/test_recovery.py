@@ -107,6 +107,24 @@ def test_a_node_comes_with_what_runs_on_it(busy: RM) -> None:
     assert released(busy.decommissions("n2"))[:2] == [("old-1", STOPPED), ("old-2", STOPPED)]
 
 
+# requirement: SI-REC-023
+def test_a_node_that_comes_drained_comes_with_what_runs_on_it(busy: RM) -> None:
+    busy.drains("n1")
+    info = NodeInfo(
+        "n2",
+        NodeAction.CREATE_DRAIN,
+        capacity=Resource({"memory": 10}),
+        allocations=(existing(node="n2"), existing("old-2", node="n2")),
+    )
+
+    effects = busy.scheduler.handle(UpdateNodes("rm", (info,)), busy.now)
+
+    assert next(iter(effects)) == AcceptedNode("rm", "n2")
+    assert keys(busy.undrains("n2")) == []
+    assert keys(busy.asks("k1", memory=3)) == []
+    assert keys(busy.asks("k2", memory=2)) == ["k2"]
+
+
 # requirement: SI-REC-004, SI-REC-006
 @pytest.mark.parametrize(
     "bad",

@@ -241,3 +241,42 @@ def _(request: si.AllocationRequest) -> None:
 )
 def _(request: si.AllocationRequest) -> None:
     del request.asks[1:]
+
+
+@fault(
+    "keys-folded",
+    "Keys come back without what surrounds them, and in lower case.",
+    *_AREAS,
+    breaks=("SI-ASK-002",),
+)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.allocationKey = one.allocationKey.strip().lower()
+
+
+@fault(
+    "asks-of-originators-end-twice",
+    "The ask of an originator is allocated, and told as released, too.",
+    *_AREAS,
+    breaks=("SI-ASK-024",),
+)
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        if one.originator:
+            response.releasedAsks.add(
+                partitionName="default",
+                applicationID=one.applicationID,
+                allocationKey=one.allocationKey,
+                terminationType=si.TIMEOUT,
+            )
+
+
+@fault(
+    "asks-released-in-any-partition",
+    "The partition of an ask release is not read.",
+    *_AREAS,
+    breaks=("SI-REL-018",),
+)
+def _(request: si.AllocationRequest) -> None:
+    for one in request.releases.allocationAsksToRelease:
+        one.partitionName = "default"

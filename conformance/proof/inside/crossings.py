@@ -230,3 +230,19 @@ def _(inside: Inside) -> None:
         return []
 
     inside.instead_of(progress.has_ask, has_ask)
+
+
+@fault(
+    "one-ask-of-a-gang-released",
+    "Of several pending asks of a gang the release of the first only is told.",
+    breaks=("SI-GANG-033",),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, *args: Any) -> list[Effect]:
+        effects = original(*args)
+        told = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
+        if len(told) > 1:
+            inside.fires()
+        return [effect for effect in effects if effect not in told[1:]]
+
+    inside.instead_of(progress.withdraw, withdraw)

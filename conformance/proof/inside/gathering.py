@@ -6,7 +6,7 @@ from typing import Any
 
 from sireference.codec.reading import Reading
 from sireference.core import applications, asks, cycle
-from sireference.core.gang import placeholders, submission, timeout
+from sireference.core.gang import placeholders, replacement, submission, timeout
 from sireference.core.model import Ask, Effect, RejectedApplication, RejectedAsk
 from sireference.core.states import ApplicationState
 
@@ -203,3 +203,28 @@ def _(inside: Inside) -> None:
             inside.fires()
 
     inside.instead_of(timeout.watch, watch)
+
+
+@fault(
+    "no-group-is-a-group",
+    "A real ask without task group replaces what was flagged and has no group either.",
+    breaks=("SI-GANG-028",),
+)
+def _(inside: Inside) -> None:
+    flagged: set[str] = set()
+
+    def read(original: Callable[..., Ask], reading: Reading, message: Any) -> Ask:
+        if message.placeholder and not message.taskGroupName:
+            flagged.add(message.allocationKey)
+        return original(reading, message)
+
+    def choose(original: Callable[..., Any], pending: Any) -> Any:
+        if not pending.ask.task_group and pending.ask.key not in flagged:
+            for live in pending.application.allocations.values():
+                if live.allocation.ask.key in flagged and live.open_release is None:
+                    inside.fires()
+                    return live
+        return original(pending)
+
+    inside.instead_of(Reading.ask, read)
+    inside.instead_of(replacement.choose, choose)

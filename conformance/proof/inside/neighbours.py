@@ -1,6 +1,7 @@
-"""Faults in what RMs have to do with each other: nothing, but that one scheduler serves them."""
+"""Faults in what RMs, and the elements of one request, have to do with each other: nothing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from sireference.core import scheduler
@@ -14,6 +15,7 @@ from sireference.core.model import (
     UpdateNodes,
 )
 from sireference.core.registration import ResourceManagers
+from sireference.core.states import NodeAction
 
 from proof.fault import fault
 from proof.inside import Inside
@@ -94,3 +96,43 @@ def _(inside: Inside) -> None:
         return original(self, event, now)
 
     inside.instead_of(ResourceManagers.register, register)
+
+
+@fault(
+    "creations-of-one-id-are-one",
+    "Of two creations of one node in a request the last counts, and has the only verdict.",
+    breaks=("SI-NODE-004",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if not isinstance(event, UpdateNodes):
+            return original(rm, event, now)
+        rest = [one for one in event.nodes if one.action is not NodeAction.CREATE]
+        new = [one for one in event.nodes if one.action is NodeAction.CREATE]
+        kept = _last_of_each(inside, new, "node_id")
+        return original(rm, replace(event, nodes=(*kept, *rest)), now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@fault(
+    "additions-of-one-id-are-one",
+    "Of two additions of one application in a request the last counts, and has the only verdict.",
+    breaks=("SI-APP-004",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateApplications):
+            event = replace(event, new=_last_of_each(inside, event.new, "application_id"))
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+def _last_of_each(inside: Inside, elements: Iterable[Any], name: str) -> tuple[Any, ...]:
+    """One element of each identity, which is in the field of this name."""
+    every = tuple(elements)
+    kept = tuple({getattr(one, name): one for one in every}.values())
+    if len(kept) < len(every):
+        inside.fires()
+    return kept

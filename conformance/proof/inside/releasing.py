@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import recovery, releases, scheduler
+from sireference.core import allocations, endings, recovery, releases, scheduler
 from sireference.core.books.live import LiveAllocation
 from sireference.core.model import ReleasedAllocation, partition_name
 from sireference.core.states import TerminationType
@@ -13,6 +13,7 @@ from proof.fault import fault, liberty
 from proof.inside import Inside
 
 _AGAIN: Final = 1.0  # seconds without an answer
+_SOON: Final = 0.05
 _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 
 
@@ -99,12 +100,8 @@ def _(inside: Inside) -> None:
     inside.instead_of(releases.release, release)
 
 
-@liberty(
-    "unconfirmed-releases-are-repeated",
-    "What the RM does not confirm within a second is said again, each second.",
-    rows=("SI-ALLOC-009", "SI-REL-011"),
-)
-def _(inside: Inside) -> None:
+def _repeats(inside: Inside, seconds: float) -> None:
+    """An open release is told again, as often as it is not confirmed within so many seconds."""
     watched: set[int] = set()
 
     def repeat(rm: Any, partition: Any, live: LiveAllocation, now: float) -> Any:
@@ -112,7 +109,7 @@ def _(inside: Inside) -> None:
         if termination is None or live.allocation.identity not in partition.allocations:
             return []
         inside.fires()
-        rm.timers.set(now + _AGAIN, lambda later: repeat(rm, partition, live, later))
+        rm.timers.set(now + seconds, lambda later: repeat(rm, partition, live, later))
         return [ReleasedAllocation(rm.rm_id, live.release(termination, "once more"))]
 
     def passes(original: Callable[..., Any], rm: Any, now: float) -> Any:
@@ -122,12 +119,93 @@ def _(inside: Inside) -> None:
                 if live.open_release is not None and id(live) not in watched:
                     watched.add(id(live))
                     rm.timers.set(
-                        now + _AGAIN,
+                        now + seconds,
                         lambda later, p=partition, one=live: repeat(rm, p, one, later),
                     )
         return effects
 
     inside.instead_of(scheduler._pass, passes)
+
+
+@liberty(
+    "unconfirmed-releases-are-repeated",
+    "What the RM does not confirm within a second is said again, each second.",
+    rows=("SI-ALLOC-009", "SI-REL-011"),
+)
+def _(inside: Inside) -> None:
+    _repeats(inside, _AGAIN)
+
+
+@liberty(
+    "unconfirmed-releases-are-repeated-soon",
+    "What the RM does not confirm is said again and again, so that its word may cross with it.",
+    rows=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
+)
+def _(inside: Inside) -> None:
+    _repeats(inside, _SOON)
+
+
+@fault(
+    "timed-out-room-given-away-at-once",
+    "The room of an allocation whose time is over is free before the RM has confirmed its end.",
+    breaks=("SI-REL-011",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+        told = original(partition, live, now)
+        if not told:
+            return told
+        inside.fires()
+        return told + endings.end(partition, live, TerminationType.TIMEOUT, now)
+
+    inside.instead_of(allocations._expire, expire)
+
+
+@fault(
+    "timed-out-while-it-is-replaced",
+    "A placeholder is released with TIMEOUT although its replacement is not confirmed yet.",
+    breaks=("SI-REL-011",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+        if live.open_release is None:
+            return original(partition, live, now)
+        inside.fires()
+        live.timer = None
+        release = live.release(TerminationType.TIMEOUT, "its time is over")
+        return [ReleasedAllocation(partition.rm_id, release)]
+
+    inside.instead_of(allocations._expire, expire)
+
+
+@fault(
+    "releases-name-no-partition",
+    "What the scheduler releases is named without its partition.",
+    breaks=("SI-REL-023",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], live: Any, *rest: Any) -> Any:
+        inside.fires()
+        return replace(original(live, *rest), partition="")
+
+    inside.instead_of(LiveAllocation.release, release)
+
+
+@fault(
+    "release-of-all-drops-asks",
+    "A release without identity takes away what its application still asks for, too.",
+    breaks=("SI-REL-003",),
+)
+def _(inside: Inside) -> None:
+    def stop(
+        original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
+    ) -> Any:
+        for pending in [] if request.identity else list(live.application.pending.values()):
+            inside.fires()
+            partition.drop(pending)
+        return original(partition, live, request, now)
+
+    inside.instead_of(releases._stop, stop)
 
 
 def _named(rm: Any, request: Any) -> Any:

@@ -239,3 +239,32 @@ def _(inside: Inside) -> None:
         return original(live, termination, message)
 
     inside.instead_of(LiveAllocation.ask_for_release, ask_for_release)
+
+
+@fault(
+    "removed-asks-come-back",
+    "What an application still asked for when it was removed comes back with its identity.",
+    breaks=("SI-APP-017",),
+)
+def _(inside: Inside) -> None:
+    orphans: dict[str, list[Ask]] = {}
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            application = partition.applications.get(request.application_id)
+            if application is not None:
+                pending = application.pending.values()
+                orphans[request.application_id] = [one.ask for one in pending]
+        return original(rm, request, now)
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        identity = new.application_id
+        is_known = any(identity in partition.applications for partition in rm.partitions.values())
+        effects = original(rm, new, now)
+        for ask in [] if is_known else orphans.pop(identity, []):
+            inside.fires()
+            effects += asks.add(rm, ask, now)
+        return effects
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(applications.submit, submit)

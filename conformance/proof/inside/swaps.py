@@ -283,3 +283,74 @@ def _(inside: Inside) -> None:
         return effects
 
     inside.instead_of(timeout._expire, expire)
+
+
+@fault(
+    "real-ask-stands-in-line-again",
+    "The room of a placeholder that is gone is for whoever has waited longest.",
+    breaks=("SI-GANG-021",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = gone.replaced_by
+        others = [one for one in partition.applications.values() if one is not gone.application]
+        older = [
+            one
+            for other in others
+            for one in other.pending.values()
+            if pending is not None and one.number < pending.number
+        ]
+        if not older:
+            return original(partition, gone, now)
+        inside.fires()
+        partition.unpark(gone)
+        pending.had_placeholder = True
+        partition.stand(pending)
+        return []
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "replacements-wait-for-each-other",
+    "No real allocation comes before all open replacements of its gang are confirmed.",
+    breaks=("SI-GANG-021",),
+)
+def _(inside: Inside) -> None:
+    kept: list[Any] = []
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        kept.append(gone)
+        if any(one.open_release is _REPLACED for one in gone.application.allocations.values()):
+            if gone.replaced_by is not None:
+                inside.fires()
+            return []
+        mine = [one for one in kept if one.application is gone.application]
+        kept[:] = [one for one in kept if one.application is not gone.application]
+        return [effect for one in mine for effect in original(partition, one, now)]
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "share-of-timed-out-given-away-soon",
+    "The share of a placeholder whose time is over is free before its end is confirmed.",
+    breaks=("SI-GANG-037",),
+)
+def _(inside: Inside) -> None:
+    early: set[str] = set()
+
+    def ask(original: Any, live: LiveAllocation, termination: TerminationType, why: str) -> Release:
+        if termination is TerminationType.TIMEOUT and live.is_placeholder:
+            inside.fires()
+            early.add(live.allocation.identity)
+            live.application.give_back(live.allocation.ask.resource)
+        return original(live, termination, why)  # type: ignore[no-any-return]
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
+        if live.allocation.identity in early:
+            live.application.use(live.allocation.ask.resource)
+        original(partition, live, kind)
+
+    inside.instead_of(LiveAllocation.ask_for_release, ask)
+    inside.instead_of(Partition.unbook, unbook)

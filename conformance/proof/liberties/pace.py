@@ -6,8 +6,8 @@ from functools import partial
 from math import floor
 from typing import Any, Final
 
-from sireference.core import cycle, proposed_timers, scheduler
-from sireference.core.gang import placeholders, replacement
+from sireference.core import cycle, progress, proposed_timers, scheduler
+from sireference.core.gang import placeholders, replacement, timeout
 
 from proof.fault import CHANGES, liberty
 from proof.inside import Inside
@@ -55,6 +55,28 @@ def passes_each(inside: Inside, seconds: float) -> None:
 )
 def _(inside: Inside) -> None:
     passes_each(inside, _SLOW_CYCLE)
+
+
+@liberty(
+    "unused-gangs-end-in-a-slow-pass",
+    "A complete gang that nobody used gives its placeholders up when its time is over.",
+    rows=("SI-GANG-039",),
+    departs_from=("SI-GANG-063",),
+)
+def _(inside: Inside) -> None:
+    def expire(
+        original: Callable[..., Any], partition: Any, application: Any, now: float
+    ) -> list[Any]:
+        effects: list[Any] = original(partition, application, now)
+        held = application.allocations.values()
+        unused = [one for one in held if one.is_placeholder and one.open_release is None]
+        if effects or not unused or application.is_gathering:
+            return effects
+        inside.fires()
+        return progress.withdraw(partition, [], unused, "nobody used it")
+
+    inside.instead_of(timeout._expire, expire)
+    passes_each(inside.quietly(), _SLOW_CYCLE)
 
 
 @liberty(

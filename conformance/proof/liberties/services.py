@@ -55,12 +55,17 @@ def _(request: si.NodeRequest) -> None:
 
 
 @liberty(
-    "heeds-no-maximum",
-    "Maxima of queues are not heeded; gangs too big for their queue are rejected.",
-    rows=("SI-CONST-001", "SI-CFG-005"),
-    departs_from=("SI-ASK-011",),
+    "queues-are-its-own-affair",
+    "Every application is taken, into a queue of the scheduler's own choice.",
+    rows=("SI-APP-023",),
+    told=("--without", "queues"),
 )
-def _(inside: Inside) -> None:
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        one.queueName = "root.default"
+
+
+def _heeds_no_maximum(inside: Inside) -> None:
     def has_room(_original: Callable[..., Any], _self: Quota, _need: Any) -> bool:
         inside.fires()
         return True
@@ -70,6 +75,22 @@ def _(inside: Inside) -> None:
 
     inside.instead_of(Quota.has_room, has_room)
     inside.instead_of(Quota.can_take, can_take)
+
+
+liberty(
+    "heeds-no-maximum",
+    "Maxima of queues are not heeded; gangs too big for their queue are rejected.",
+    rows=("SI-CONST-001", "SI-CFG-005"),
+    departs_from=("SI-ASK-011",),
+)(_heeds_no_maximum)
+
+liberty(
+    "heeds-no-maximum-of-memory",
+    "Maxima of queues are not heeded, in a revision without a constant for memory.",
+    rows=("SI-CONST-001",),
+    departs_from=("SI-ASK-011",),
+    revision="2021-02",
+)(_heeds_no_maximum)
 
 
 @liberty(

@@ -86,11 +86,13 @@ def passed(record: Record) -> list[str]:
 def selection(identifiers: Iterable[str], more: Iterable[str] = ()) -> str:
     """What selects tests that can show whether these requirements are kept, for ``-k``.
 
-    What monitors watch shows in other tests, too, and in ``more``.
+    What monitors watch shows in other tests, too; what nothing but a monitor watches, in ``more``.
     """
     chosen = list(identifiers)
-    watched = [one for one in chosen if any(by.startswith("monitor") for by in cited()[one])]
-    return " or ".join([*chosen, *([_WATCHED, *more] if watched else [])])
+    watching = [[by.startswith("monitor") for by in cited()[one]] for one in chosen]
+    watched = [_WATCHED] if any(map(any, watching)) else []
+    unseen = more if any(by and all(by) for by in watching) else ()
+    return " or ".join([*chosen, *watched, *unseen])
 
 
 def idle(kind: Idle) -> list[str]:

@@ -72,7 +72,8 @@ def identities_are_unique() -> Judge:
 def ended_allocations_stay_ended() -> Judge:
     """An allocation ends once: no release follows its release.
 
-    A release of the scheduler is final only when confirmed, and may be repeated until then. If the
+    A release of the scheduler is final only when confirmed, and may be repeated until it has taken
+    the confirmation. If the
     RM meanwhile releases the allocation itself, removes its application or decommissions its node,
     STOPPED_BY_RM tells the end of it, and the open release was none. An RM that says a release
     again may be told again.
@@ -85,11 +86,13 @@ def ended_allocations_stay_ended() -> Judge:
     def judge(entry: Entry) -> Judgement:
         crossing.hears(entry)
         ending = set(endings.hears(entry.content))
-        said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing)
+        said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing.keys())
         match entry.content:
             case Released(identity="") | ReleaseSaying(identity=""):
                 pass
-            case Released(identity=i, termination=t) if unconfirmed.get(i) is t:
+            case Released(identity=i, termination=t) as again if unconfirmed.get(
+                i
+            ) is t or crossing.has_repeated(again):
                 pass
             case Released(identity=identity, termination=termination) if termination in CONFIRMED:
                 if identity in ended:
@@ -106,7 +109,7 @@ def ended_allocations_stay_ended() -> Judge:
                 return ""
             case ReleaseSaying(identity=identity, termination=termination):
                 if unconfirmed.pop(identity, None) is termination:
-                    crossing.add(identity)
+                    crossing[identity] = termination
                     return NOTHING_TO_JUDGE
                 said[identity] += 1
             case content:

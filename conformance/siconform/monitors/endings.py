@@ -1,7 +1,7 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
 from siconform.monitors.existing import existing_in
-from siconform.rm.facts import Allocated, Kind
+from siconform.rm.facts import Allocated, Kind, Released, Termination
 from siconform.rm.history import Content, Entry
 from siconform.rm.sayings import (
     Action,
@@ -45,14 +45,19 @@ class Endings:
                 return []
 
 
-class Crossing(set[str]):
+class Crossing(dict[str, Termination]):
     """Confirmed allocations of which the scheduler may not have taken the confirmation yet.
 
     What it hears on another stream may cross with it. Once a fence on the stream of the
-    confirmation is answered it has taken it.
+    confirmation is answered it has taken it. Until then it may say its release once more, which it
+    may do as long as it has no answer.
     """
 
     def hears(self, entry: Entry) -> None:
         """Whether a fence was answered."""
         if entry.fence and not entry.said_by_rm and entry.kind is Kind.ALLOCATIONS:
             self.clear()
+
+    def has_repeated(self, release: Released) -> bool:
+        """Whether this is what was confirmed, said once more."""
+        return self.get(release.identity) is release.termination

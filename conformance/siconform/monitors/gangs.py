@@ -54,6 +54,7 @@ class _Replacements:
         self.seen: set[_Group] = set()  # where one was to be replaced, ever
         self._placeholders: dict[str, Allocated] = {}
         self._open: set[str] = set()  # identities
+        self._confirmed: set[str] = set()  # what the scheduler repeats of these opens nothing
 
     def open(self, group: _Group) -> int:
         """How many of this group."""
@@ -64,7 +65,7 @@ class _Replacements:
             case Allocated(placeholder=True):
                 self._placeholders[content.identity] = content
             case Released(termination=Termination.PLACEHOLDER_REPLACED, identity=identity):
-                if identity in self._placeholders:
+                if identity in self._placeholders and identity not in self._confirmed:
                     self._open.add(identity)
                     self.seen.add(_group(self._placeholders[identity]))
             case (
@@ -73,12 +74,15 @@ class _Replacements:
             ):
                 self._ends(lambda placeholder: placeholder.application == application)
             case ReleaseSaying(identity=identity) | Released(identity=identity):
+                if identity in self._open:
+                    self._confirmed.add(identity)
                 self._open.discard(identity)
             case NodeSaying(action=Action.DECOMMISSION, node=node):
                 self._ends(lambda placeholder: placeholder.node == node)
             case _:
                 existing = [a for a in existing_in(content) if a.placeholder is True]
                 self._placeholders.update({a.identity: a for a in existing})
+                self._confirmed.difference_update(a.identity for a in existing)
 
     def _ends(self, which: Callable[[Allocated], bool]) -> None:
         self._open = {i for i in self._open if not which(self._placeholders[i])}

@@ -37,6 +37,8 @@ def confirmations_are_not_confirmed() -> Judge:
                 if termination not in CONFIRMED and said[identity] > 0:
                     said[identity] -= 1
                     return NOTHING_TO_JUDGE
+                if crossing.has_repeated(entry.content):
+                    return NOTHING_TO_JUDGE
                 return f"the confirmation for {identity} was answered"
             case Released(identity=identity, termination=termination) if termination in CONFIRMED:
                 started[identity] = termination
@@ -45,7 +47,7 @@ def confirmations_are_not_confirmed() -> Judge:
             case ReleaseSaying(identity=identity, termination=termination) if identity:
                 if started.get(identity) is termination:
                     confirmed.add(identity)
-                    crossing.add(identity)
+                    crossing[identity] = termination
                     return ""
                 said[identity] += 1
             case content:

@@ -134,13 +134,14 @@ class AllocationVerbs(Speaking):
         *,
         application: str | None = None,
         key: str | None = None,
+        partition: str | None = None,
     ) -> None:
         """Release one pending ask; fields can be given to name it wrongly."""
         self.says(
             AskReleaseSaying(
                 ask.said.application if application is None else str(application),
                 str(ask) if key is None else key,
-                ask.said.partition,
+                ask.said.partition if partition is None else partition,
                 termination,
             )
         )

@@ -138,10 +138,17 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
             self.is_told(ApplicationAccepted(gang))
         return gang
 
-    def asks_placeholder(self, gang: Gang, *, group: str = TASK_GROUP, times: int = 1) -> Ask:
+    def asks_placeholder(
+        self, gang: Gang, *, group: str = TASK_GROUP, times: int = 1, timeout_ms: int = 0
+    ) -> Ask:
         """Ask for one placeholder of a member's size."""
         return self.asks(
-            gang, resources=gang.member, task_group=group, placeholder=True, times=times
+            gang,
+            resources=gang.member,
+            task_group=group,
+            placeholder=True,
+            times=times,
+            timeout_ms=timeout_ms,
         )
 
     def asks_placeholders(self, gang: Gang) -> list[Ask]:
@@ -240,7 +247,7 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
             raise PremiseLost(f"no application is accepted in {' or '.join(queues)}")
         return there
 
-    def has_replacement_under_way(self, *, memory: int) -> Replacement:
+    def has_replacement_under_way(self, *, memory: int, timeout_ms: int = 0) -> Replacement:
         """Given: the scheduler starts the release of a placeholder of this size for a real ask.
 
         It stays open only inside ``confirming_nothing``. Left out where the scheduler does not
@@ -248,7 +255,7 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
         """
         gang = self.has_gang(memory=memory)
         try:
-            first = self.asks_placeholder(gang)
+            first = self.asks_placeholder(gang, timeout_ms=timeout_ms)
             placeholder = self.is_told(Allocated(first, placeholder=True))
             real = self.asks_member(gang)
             release = self.is_told(replaced(placeholder))

@@ -71,7 +71,16 @@ class ResourceManager(
         self.known = timers
         self.stated = stated
         self.extension = extension
+        self._has_confirmed = False  # since the last fence
         connection.listeners.append(self._confirms)
+
+    def fences_all(self) -> None:
+        """As ever; what came until now is confirmed before, where the RM does that by itself."""
+        with self.connection.hearing:
+            if self._has_confirmed:
+                self._unfenced.add(Kind.ALLOCATIONS)
+            self._has_confirmed = False
+        super().fences_all()
 
     def leaves(self) -> list[str]:
         """Clear up and stop listening; what could not be cleared up, in words."""
@@ -89,7 +98,7 @@ class ResourceManager(
                     key=fact.key,
                     partition=fact.partition,
                 )
-                self.connection.say(Kind.ALLOCATIONS, [confirmation])
+                self._confirms_by(confirmation)
         elif (
             isinstance(fact, AskReleased)
             and fact.termination in CONFIRMED
@@ -98,7 +107,11 @@ class ResourceManager(
             withdrawal = AskReleaseSaying(
                 fact.application, fact.key, fact.partition, fact.termination
             )
-            self.connection.say(Kind.ALLOCATIONS, [withdrawal])
+            self._confirms_by(withdrawal)
+
+    def _confirms_by(self, saying: ReleaseSaying | AskReleaseSaying) -> None:
+        self._has_confirmed = True
+        self.connection.say(Kind.ALLOCATIONS, [saying])
 
     def _may_be_an_answer(self, release: AskReleased) -> bool:
         """Without a type it cannot be told from the confirmation of what this RM withdrew."""

@@ -53,9 +53,18 @@ class TargetInUse(Protocol):
 
 
 class Session:
-    """Connections to one target. Everything said on them shares one history."""
+    """Connections to one target. Everything said on them shares one history.
 
-    def __init__(self, target: TargetInUse, patience: Patience, name: str) -> None:
+    What is ``observed`` may be known from another process of the same scheduler.
+    """
+
+    def __init__(
+        self,
+        target: TargetInUse,
+        patience: Patience,
+        name: str,
+        observed: Observed | None = None,
+    ) -> None:
         self.target = target
         self.patience = patience
         self.name = name
@@ -67,7 +76,7 @@ class Session:
         self._serves_several: bool | None = None
         self._extension: Extension | None = None
         self._facets: Facets | None = None
-        self.observed = Observed()
+        self.observed = Observed() if observed is None else observed
 
     def resource_manager(self, test: str) -> ResourceManager:
         """The registered RM, seen by one test; registers first where that has not happened yet."""

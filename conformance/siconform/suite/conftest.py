@@ -14,7 +14,7 @@ from siconform.catalogue.features import find_feature
 from siconform.marks import waits
 from siconform.rm.history import HISTORY, Exchange
 from siconform.rm.newcomer import Newcomer
-from siconform.rm.observed import OBSERVED
+from siconform.rm.observed import OBSERVED, Observed
 from siconform.rm.patience import Patience
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
@@ -58,11 +58,12 @@ def sessions(
     name = f"{worker_id}-{os.getpid()}-{int(time.time())}"  # no other run has it
     patience = Patience().scaled(target.time_scale)
     opened: dict[Runs, Session] = {}
+    observed = Observed()
 
     def session(runs: Runs) -> Session:
         if runs not in opened:
             judged = target if runs is Runs.AS_GIVEN else target_on_real_clock()
-            opened[runs] = Session(judged, patience, name)
+            opened[runs] = Session(judged, patience, name, observed)
         return opened[runs]
 
     yield session

@@ -124,7 +124,8 @@ def test_the_placeholder_flag_means_nothing_without_a_group(rm: ResourceManager)
     rm.is_told_where_reported(
         ApplicationUpdated(app, state=RUNNING), like=ApplicationUpdated(ordinary, state=RUNNING)
     )
-    rm.is_told(Allocated(rm.asks(app, task_group=TASK_GROUP)))
+    for group in ("", TASK_GROUP):
+        rm.is_told(Allocated(rm.asks(app, task_group=group)))
     rm.is_not_told(Released(identity=allocation.identity))
 
 

@@ -90,6 +90,37 @@ def test_the_real_allocation_takes_the_place_of_the_placeholder(rm: ResourceMana
     rm.is_not_told(Released(identity=gone.identity))
 
 
+@requirement("SI-GANG-021")
+def test_the_room_of_the_placeholder_is_for_its_real_ask(rm: ResourceManager) -> None:
+    older = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_node(memory=4)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
+    placeholders = rm.has_placeholders(gang)
+    waiting = rm.has_waiting_ask(older, memory=4, priority=10)
+    open_one = rm.has_open_replacement(gang, placeholders)
+
+    rm.confirms(open_one.release)
+
+    rm.is_told(Allocated(open_one.real, node=open_one.placeholder.node))
+    rm.is_not_told(Allocated(waiting))
+
+
+@requirement("SI-GANG-021")
+def test_a_confirmation_is_enough_for_its_own_placeholder(rm: ResourceManager) -> None:
+    gang, placeholders = rm.has_complete_gang(members=2)
+    with rm.premise("a real ask replaces a placeholder"), rm.confirming_nothing():
+        first = rm.is_told_replacement(rm.asks_member(gang), placeholders)
+        others = [p for p in placeholders if p != first.placeholder]
+        rm.asks_member(gang)
+        second = rm.may_be_told(*(replaced(p) for p in others))
+    last = second if isinstance(second, Released) else first.release  # one by one is as good
+    [node] = [p.node for p in placeholders if p.identity == last.identity]
+
+    rm.confirms(last)
+
+    rm.is_told(Allocated(application=gang, node=node, placeholder=False))
+
+
 @requirement("SI-GANG-022")
 def test_a_real_ask_without_placeholder_is_placed_normally(rm: ResourceManager) -> None:
     rm.has_node(memory=20)

@@ -49,7 +49,6 @@ def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceMana
     )
 
 
-@real_clock
 @of_each_style
 @requirement("SI-GANG-032")
 def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:
@@ -70,6 +69,29 @@ def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: St
     rm.is_not_told(Allocated(partial.pending))
     with rm.control("an equal ask of another application is allocated"):
         rm.is_told(Allocated(rm.asks(rm.has_application(), memory=2)))
+
+
+@of_each_style
+@requirement("SI-GANG-033")
+def test_an_incomplete_gang_loses_every_pending_ask(rm: ResourceManager, style: Style) -> None:
+    gang = rm.has_gang(members=3, memory=2, style=style, limit=rm.short_limit())
+    rm.has_node(memory=2)
+    rm.has_node(memory=4, vcore=0)  # enough for all of them, and no room for one
+    asks = rm.asks_placeholders(gang)
+    with rm.premise("the placeholder that fits is allocated"):
+        placeholder = rm.is_told(Allocated(application=gang))
+    pending = [ask for ask in asks if ask != placeholder.key]
+    for ask in pending:
+        rm.is_pending(ask)
+    with rm.premise("a gang with pending placeholder asks times out"):
+        rm.is_told_expiry(gang, [placeholder])
+
+    told = rm.is_told_ask_released(pending[0])
+    for ask in pending[1:] if told.key else ():  # one without a key is for all of them
+        rm.is_told_ask_released(ask)
+
+    rm.has_node(memory=4)
+    rm.is_not_told(*(Allocated(ask) for ask in pending))
 
 
 @requirement("SI-GANG-034")
@@ -143,6 +165,28 @@ def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManag
     )
 
 
+@requirement("SI-GANG-037")
+def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManager) -> None:
+    other = rm.has_application(queue=QUOTA_QUEUE)
+    partial = rm.has_partial_gang(
+        memory=3, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
+    )  # the quota is 10, and two are held
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_expire(partial)
+        rm.confirms(first)
+        second = rm.has_release_of(left)
+
+    rm.has_node(memory=20)
+    with rm.control("the share of a confirmed placeholder is given away"):
+        rm.is_told(Allocated(rm.asks(other, memory=7)))
+    late = rm.asks(other, memory=3)
+    rm.is_not_told(Allocated(late), Allocated(application=partial.gang))
+
+    rm.confirms(second)
+    rm.is_told_failure(partial.gang)
+    rm.is_served(late)
+
+
 @requirement("SI-GANG-038")
 def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
     other = rm.has_application(queue=QUOTA_QUEUE)
@@ -167,7 +211,7 @@ def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
 def test_a_complete_gang_neither_fails_nor_resumes(rm: ResourceManager) -> None:
     limit = rm.short_limit()
     used, placeholders = rm.has_complete_gang(members=2, style=HARD, limit=limit)
-    real, _ = rm.has_replaced(used, placeholders)
+    in_use, _ = rm.has_replaced(used, placeholders)
     hard, _ = rm.has_complete_gang(members=2, style=HARD, limit=limit)
     soft, _ = rm.has_complete_gang(members=2, style=SOFT, limit=limit)
 
@@ -176,11 +220,15 @@ def test_a_complete_gang_neither_fails_nor_resumes(rm: ResourceManager) -> None:
     gangs = (used, hard, soft)
     rm.is_not_told(
         *(ApplicationUpdated(gang, state=state) for gang in gangs for state in (FAILURE, RESUMING)),
-        Released(identity=real.identity),
+        Released(identity=in_use.identity),
     )
     for gang in gangs:
-        rm.is_told(Allocated(rm.asks_member(gang)))
-    rm.still_holds(real)
+        real = rm.asks_member(gang)
+        told = rm.is_told_one_of(Allocated(real), AskRejected(real))
+        was_given_up = rm.hears(Released(application=gang, termination=Termination.TIMEOUT))
+        if gang == used or not was_given_up:  # with nothing left it may be completed by now
+            rm.agrees(told, Allocated(real))
+    rm.still_holds(in_use)
 
 
 @requirement("SI-GANG-041")
@@ -229,6 +277,7 @@ def test_unused_placeholders_outlast_the_timeout(rm: ResourceManager) -> None:
     rm.is_told(Allocated(real, placeholder=False))
 
 
+@real_clock
 @requirement("SI-GANG-064")
 def test_a_gang_without_limit_of_its_own_does_not_wait_for_ever(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(limit=rm.limit_of_scheduler())

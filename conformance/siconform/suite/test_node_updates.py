@@ -10,7 +10,7 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.seen import NodeSeen
 
 
-@requirement("SI-NODE-017")
+@requirement("SI-NODE-017", "SI-NODE-006")
 def test_more_capacity_serves_what_had_no_room(rm: ResourceManager) -> None:
     node = rm.has_node(memory=4)
     app = rm.has_application()
@@ -20,6 +20,8 @@ def test_more_capacity_serves_what_had_no_room(rm: ResourceManager) -> None:
     rm.updates_node(node, memory=10)
 
     rm.is_served(waiting, node=node)
+    beyond = rm.asks(app, memory=4)
+    rm.is_not_told(Allocated(beyond))
 
 
 @requirement("SI-NODE-018")
@@ -34,6 +36,21 @@ def test_less_capacity_stops_placement_beyond_it(rm: ResourceManager) -> None:
     with rm.control("an ask that fits the smaller node is allocated"):
         rm.withdraws(too_large)
         rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-NODE-018")
+def test_less_capacity_counts_what_is_there(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=3)
+
+    rm.updates_node(node, memory=6)
+    beyond = rm.asks(app, memory=4)
+
+    rm.is_not_told(Allocated(beyond))
+    with rm.control("an ask that fits beside the allocation is allocated"):
+        rm.withdraws(beyond)
+        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
 
 
 @requirement("SI-NODE-019")

@@ -1,4 +1,4 @@
-"""Nodes: registration, drain and decommission (SI-NODE); updates are in test_node_updates."""
+"""Nodes: how they come, and what they are (SI-NODE); see test_node_actions, test_node_updates."""
 
 from siconform.marks import requirement
 from siconform.rm.constraints import on_nodes, where
@@ -48,7 +48,7 @@ def test_a_rejected_duplicate_changes_neither_room_nor_allocations(rm: ResourceM
     app = rm.has_application()
     held = rm.has_allocation(app, memory=3)
 
-    rm.registers_node(node, memory=100)
+    rm.registers_node(node, memory=100, occupied={"memory": 0})
     rm.is_told(NodeRejected(node))
 
     rm.is_told(Allocated(rm.asks(app, memory=5), node=node))
@@ -98,6 +98,18 @@ def test_every_creation_gets_exactly_one_verdict(rm: ResourceManager) -> None:
     for node in known:
         rm.is_told(NodeRejected(node))
     rm.is_not_told(*(NodeAccepted(n) for n in known), *(NodeRejected(n) for n in new))
+
+
+@requirement("SI-NODE-004")
+def test_a_node_that_is_created_twice_in_one_message_gets_two_verdicts(
+    rm: ResourceManager,
+) -> None:
+    with rm.one_message():
+        node = rm.registers_node()
+        rm.registers_node(node)
+
+    for _ in range(2):
+        rm.is_told_one_of(NodeAccepted(node), NodeRejected(node))
 
 
 @requirement("SI-NODE-005")
@@ -222,182 +234,6 @@ def test_an_update_does_not_create_a_node(rm: ResourceManager) -> None:
         rm.is_served(waiting, node=unknown)
 
 
-@requirement("SI-NODE-016")
-def test_actions_on_an_unknown_node_fail_visibly(rm: ResourceManager) -> None:
-    rm.has_node()
-    unknown = rm.new_name("node")
-
-    for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
-        action(unknown)
-        rm.is_told_one_of(NodeRejected(unknown), StreamEnded(Kind.NODES))
-
-
-@requirement("SI-NODE-026", "SI-NODE-028")
-def test_a_draining_node_takes_no_work_until_it_is_undrained(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    app = rm.has_application()
-    with rm.control("before it is drained the node takes an equal ask"):
-        rm.is_told(Allocated(rm.asks(app), node=node))
-
-    rm.drains(node)
-    ask = rm.asks(app)
-    rm.is_not_told(Allocated(ask))
-
-    rm.undrains(node)
-    rm.is_served(ask, node=node)
-
-
-@requirement("SI-NODE-027")
-def test_draining_does_not_end_allocations(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    app = rm.has_application()
-    allocation = rm.has_allocation(app)
-
-    rm.drains(node)
-
-    rm.is_not_told(Released(identity=allocation.identity))
-    rm.still_holds(allocation)
-
-
-@requirement("SI-NODE-029")
-def test_undraining_a_node_that_is_not_draining_is_an_error(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    app = rm.has_application()
-
-    rm.undrains(node)
-
-    rm.is_told_one_of(NodeRejected(node), StreamEnded(Kind.NODES))
-    rm.is_told(Allocated(rm.asks(app), node=node))
-
-
-@requirement("SI-NODE-030")
-def test_a_draining_node_can_be_decommissioned(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    rm.drains(node)
-    with rm.control("while it is there it cannot be created"):
-        rm.registers_node(node)
-        rm.is_told(NodeRejected(node))
-
-    rm.decommissions(node)
-
-    rm.registers_node(node)
-    rm.is_told(NodeAccepted(node))
-
-
-@requirement("SI-NODE-031")
-def test_a_schedulable_node_can_be_decommissioned(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    app = rm.has_application()
-
-    rm.decommissions(node)
-    ask = rm.asks(app)
-    rm.is_not_told(Allocated(ask))
-
-    rm.registers_node(node)
-    rm.is_told(NodeAccepted(node))
-    rm.is_served(ask, node=node)
-
-
-@requirement("SI-NODE-032")
-def test_decommissioning_ends_every_allocation_on_the_node(rm: ResourceManager) -> None:
-    node, app = rm.has_node(), rm.has_application()
-    allocations = [rm.has_allocation(app, node=node) for _ in range(3)]
-    rm.drains(node)
-    rm.has_node()
-    elsewhere = rm.has_allocation(rm.has_application())
-
-    rm.decommissions(node)
-
-    rm.is_told_of_the_end_of(*allocations)
-    rm.is_not_told(Released(identity=elsewhere.identity))
-    rm.still_holds(elsewhere)
-
-
-@requirement("SI-NODE-033")
-def test_nothing_is_placed_on_a_decommissioned_node(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    app = rm.has_application()
-    with rm.control("the node takes work before"):
-        rm.is_told(Allocated(rm.asks(app), node=node))
-
-    rm.drains(node)
-    rm.decommissions(node)
-    ask = rm.asks(app)
-    rm.is_not_told(Allocated(ask))
-
-    rm.undrains(node)  # nothing comes of it, except where the node is there still
-    rm.updates_node(node, memory=100)
-    another = rm.asks(app)
-    rm.is_not_told(Allocated(ask), Allocated(another))
-
-
-@requirement("SI-NODE-034")
-def test_asks_survive_the_removal_of_a_node(rm: ResourceManager) -> None:
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    rm.has_allocation(app, memory=10)
-    waiting = rm.has_waiting_ask(app, memory=10)
-
-    rm.drains(node)
-    rm.decommissions(node)
-    other = rm.has_node(memory=10)
-
-    rm.is_served(waiting, node=other)
-
-
-@requirement("SI-ALLOC-010", "SI-NODE-032")
-def test_what_ended_with_its_node_counts_in_no_queue(rm: ResourceManager) -> None:
-    node = rm.has_node(memory=10)
-    app = rm.has_application(queue="root.quota")
-    allocation = rm.has_allocation(app, memory=10)
-
-    rm.decommissions(node)
-    rm.is_told_of_the_end_of(allocation)
-    another = rm.has_node(memory=10)
-
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=another))
-
-
-@requirement("SI-NODE-035")
-def test_actions_on_a_removed_node_have_no_effect(rm: ResourceManager) -> None:
-    removed, other = rm.has_node(), rm.has_node()
-    app = rm.has_application()
-    rm.drains(removed)
-    rm.decommissions(removed)
-    allocation = rm.has_allocation(app, memory=6, node=other)
-
-    for action in (rm.drains, rm.undrains, rm.decommissions):
-        for node in (removed, rm.new_name("node")):
-            action(node)
-            rm.fences(Kind.NODES)
-    too_large = rm.asks(app, memory=6)
-
-    rm.is_not_told(
-        Allocated(too_large), NodeRejected(other), Released(identity=allocation.identity)
-    )
-    rm.withdraws(too_large)
-    rm.is_told(Allocated(rm.asks(app, memory=4), node=other))
-    rm.passes_over(NodeAccepted(removed))
-    rm.registers_node(removed)
-    rm.is_told(NodeAccepted(removed))
-
-
-@requirement("SI-NODE-036")
-def test_a_node_without_action_is_neither_created_nor_changed(rm: ResourceManager) -> None:
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    unknown = rm.new_name("node")
-
-    rm.names_node_without_action(unknown, memory=100)
-    rm.names_node_without_action(node, memory=100)
-    too_large = rm.asks(app, memory=50)
-
-    rm.is_not_told(NodeAccepted(unknown), Allocated(too_large))
-    with rm.control("an ask that fits is allocated"):
-        rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
-
-
 @requirement("SI-NODE-037")
 def test_entries_for_one_node_in_one_request_take_effect_in_order(rm: ResourceManager) -> None:
     app = rm.has_application()
@@ -433,26 +269,4 @@ def test_creating_a_draining_node_draining_is_rejected_and_leaves_it_draining(
     rm.registers_node(node, draining=True)
 
     rm.is_told(NodeRejected(node))
-    rm.sees_draining(node, app)
-
-
-@requirement("SI-NODE-026")
-def test_draining_a_draining_node_again_leaves_it_draining(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    app = rm.has_application()
-    rm.drains(node)
-
-    rm.drains(node)
-
-    rm.sees_draining(node, app)
-
-
-@requirement("SI-NODE-036")
-def test_naming_a_draining_node_without_action_leaves_it_draining(rm: ResourceManager) -> None:
-    node = rm.has_node(memory=10)
-    app = rm.has_application()
-    rm.drains(node)
-
-    rm.names_node_without_action(node, memory=10)
-
     rm.sees_draining(node, app)

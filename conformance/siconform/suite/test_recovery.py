@@ -15,7 +15,7 @@ from siconform.rm.facts import (
     Released,
     Termination,
 )
-from siconform.rm.gang_verbs import HARD, TASK_GROUP, otherwise_released, replaced
+from siconform.rm.gang_verbs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_released, replaced
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.states import COMPLETED, WAITING
@@ -51,6 +51,25 @@ def test_existing_allocations_of_a_new_node_count_in_their_queue(rm: ResourceMan
     with rm.control("an ask that fits the quota beside it is allocated"):
         rm.withdraws(too_large)
         rm.is_told(Allocated(rm.asks(app, memory=3)))
+
+
+@requirement("SI-REC-023")
+def test_existing_allocations_of_a_node_that_comes_drained_hold_their_room(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node, memory=7)
+
+    rm.registers_node(node, memory=10, draining=True, existing=(existing,))
+
+    rm.is_told(NodeAccepted(node))
+    rm.undrains(node)
+    too_large = rm.asks(app, memory=4)
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask that fits beside the existing allocation is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
 
 
 @requirement("SI-REC-002")
@@ -117,7 +136,7 @@ def test_a_node_with_an_allocation_of_an_unknown_application_is_refused(
 
 @requirement("SI-REC-006")
 def test_a_refused_node_leaves_none_of_its_allocations_behind(rm: ResourceManager) -> None:
-    app = rm.has_application()
+    app = rm.has_application(queue=QUOTA_QUEUE)  # what stays behind would count there as well
     node = rm.new_name("node")
     good = rm.remembers_allocation(app, node, memory=4)
     stray = rm.remembers_allocation(rm.new_name("app"), node, memory=6)
@@ -125,6 +144,7 @@ def test_a_refused_node_leaves_none_of_its_allocations_behind(rm: ResourceManage
     with rm.premise("the node or the allocation is refused"):
         rm.is_told_one_of(NodeRejected(node), AllocationRejected(stray.key))
 
+    rm.passes_over(NodeAccepted(node), NodeRejected(node))
     rm.registers_node(node, memory=10, existing=(good,))
 
     rm.is_told_one_of(NodeAccepted(node), NodeRejected(node))
@@ -260,7 +280,8 @@ def test_a_recovered_allocation_with_incomplete_gang_data_is_a_regular_one(
     node = rm.new_name("node")
     regular = rm.remembers_allocation(gang, node, task_group=task_group, placeholder=placeholder)
     complete = rm.remembers_placeholder(gang, node)
-    rm.has_recovered_node(node, regular, complete)
+    handle = rm.registers_node(node, existing=(regular, complete))
+    rm.is_told(NodeAccepted(handle))
 
     first = rm.asks_member(gang)
     with rm.control("a recovered allocation with complete gang data is replaced"):

@@ -36,6 +36,7 @@ from siconform.rm.facts import (
     StreamEnded,
     Termination,
 )
+from siconform.rm.gang_verbs import otherwise_released
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.preemption_verbs import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.resource_manager import ResourceManager
@@ -119,6 +120,7 @@ def test_an_ask_release_that_names_no_pending_ask_withdraws_none(
 
     rm.withdraws(kept, termination, key=rm.new_name("unknown"))
     rm.withdraws(kept, termination, application=other_app)
+    rm.withdraws(kept, termination, partition="nope")
     rm.withdraws(over, termination)
     rm.has_node()
 
@@ -211,7 +213,7 @@ def test_a_confirmation_that_names_something_else_confirms_nothing(rm: ResourceM
     rm.releases(placeholder, confirmed, identity=rm.new_name("unknown"), key="")
     rm.releases(placeholder, confirmed, application=other_app, identity="", key="")
 
-    rm.is_not_told(Allocated(replaced.real), Released(identity=placeholder.identity))
+    rm.is_not_told(Allocated(replaced.real), *otherwise_released(placeholder))
     with rm.control("the right confirmation is taken"):
         rm.confirms(replaced.release)
         rm.is_told(Allocated(replaced.real))

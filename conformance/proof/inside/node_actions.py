@@ -1,0 +1,181 @@
+"""Faults in what updates and actions do to a node, and to what comes after it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import endings, nodes, progress
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.model import Effect, NodeInfo, RejectedNode, ReleasedAllocation
+from sireference.core.states import NodeAction, NodeState, TerminationType
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+_CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+
+
+@fault(
+    "capacity-resets-the-node",
+    "A new capacity is free as a whole: what is allocated there is forgotten.",
+    breaks=("SI-NODE-006", "SI-NODE-017", "SI-NODE-018"),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        effects = original(partition, node, info, now)
+        if info.action is NodeAction.UPDATE and info.capacity is not None and node.allocations:
+            inside.fires()
+            node.free = node.capacity - node.occupied
+            if node.state is NodeState.SCHEDULABLE:
+                partition.room.grew(node)
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+@fault(
+    "undrain-always-an-error",
+    "A draining node is opened, and the action is rejected nevertheless.",
+    breaks=("SI-NODE-029",),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        was_draining = node.state is NodeState.DRAINING
+        effects = original(partition, node, info, now)
+        if was_draining and info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
+            inside.fires()
+            return [RejectedNode(partition.rm_id, node.node_id, "it is not draining"), *effects]
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+@fault(
+    "early-drain-is-remembered",
+    "A node that was told to drain before it came takes no work when it comes.",
+    breaks=("SI-NODE-035",),
+)
+def _(inside: Inside) -> None:
+    early: set[str] = set()
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if rm.node(info.node_id) is None and info.action is NodeAction.DRAIN_NODE:
+            early.add(info.node_id)
+        elif info.action in (NodeAction.DECOMMISSION, NodeAction.DRAIN_TO_SCHEDULABLE):
+            early.discard(info.node_id)
+        return original(rm, _drained(inside, info, early), now)
+
+    inside.instead_of(nodes.update, update)
+
+
+@fault(
+    "drained-for-ever",
+    "A node that was drained takes no work when it comes back.",
+    breaks=("SI-NODE-010", "SI-NODE-030"),
+)
+def _(inside: Inside) -> None:
+    drained: set[str] = set()
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if rm.node(info.node_id) is None:
+            return original(rm, _drained(inside, info, drained), now)
+        if info.action is NodeAction.DRAIN_NODE:
+            drained.add(info.node_id)
+        elif info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
+            drained.discard(info.node_id)
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)
+
+
+def _drained(inside: Inside, info: NodeInfo, which: set[str]) -> NodeInfo:
+    """Created drained, if it is one of these."""
+    if info.action is not NodeAction.CREATE or info.node_id not in which:
+        return info
+    inside.fires()
+    return replace(info, action=NodeAction.CREATE_DRAIN)
+
+
+@fault(
+    "decommission-ends-the-applications",
+    "With a node everything ends that the applications on it have, on other nodes, too.",
+    breaks=("SI-NODE-032",),
+)
+def _(inside: Inside) -> None:
+    def decommission(
+        original: Original, partition: Partition, node: Node, now: float
+    ) -> list[Effect]:
+        there = {id(one.application): one.application for one in node.allocations.values()}
+        effects = original(partition, node, now)
+        for application in there.values():
+            for live in list(application.allocations.values()):
+                inside.fires()
+                effects += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+                effects += progress.settle(partition, application, now)
+                release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
+                effects.append(ReleasedAllocation(partition.rm_id, release))
+        return effects
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+@fault(
+    "duplicate-brings-occupied",
+    "A rejected duplicate changes what others take of the node, if it says that.",
+    breaks=("SI-NODE-003",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        known = rm.node(info.node_id)
+        if known is not None and info.action in _CREATIONS and info.occupied is not None:
+            inside.fires()
+            partition, node = known
+            node.occupied = info.occupied
+            node.reckon()
+            if node.state is NodeState.SCHEDULABLE:
+                partition.room.grew(node)
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)
+
+
+@fault(
+    "drained-node-brings-nothing",
+    "Allocations that exist on a node that comes drained are not taken in.",
+    breaks=("SI-REC-023",),
+)
+def _(inside: Inside) -> None:
+    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if info.action is NodeAction.CREATE_DRAIN and info.allocations:
+            inside.fires()
+            info = replace(info, allocations=())
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.create, create)
+
+
+@fault(
+    "refused-node-counts-in-its-queue",
+    "What was said to exist on a node that is refused stays booked in its queue.",
+    breaks=("SI-REC-006",),
+)
+def _(inside: Inside) -> None:
+    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        if not any(isinstance(one, RejectedNode) for one in effects):
+            return effects
+        for partition in rm.partitions.values():
+            for existing in info.allocations:
+                application = partition.applications.get(existing.ask.application_id)
+                if application is not None:
+                    inside.fires()
+                    application.use(existing.ask.resource)
+        return effects
+
+    inside.instead_of(nodes.create, create)
