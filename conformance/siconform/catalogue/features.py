@@ -18,6 +18,7 @@ class Feature(StrEnum):
     PLACEMENT_CONSTRAINTS = "placement-constraints"
     PREEMPTION = "preemption"
     QUEUES = "queues"
+    QUOTAS = "quotas"
     RESTART = "restart"
     RM_INSTANCES = "rm-instances"
     SEVERAL_ALLOCATIONS = "several-allocations-an-ask"
@@ -56,6 +57,7 @@ FEATURES: Mapping[str, Offer] = MappingProxyType(
         ),
         Feature.PREEMPTION: Offer("allocations are preempted for other asks"),
         Feature.QUEUES: Offer("the queue configuration the kit sends or documents is in force"),
+        Feature.QUOTAS: Offer("the maxima of queues are heeded"),
         Feature.RESTART: Offer("the kit may restart the target"),
         Feature.RM_INSTANCES: Offer("the RM runs as several instances of one cluster"),
         Feature.SEVERAL_ALLOCATIONS: Offer("an ask may be for several allocations"),

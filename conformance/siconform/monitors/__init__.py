@@ -1,5 +1,7 @@
 """Monitors: safety rules over everything that was said and told, checked after every test."""
 
+from collections.abc import Collection
+
 from siconform.monitors import (
     allocations,
     applications,
@@ -21,6 +23,14 @@ __all__ = ["MONITORS", "Finding", "Monitor", "check"]
 _RULES = (allocations, applications, asks, gangs, nodes, recovery, releases, room, wire)
 
 
-def check(exchange: Exchange) -> list[Finding]:
-    """Run every monitor; only what happened during the test counts, what went before is context."""
-    return reading_of(exchange).findings(exchange.start, exchange.until())
+def check(exchange: Exchange, lacks: Collection[str] = ()) -> list[Finding]:
+    """Run every monitor; only what happened during the test counts, what went before is context.
+
+    Left out is what presupposes a feature that the target ``lacks``.
+    """
+    findings = reading_of(exchange).findings(exchange.start, exchange.until())
+    return [
+        finding
+        for monitor, finding in zip(MONITORS, findings, strict=True)
+        if monitor.presupposes not in lacks
+    ]

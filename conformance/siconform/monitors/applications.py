@@ -128,12 +128,18 @@ def failed_applications_stay_failed() -> Judge:
 
 
 def _last_state(final: State, *besides: State) -> Judge:
-    """Judges what comes after this state, which may itself be told again."""
+    """Judges what comes after this state, which may itself be told again.
+
+    Until an application that is added anew is accepted, its news may be of its former life.
+    """
     reached: set[str] = set()
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case (
+                ApplicationSaying(application=application)
+                | ApplicationAccepted(application=application)
+            ):
                 reached.discard(application)
             case ApplicationUpdated(application=application, state=state):
                 if state == final:

@@ -27,6 +27,7 @@ class Monitor:
     requirements: tuple[str, ...]
     begins: Callable[[], Judge]
     outlives_registrations: bool
+    presupposes: str  # the feature of a target without which it judges nothing, "" for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,13 @@ MONITORS: list[Monitor] = []
 
 
 def monitors(
-    *requirements: str, outlives_registrations: bool = False
+    *requirements: str, outlives_registrations: bool = False, presupposes: str = ""
 ) -> Callable[[Callable[[], Judge]], Callable[[], Judge]]:
     """Declare a function that makes a judge as the monitor of these requirements."""
 
     def declare(begins: Callable[[], Judge]) -> Callable[[], Judge]:
-        MONITORS.append(Monitor(begins.__name__, requirements, begins, outlives_registrations))
+        name = begins.__name__
+        MONITORS.append(Monitor(name, requirements, begins, outlives_registrations, presupposes))
         return begins
 
     return declare

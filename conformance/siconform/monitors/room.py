@@ -9,6 +9,7 @@ beyond the limit is only a SHOULD (SI-REC-013).
 
 from collections.abc import Callable, Iterable, Mapping
 
+from siconform.catalogue.features import Feature
 from siconform.monitors.existing import TakenOver
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors
 from siconform.monitors.quotas import Quotas
@@ -44,13 +45,13 @@ def nodes_are_not_overfilled() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-011")
+@monitors("SI-ASK-011", presupposes=Feature.QUEUES)
 def queues_are_not_overfilled() -> Judge:
     """No new allocation takes a queue above the maximum the RM's configuration gives it."""
     return _queue_judge(lambda _: True)
 
 
-@monitors("SI-GANG-027")
+@monitors("SI-GANG-027", presupposes=Feature.QUOTAS)
 def placeholders_count_against_the_quota() -> Judge:
     """The same where placeholders are among what the queue holds."""
     return _queue_judge(lambda held: any(allocation.placeholder for allocation in held))

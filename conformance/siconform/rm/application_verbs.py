@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from siconform.rm.facts import ApplicationAccepted
+from siconform.outcomes import NotOffered
+from siconform.rm.facts import ApplicationAccepted, ApplicationRejected
 from siconform.rm.handles import Application
 from siconform.rm.sayings import ApplicationRemoval, ApplicationSaying
 from siconform.rm.speaking import DEFAULT_PARTITION, Speaking
@@ -47,6 +48,18 @@ class ApplicationVerbs(Speaking):
             )
         )
         return handle
+
+    def has_rejected_application(self) -> Application:
+        """Given: an application in a queue or a partition there is not; NotOffered if it is taken.
+
+        A scheduler whose queues are its own affair may take it into one of them.
+        """
+        for queue, partition in (("root.missing", DEFAULT_PARTITION), (None, "nope")):
+            rejected = self.submits_application(queue=queue, partition=partition)
+            told = self.is_told_one_of(ApplicationRejected(rejected), ApplicationAccepted(rejected))
+            if isinstance(told, ApplicationRejected):
+                return rejected
+        raise NotOffered("the target does not offer queues or partitions that are not there")
 
     def has_application(
         self,

@@ -9,6 +9,7 @@ from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLo
 from siconform.rm.connection import Connection
 from siconform.rm.event_facts import EventTold
 from siconform.rm.facts import (
+    CONFIRMED,
     Allocated,
     AllocationRejected,
     ApplicationRejected,
@@ -55,6 +56,7 @@ class Expectations:
         self._fences = fences
         self._alive = alive
         self._heard: set[int] = set()  # indexes of entries that answered an expectation
+        self._open_releases: set[tuple[str, Termination]] = set()  # that were heard
         self._unfenced: set[Kind] = set()
 
     def is_told(self, pattern: F, *, patience: float | None = None) -> F:
@@ -229,7 +231,15 @@ class Expectations:
 
     def _hear(self, index: int, fact: Fact) -> Fact:
         self._heard.add(index)
+        if isinstance(fact, Released) and fact.termination in CONFIRMED:
+            self._open_releases.add((fact.identity, fact.termination))
         return fact
+
+    def _reminds(self, told: Fact) -> bool:
+        """Whether this was heard before: a release may be repeated until it is confirmed."""
+        return isinstance(told, Released) and (
+            (told.identity, told.termination) in self._open_releases
+        )
 
     def _judge_time(self, patterns: tuple[Fact, ...], took: float, limit: float) -> None:
         if took > limit:
@@ -295,7 +305,7 @@ class Expectations:
     def _find(self, patterns: tuple[Fact, ...]) -> tuple[int, Fact] | None:
         for index, entry in self._told():
             content = entry.content
-            if index in self._heard or not isinstance(content, Fact):
+            if index in self._heard or not isinstance(content, Fact) or self._reminds(content):
                 continue
             if any(pattern.matches(content) for pattern in patterns):
                 return index, content

@@ -124,6 +124,16 @@ class Observations(Expectations):
         if len(observed) < count:
             raise PremiseLost(f"premise lost ({why}): {len(observed)} of at least {count} came")
 
+    def is_told_at_most(self, times: int, pattern: Fact) -> None:
+        """Of everything so far, answer or not, no more than so many elements match."""
+        told = self.hears(pattern)
+        if len(told) > times:
+            raise NotAsTheTextSays(
+                f"came {len(told)} times: {pattern}",
+                expected=f"{pattern}, {times} times at most",
+                happened=str(told[-1]),
+            )
+
     def needs_some(self, observed: Sequence[Fact], of: str) -> None:
         """NotOffered where nothing of a kind came that no text demands: nothing is to be judged."""
         if not observed:

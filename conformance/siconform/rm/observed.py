@@ -1,11 +1,13 @@
 """What the kit found out about a target by itself: once for each process that runs tests."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Final
 
 import pytest
+
+from siconform.catalogue.features import Feature
 
 _OUTLIERS: Final = 2
 """So many placements may have been slow by chance before the pace of the target is thought less."""
@@ -61,12 +63,22 @@ class Observed:
     keeps_waiting_asks: bool | None = None  # an ask that fits a node, but not now
     keeps_oversized_asks: bool | None = None  # an ask that fits no node there is
     serves_several_allocations: bool | None = None  # for one ask
+    heeds_quotas: bool | None = None  # the maximum of a queue
     gang_style: str | None = None  # a spelling with which gangs are accepted
     gang_styles: dict[str, str] = field(default_factory=dict)  # how soft and hard are spelled
     waiting_states: tuple[str, ...] | None = None  # names of the state waiting; (): not reported
     reported_states: set[str] = field(default_factory=set)  # of applications, as spelled
     others: dict[str, str] = field(default_factory=dict)  # what a test found out, for people
     probed: bool = False
+
+    def lacks(self, without: Collection[str]) -> frozenset[str]:
+        """The features it was seen not to have, beside those it is ``without``, as its user says.
+
+        Where there are no queues to configure, there are no maxima to heed.
+        """
+        if Feature.QUEUES in without or self.heeds_quotas is False:
+            return frozenset({*without, Feature.QUOTAS})
+        return frozenset(without)
 
     def told(self) -> Mapping[str, str]:
         """What was found out, in words."""
@@ -79,6 +91,7 @@ class Observed:
                 "gets several",
                 "gets one",
             ),
+            "the maximum of a queue": (self.heeds_quotas, "is heeded", "is not heeded"),
         }.items():
             if value is not None:
                 words[name] = yes if value else no

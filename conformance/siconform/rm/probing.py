@@ -3,8 +3,16 @@
 from functools import partial
 from typing import Final
 
+from siconform.catalogue.features import Feature
 from siconform.outcomes import Outcome, TargetLost
-from siconform.rm.facts import Allocated, ApplicationUpdated, AskRejected
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+)
+from siconform.rm.gang_verbs import QUOTA_QUEUE
 from siconform.rm.handles import Ask
 from siconform.rm.observed import Observed
 from siconform.rm.resource_manager import ResourceManager
@@ -42,6 +50,20 @@ def _look(rm: ResourceManager, observed: Observed) -> None:
     observed.keeps_waiting_asks = waiting not in rejected
     observed.keeps_oversized_asks = oversized not in rejected
     observed.serves_several_allocations = len(rm.hears(Allocated(several))) == _SEVERAL
+    rm.removes_application(app)
+    if not {Feature.QUEUES, Feature.QUOTAS} & rm.terms.without:
+        observed.heeds_quotas = _heeds_quotas(rm)
+
+
+def _heeds_quotas(rm: ResourceManager) -> bool | None:
+    """Whether an ask that fits a node and not its queue is left alone; None where none is taken."""
+    app = rm.submits_application(queue=QUOTA_QUEUE)
+    told = rm.is_told_one_of(ApplicationAccepted(app), ApplicationRejected(app))
+    if not isinstance(told, ApplicationAccepted):
+        return None
+    rm.has_node(memory=2 * _ROOM)
+    beyond = rm.asks(app, memory=2 * _ROOM)
+    return rm.may_be_told(Allocated(beyond)) is None
 
 
 def _rejected(rm: ResourceManager, *asks: Ask) -> set[str]:

@@ -39,9 +39,12 @@ class WaitingVerbs(AllocationVerbs):
         """NotOffered where the target was said not to offer this, or was seen not to."""
         if feature in self.terms.without:
             raise NotOffered(not_offered(feature))
+        if feature is Feature.QUOTAS:
+            self.needs(Feature.QUEUES)
         states = bool(self.seen_before.reported_states) if self.seen_before.probed else None
         seen = {
             Feature.STATE_REPORTS: states,
+            Feature.QUOTAS: self.seen_before.heeds_quotas,
             Feature.WAITING_ASKS: self.seen_before.keeps_waiting_asks,
             Feature.SEVERAL_ALLOCATIONS: self.seen_before.serves_several_allocations,
         }

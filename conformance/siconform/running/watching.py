@@ -95,6 +95,11 @@ class Watcher:
             self._tell_teardown(item, report, raised)
         return report
 
+    def _lacks(self, item: pytest.Item) -> frozenset[str]:
+        without = self._settings.terms.without
+        observed = item.stash.get(OBSERVED, None)
+        return without if observed is None else observed.lacks(without)
+
     def _tell_observed(self, item: pytest.Item, report: pytest.TestReport) -> None:
         observed = item.stash.get(OBSERVED, None)
         if observed is not None:
@@ -121,7 +126,7 @@ class Watcher:
         if exchange is None:
             return []
         try:
-            findings = monitors.check(exchange)
+            findings = monitors.check(exchange, self._lacks(item))
         except Exception as error:  # noqa: BLE001  # whatever a monitor does is our own fault
             sentence = f"{item.nodeid}: a monitor broke: {type(error).__name__}: {error}"
             carrying.put(report, Parcel.KIT_ERROR, sentence)

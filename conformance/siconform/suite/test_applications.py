@@ -353,12 +353,7 @@ def test_the_id_of_a_removed_application_is_free_again(rm: ResourceManager) -> N
 @requirement("SI-APP-023")
 def test_a_rejected_application_does_not_exist(rm: ResourceManager) -> None:
     rm.has_node()
-    rejected = rm.submits_application(queue="root.missing")
-    told = rm.is_told_one_of(ApplicationRejected(rejected), ApplicationAccepted(rejected))
-    if isinstance(told, ApplicationAccepted):  # its queues are its own affair
-        with rm.premise("an application for a missing partition is rejected"):
-            rejected = rm.submits_application(partition="nope")
-            rm.is_told(ApplicationRejected(rejected))
+    rejected = rm.has_rejected_application()
 
     ask = rm.asks(rejected)
 

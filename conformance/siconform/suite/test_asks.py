@@ -273,6 +273,7 @@ def test_two_applications_do_not_get_the_same_room(rm: ResourceManager) -> None:
 def test_two_applications_do_not_get_the_same_share(
     rm: ResourceManager, queues: tuple[str, ...]
 ) -> None:
+    rm.needs(Feature.QUOTAS)
     rm.has_node(memory=100)
     apps = [rm.has_application(queue=queue) for queue in queues]
 

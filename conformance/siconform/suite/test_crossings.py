@@ -113,6 +113,7 @@ MEANWHILE: Final[Mapping[str, Meanwhile]] = {
 def test_a_placeholder_that_has_ended_gives_its_quota_back_once(
     rm: ResourceManager, meanwhile: str
 ) -> None:
+    rm.needs(Feature.QUOTAS)
     rm.has_node(memory=4)
     gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
     replacement = rm.has_open_replacement(gang, rm.has_placeholders(gang))

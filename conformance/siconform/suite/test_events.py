@@ -16,7 +16,7 @@ from siconform.rm.event_facts import (
     EventTold,
     Subject,
 )
-from siconform.rm.facts import Allocated, ApplicationRejected
+from siconform.rm.facts import Allocated
 from siconform.rm.gang_verbs import HARD, SOFT, Style
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.one_of import OneOf
@@ -137,8 +137,7 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
     allocation = rm.has_allocation(app)
     running = rm.events_of_this_step(app, Subject.APPLICATION)
     rm.releases(allocation)
-    rejected = rm.submits_application(queue="root.missing")
-    rm.is_told(ApplicationRejected(rejected))
+    rejected = rm.has_rejected_application()
 
     rm.events_so_far()
 
@@ -423,8 +422,7 @@ def test_every_change_of_an_application_leads_to_a_record(rm: ResourceManager) -
     rm.has_node()
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
-    rejected = rm.submits_application(queue="root.missing")
-    rm.is_told(ApplicationRejected(rejected))
+    rejected = rm.has_rejected_application()
 
     rm.events_so_far()
 

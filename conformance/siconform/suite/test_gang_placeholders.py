@@ -1,5 +1,6 @@
 """Placeholders: when they are allocated, what they count for, what they change (SI-GANG)."""
 
+from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
 from siconform.rm.facts import Allocated, ApplicationUpdated, Released, Termination
 from siconform.rm.gang_timer_verbs import expiry_of
@@ -11,6 +12,7 @@ from siconform.rm.states import COMPLETED, RUNNING, WAITING
 
 @requirement("SI-GANG-009")
 def test_no_placeholder_is_allocated_before_there_is_room_for_all(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
     rm.has_node(memory=20)
     app = rm.has_application(queue=QUOTA_QUEUE)
     _, released = rm.has_allocation(app, memory=4), rm.has_allocation(app, memory=4)
@@ -87,6 +89,7 @@ def test_a_placeholder_may_be_asked_for_later(rm: ResourceManager) -> None:
 
 @requirement("SI-GANG-027")
 def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
     rm.has_node(memory=20)
     rm.has_placeholders(rm.has_gang(queue=QUOTA_QUEUE, members=4, memory=2))
     app = rm.has_application(queue=QUOTA_QUEUE)

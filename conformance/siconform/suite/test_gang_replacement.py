@@ -2,6 +2,7 @@
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
 from siconform.rm.facts import Allocated, Released, Termination
 from siconform.rm.gang_verbs import (
@@ -204,6 +205,7 @@ def test_a_real_ask_waits_for_room_if_its_node_has_shrunk(rm: ResourceManager) -
 def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
     rm: ResourceManager, capacity: int
 ) -> None:
+    rm.needs(Feature.QUOTAS)
     rm.has_node(memory=capacity)
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=5, memory=2)
     placeholders = rm.has_placeholders(gang)
@@ -373,11 +375,20 @@ def test_the_state_of_an_application_shows_placeholders_apart(rm: ResourceManage
     gang, placeholders = rm.has_complete_gang(members=2)
     real, gone = rm.has_replaced(gang, placeholders)
     (left,) = [placeholder for placeholder in placeholders if placeholder != gone]
-    both = {name: amount + left.resource[name] for name, amount in real.resource.items()}
 
     rm.sees(
         ApplicationSeen(gang, allocated_real=real.resource, allocated_placeholder=left.resource)
     )
     rm.sees(AllocationSeen(gang, identity=real.identity, placeholder=False, task_group=TASK_GROUP))
     rm.sees(AllocationSeen(gang, identity=left.identity, placeholder=True, task_group=TASK_GROUP))
+
+
+@requirement("SI-GANG-048")
+def test_the_state_of_a_queue_shows_placeholders_and_real_allocations(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUEUES)
+    gang, placeholders = rm.has_complete_gang(members=2)
+    real, gone = rm.has_replaced(gang, placeholders)
+    (left,) = [placeholder for placeholder in placeholders if placeholder != gone]
+    both = {name: amount + left.resource[name] for name, amount in real.resource.items()}
+
     rm.sees_where_shown(QueueSeen(gang.queue, allocated=both), like=QueueSeen(gang.queue))

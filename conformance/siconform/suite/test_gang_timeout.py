@@ -167,6 +167,7 @@ def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManag
 
 @requirement("SI-GANG-037")
 def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
     other = rm.has_application(queue=QUOTA_QUEUE)
     partial = rm.has_partial_gang(
         memory=3, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
@@ -189,7 +190,10 @@ def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManage
 
 @requirement("SI-GANG-038")
 def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=1)
     other = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_allocation(other, memory=0)  # with nothing at all it would be over by then
     partial = rm.has_partial_gang(
         memory=3, node_memory=5, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
     )

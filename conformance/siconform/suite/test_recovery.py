@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, registering_again_is_a_race, requirement
 from siconform.rm.another import AnotherThan
 from siconform.rm.facts import (
@@ -39,6 +40,7 @@ def test_existing_allocations_of_a_new_node_hold_their_room_on_it(rm: ResourceMa
 
 @requirement("SI-REC-001")
 def test_existing_allocations_of_a_new_node_count_in_their_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
     app = rm.has_application(queue="root.quota")
     node = rm.new_name("node")
     existing = rm.remembers_allocation(app, node, memory=7)
@@ -179,6 +181,7 @@ def test_existing_allocations_can_be_added_by_themselves(rm: ResourceManager) ->
 def test_existing_allocations_added_by_themselves_count_in_their_queue(
     rm: ResourceManager,
 ) -> None:
+    rm.needs(Feature.QUOTAS)
     node = rm.has_node(memory=100)
     app = rm.has_application(queue="root.quota")
     existing = rm.remembers_allocation(app, node, memory=7)
@@ -303,6 +306,7 @@ def test_a_recovered_allocation_with_incomplete_gang_data_is_a_regular_one(
 def test_a_recovered_allocation_beyond_the_quota_only_holds_back_new_ones(
     rm: ResourceManager,
 ) -> None:
+    rm.needs(Feature.QUOTAS)
     app = rm.has_application(queue="root.quota")
     node = rm.new_name("node")
     existing = rm.remembers_allocation(app, node, memory=12)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from siconform.catalogue.features import Feature
 from siconform.marks import registering_again_is_a_race, requirement
 from siconform.rm.cluster import UNUSABLE, queues, queues_with_quotas
 from siconform.rm.facts import (
@@ -174,6 +175,7 @@ def test_a_configuration_that_cannot_be_used_fails_the_registration(newcomer: Ne
 
 @requirement("SI-REG-016")
 def test_unknown_extra_configuration_changes_nothing(newcomer: Newcomer) -> None:
+    newcomer.needs(Feature.QUEUES)
     newcomer.is_registered(extra_config={"siconform.unknown": "x", "": "no key"})
 
     newcomer.is_told(ApplicationRejected(newcomer.submits_application(queue="root.unknown")))
