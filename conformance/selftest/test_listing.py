@@ -26,8 +26,8 @@ def test_the_list_names_every_requirement_and_counts_them_in_its_last_line() -> 
     *ids, counts = listed(Filters())
     assert ids == list(catalogue())
     assert counts == (
-        "365 requirements: 236 MUST, 104 SHOULD, 25 MAY; "
-        "1 tested, 2 excluded, 38 of the RM, 324 not yet"
+        "366 requirements: 237 MUST, 104 SHOULD, 25 MAY; "
+        "1 tested, 2 excluded, 38 of the RM, 325 not yet"
     )
 
 
@@ -54,7 +54,7 @@ def test_a_long_title_goes_on_below_itself() -> None:
         (Filters(level=Level.MAY), "SI-REG-019", "25 requirements: 0 MUST, 0 SHOULD, 25 MAY"),
         (Filters(side=Side.RM), "SI-WIRE-001", "56 requirements"),
         (Filters(revision="2021-02"), "SI-WIRE-001", "295 requirements"),
-        (Filters(untested=True), "SI-WIRE-001", "364 requirements"),
+        (Filters(untested=True), "SI-WIRE-001", "365 requirements"),
         (Filters(areas=frozenset({"NODE"}), untested=True), "SI-NODE-002", "42 requirements"),
         (Filters(areas=frozenset({"AUTO"}), side=Side.RM), "0 requirements", "0 requirements"),
     ],

@@ -197,11 +197,12 @@ CASES = (
             *(allocated("k", "8"), released("8", PREEMPTED)),
             *(replace(CONFIRMATION, identity="8"), REMOVAL, released("8")),  # and these
             *(allocated("k", "7"), *(released("7", PREEMPTED),) * 2),  # not confirmed, so repeated
+            *(replace(CONFIRMATION, identity="7"), released("7", PREEMPTED)),  # crossing
         ],
         [allocated(), RELEASE],
         [
             ("released twice", [RELEASE, released(), released()]),
-            ("released twice", [PREEMPTION, CONFIRMATION, PREEMPTION]),
+            ("released twice", [PREEMPTION, CONFIRMATION, *ASKS_FENCED, PREEMPTION]),
             ("released twice", [PREEMPTION, released("id", Termination.TIMEOUT)]),
             ("released twice", [PREEMPTION, RELEASE, released(), released()]),
             ("released twice", [PREEMPTION, released(), released()]),
@@ -439,10 +440,12 @@ CASES = (
             *(replace(CONFIRMATION, identity="4"), released("4")),
             *(allocated(identity="5"), released("5", PREEMPTED)),  # the confirmation on one stream
             *(replace(CONFIRMATION, identity="5"), REMOVAL, released("5")),  # and this on another
+            *(allocated(identity="6"), released("6", PREEMPTED)),  # said again on the way
+            *(replace(CONFIRMATION, identity="6"), released("6", PREEMPTED)),
         ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [
-            ("was answered", [PREEMPTION, CONFIRMATION, PREEMPTION]),
+            ("was answered", [PREEMPTION, CONFIRMATION, *ASKS_FENCED, PREEMPTION]),
             ("was answered", [PREEMPTION, CONFIRMATION, released()]),
             (
                 "was answered",

@@ -97,7 +97,7 @@ def rm(target, request):
     return history
 
 def says(monkeypatch, *findings):
-    monkeypatch.setattr(watching.monitors, "check", lambda exchange: list(findings))
+    monkeypatch.setattr(watching.monitors, "check", lambda exchange, lacks: list(findings))
 """
 
 

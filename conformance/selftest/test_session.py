@@ -2,16 +2,19 @@
 
 import queue
 import threading
-import time
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 from typing import Any
 
 import grpc
 import pytest
 from siconform.outcomes import TargetLost, Unreachable
+from siconform.rm.facts import Kind
+from siconform.rm.history import Registered
 from siconform.rm.patience import Patience
+from siconform.rm.sayings import Hello
 from siconform.rm.session import Session
 from siconform.targets.terms import PLAIN
 from siconform.targets.timers import UNKNOWN
@@ -20,6 +23,7 @@ from siwire import DEFAULT_REVISION, rpc
 PATIENCE = Patience(connect=0.3, ack=0.5)
 NOBODY = "127.0.0.1:1"
 _LOOK_AGAIN = 0.02  # seconds
+_LIMIT = 10.0
 
 
 class Target:
@@ -72,6 +76,18 @@ def test_a_process_that_does_not_answer_is_replaced_before_the_test_begins(servi
     session.discard()
 
 
+def test_every_stream_is_open_before_anything_is_said_on_one(serving: str) -> None:
+    session = Session(Target(serving), PATIENCE, "w")
+    session.resource_manager("one")
+
+    said = [entry.content for entry in session.history.since(0) if entry.said_by_rm]
+    opening = list(takewhile(lambda content: isinstance(content, (Registered, Hello)), said))
+
+    opened = {content.kind for content in opening if isinstance(content, Hello)}
+    assert {Kind.NODES, Kind.APPLICATIONS, Kind.ALLOCATIONS} <= opened
+    session.discard()
+
+
 def test_a_newcomer_is_not_sent_to_a_process_that_is_gone(serving: str) -> None:
     target = Target(serving)
     session = Session(target, PATIENCE, "w")
@@ -107,6 +123,8 @@ class Forgetful:
     def __init__(self) -> None:
         self.registrations = 0
         self._serving = threading.Event()
+        self._ended = threading.Condition()
+        self._streams = 0
 
     def registers(self, *_: Any) -> Any:
         self.registrations += 1
@@ -115,9 +133,25 @@ class Forgetful:
 
     def drops(self) -> None:
         self._serving.clear()
-        time.sleep(3 * _LOOK_AGAIN)
+        with self._ended:
+            assert self._ended.wait_for(lambda: self._streams == 0, _LIMIT)
 
     def nodes(self, requests: Iterator[Any], _: Any) -> Iterator[Any]:
+        with self._counted():
+            yield from self._answers(requests)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._ended:
+            self._streams += 1
+        try:
+            yield
+        finally:
+            with self._ended:
+                self._streams -= 1
+                self._ended.notify_all()
+
+    def _answers(self, requests: Iterator[Any]) -> Iterator[Any]:
         said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=_passes_on, args=(requests, said), daemon=True).start()
         while self._serving.is_set():
@@ -148,6 +182,7 @@ def forgetful() -> Iterator[tuple[Forgetful, str]]:
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     yield scheduler, f"127.0.0.1:{port}"
+    scheduler.drops()  # else its streams would keep the interpreter from ending
     server.stop(None)
 
 

@@ -13,7 +13,7 @@ from sireference.core.model import (
     SentEvents,
 )
 from tests.driving import keys, of, placed, released
-from tests.test_preemption import ALLOWED, Preempting, preempted
+from tests.preempting import ALLOWED, Preempting, preempted
 
 CHECKS = Callback.PREEMPTION_PREDICATES
 

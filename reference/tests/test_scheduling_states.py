@@ -8,7 +8,7 @@ from sireference.core.model import Callback, ContainerState, Effect, SchedulingS
 from tests.asked import Asked, questions
 from tests.driving import identities, keys, of
 from tests.gangs import Gangs
-from tests.test_preemption import ALLOWED, Preempting, preempted
+from tests.preempting import ALLOWED, Preempting, preempted
 
 FAILED, SKIPPED = SchedulingState.FAILED, SchedulingState.SKIPPED
 RESERVED, SCHEDULED = SchedulingState.RESERVED, SchedulingState.SCHEDULED

@@ -183,17 +183,6 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
 
 
 @fault(
-    "scheduler-releases-twice",
-    "A release by the scheduler is told of twice.",
-    *_AREAS,
-    breaks=("SI-REL-011",),
-)
-def _(response: si.AllocationResponse) -> None:
-    own = [one for one in response.released if one.terminationType in _OF_SCHEDULER]
-    response.released.extend(own)
-
-
-@fault(
     "timeouts-not-told",
     "The end of an allocation by timeout is not told.",
     *_AREAS,

@@ -1,0 +1,374 @@
+"""Preemption: what happens until the last victim is gone."""
+
+import pytest
+from sireference.core.model import (
+    Allocation,
+    Ask,
+)
+from sireference.core.preemption import choice
+from sireference.core.resources import Resource
+from sireference.core.states import TerminationType
+from tests.driving import STOPPED, TIMEOUT, keys, placed, released
+from tests.preempting import (
+    ALLOWED,
+    DELAY,
+    OPTED_OUT,
+    VICTIM,
+    Preempting,
+    preempted,
+)
+
+
+@pytest.fixture
+def rm() -> Preempting:
+    """One node of 10, which t1 has all of."""
+    rm = Preempting()
+    rm.creates("n1", memory=10)
+    return rm
+
+
+def test_what_is_bound_to_its_node_stays(rm: Preempting) -> None:
+    rm.takes("bound", memory=10, required_node="n1")
+
+    assert preempted(rm.claims()) == []
+
+
+# the handshake
+
+
+def test_nobody_else_gets_the_room_that_was_promised(rm: Preempting) -> None:
+    made = rm.takes("v", most=9)
+    rm.submits("t2", "root.outside")
+    victims = preempted(rm.claims(memory=2))
+    assert victims == [made[-1]]
+
+    assert keys(rm.asks("small", "t2", memory=1)) == []
+
+    assert keys(rm.confirms(victims[0])) == ["claim"]
+    assert keys(rm.releases(made[0], "t1")) == ["small"]
+
+
+def test_other_room_on_the_node_serves_the_ask_as_well(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims(memory=2)
+
+    assert keys(rm.releases(made[0], "t1")) == []
+    assert keys(rm.releases(made[1], "t1")) == ["claim"]
+
+    rm.submits("t2", "root.outside")
+    rm.asks("k", "t2", memory=2)
+    assert keys(rm.confirms(made[9])) == []
+    assert keys(rm.confirms(made[8])) == ["k"]
+
+
+# requirement: SI-REL-026
+@pytest.mark.parametrize("kind", [TIMEOUT, TerminationType.PLACEHOLDER_REPLACED])
+def test_another_type_is_no_confirmation(rm: Preempting, kind: TerminationType) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+
+    assert rm.releases(made[-1], "t1", kind) == []
+
+    assert keys(rm.confirms(made[-1])) == ["claim"]
+
+
+def test_a_stop_by_the_rm_frees_the_room_too(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+
+    effects = rm.releases(made[-1], "t1")
+
+    assert released(effects) == [(made[-1], STOPPED)]
+    assert keys(effects) == ["claim"]
+    assert rm.confirms(made[-1]) == []
+
+
+def test_the_removal_of_the_victims_application_frees_the_room_too(rm: Preempting) -> None:
+    rm.takes("v", most=10)
+    rm.claims(memory=2)
+
+    assert keys(rm.removes("t1")) == ["claim"]
+
+
+def test_an_ask_has_one_preemption_at_a_time(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+
+    assert preempted(rm.claims(most=3)) == [made[-1]]
+    assert preempted(rm.waits(10 * DELAY)) == []
+
+    effects = rm.confirms(made[-1])
+    assert keys(effects) == ["claim"]
+    assert preempted(effects) == [made[-2]]
+    effects = rm.confirms(made[-2])
+    assert keys(effects) == ["claim"]
+    assert preempted(effects) == [made[-3]]
+    assert preempted(rm.confirms(made[-3])) == []
+
+
+def test_several_asks_have_victims_of_their_own(rm: Preempting) -> None:
+    rm.takes("v", most=10)
+    rm.asks("k1", memory=1, more={"preemption_policy": ALLOWED})
+    rm.asks("k2", memory=1, more={"preemption_policy": ALLOWED, "priority": 1})
+
+    first, second = preempted(rm.waits(DELAY))
+
+    assert keys(rm.confirms(second)) == ["k1"]
+    assert keys(rm.confirms(first)) == ["k2"]
+
+
+# the asker changes its mind
+
+
+def test_when_the_ask_is_withdrawn_the_victims_go_and_the_room_is_for_all(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+    rm.submits("t2", "root.outside")
+    rm.asks("k", "t2", memory=1)
+
+    assert keys(rm.withdraws("claim", "a1")) == []
+
+    assert keys(rm.confirms(made[-1])) == ["k"]
+    assert list(rm.books().preemptions.open) == []
+
+
+def test_when_the_ask_finds_room_elsewhere_the_promise_is_over(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+    rm.submits("t2", "root.outside")
+
+    assert placed(rm.creates("n2", memory=1)) == [("claim", "n2")]
+
+    rm.asks("k", "t2", memory=1)
+    assert placed(rm.confirms(made[-1])) == [("k", "n1")]
+
+
+def test_the_next_ask_waits_for_what_comes_free_anyway(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims("k1")
+    rm.withdraws("k1", "a1")
+
+    assert preempted(rm.claims("k2")) == []
+
+    assert keys(rm.confirms(made[-1])) == ["k2"]
+
+
+def test_an_ask_sent_again_keeps_its_victims(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+
+    assert preempted(rm.claims()) == []
+
+    assert keys(rm.confirms(made[-1])) == ["claim"]
+
+
+def test_an_ask_sent_again_keeps_its_claim_to_the_room(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+    rm.asks("first", memory=1, more={"priority": 5})
+
+    rm.claims()
+
+    assert keys(rm.confirms(made[-1])) == ["claim"]
+
+
+def test_an_ask_sent_again_for_more_has_to_find_victims_again(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+
+    assert preempted(rm.claims(memory=2)) == [made[-2]]
+
+    assert keys(rm.confirms(made[-1])) == []
+    assert keys(rm.confirms(made[-2])) == ["claim"]
+
+
+def test_an_ask_sent_again_without_permission_keeps_what_it_was_promised(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+
+    rm.claims(policy=VICTIM)
+
+    assert keys(rm.confirms(made[-1])) == ["claim"]
+
+
+# nodes change
+
+
+def test_when_the_node_goes_other_victims_are_found() -> None:
+    rm = Preempting()
+    rm.creates("n1", memory=5)
+    rm.creates("n2", memory=5)
+    rm.takes("v", most=10)
+    (first,) = preempted(rm.claims())
+    (promised,) = rm.books().preemptions.open
+    remaining = {"n1": "n2", "n2": "n1"}[promised.node.node_id]
+
+    (second,) = preempted(rm.decommissions(promised.node.node_id))
+
+    assert rm.confirms(first) == []
+    assert placed(rm.confirms(second)) == [("claim", remaining)]
+
+
+def test_when_the_node_is_drained_meanwhile_the_ask_waits(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+    rm.drains("n1")
+
+    assert rm.confirms(made[-1]) == []
+
+    assert placed(rm.undrains("n1")) == [("claim", "n1")]
+
+
+def test_when_the_node_shrinks_meanwhile_the_ask_waits(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+    rm.updates("n1", memory=9)
+
+    effects = rm.confirms(made[-1])
+    assert keys(effects) == []
+    assert preempted(effects) == [made[-2]]
+
+    assert keys(rm.updates("n1", memory=10)) == ["claim"]
+    assert rm.confirms(made[-2]) == []
+
+
+def test_when_the_queue_fills_meanwhile_the_ask_waits() -> None:
+    rm = Preempting(parent="resources: {max: {memory: 8}}")
+    rm.creates("n1", memory=20)
+    made = rm.takes("v", most=8)
+    rm.claims()
+    old = Ask("old", "t1", resource=Resource({"memory": 1}), preemption_policy=OPTED_OUT)
+    rm.reports(Allocation("old", old, "n1"))
+
+    effects = rm.confirms(made[-1])
+
+    assert keys(effects) == []
+    assert preempted(effects) == [made[-2]]
+    assert keys(rm.confirms(made[-2])) == ["claim"]
+
+
+def test_when_the_ask_has_to_wait_for_its_gang_meanwhile_it_waits(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+    rm.asks("p", "a1", memory=100, more={"task_group": "tg", "placeholder": True})
+
+    assert keys(rm.confirms(made[-1])) == []
+
+    assert keys(rm.withdraws("p", "a1")) == ["claim"]
+
+
+def test_an_ask_in_vain_is_looked_at_again_when_things_have_changed(rm: Preempting) -> None:
+    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
+    assert preempted(rm.claims(memory=2)) == []
+    rm.waits(100)
+    rm.creates("n2", memory=1)
+    (victim,) = rm.takes("v")
+
+    effects = rm.updates("n2", memory=2) + rm.waits(1)
+
+    assert preempted(effects) == [victim]
+
+
+def test_an_ask_in_vain_costs_nothing_while_nothing_changes(rm: Preempting) -> None:
+    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
+    rm.claims()
+    rm.waits(400)  # the application of the others runs by now
+
+    assert rm.scheduler.next_deadline() is None
+
+
+def test_a_promise_holds_against_another_on_a_node_that_shrinks(rm: Preempting) -> None:
+    rm.takes("spared", most=7, preemption_policy=OPTED_OUT)
+    rm.takes("v", most=3)
+    older, younger = {"preemption_policy": ALLOWED, "priority": 1}, {"preemption_policy": ALLOWED}
+    rm.asks("k2", memory=2, more=older)
+    rm.asks("k1", memory=1, more=younger)
+    first, second, third = preempted(rm.waits(DELAY))
+    rm.updates("n1", memory=9)
+
+    assert keys(rm.confirms(first) + rm.confirms(third)) == []
+
+    assert keys(rm.confirms(second)) == ["k2"]
+
+
+def test_a_promise_holds_against_another_in_a_queue_that_fills() -> None:
+    rm = Preempting(parent="resources: {max: {memory: 8}}")
+    rm.creates("n1", memory=20)
+    rm.takes("spared", most=5, preemption_policy=OPTED_OUT)
+    rm.takes("v", most=3)
+    older, younger = {"preemption_policy": ALLOWED, "priority": 1}, {"preemption_policy": ALLOWED}
+    rm.asks("k2", memory=2, more=older)
+    rm.asks("k1", memory=1, more=younger)
+    first, second, third = preempted(rm.waits(DELAY))
+    old = Ask("old", "t1", resource=Resource({"memory": 1}), preemption_policy=OPTED_OUT)
+    rm.reports(Allocation("old", old, "n1"))
+
+    assert keys(rm.confirms(first) + rm.confirms(third)) == []
+
+    assert keys(rm.confirms(second)) == ["k2"]
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The keys of those for whom victims are looked for."""
+    seen: list[str] = []
+    choose = choice.Search.choose
+
+    def watched(search: choice.Search) -> choice.Choice | None:
+        seen.append(search._ask.key)
+        return choose(search)
+
+    monkeypatch.setattr(choice.Search, "choose", watched)
+    return seen
+
+
+def test_more_asks_than_can_be_looked_at_in_one_go_follow_soon(
+    rm: Preempting, looks: list[str]
+) -> None:
+    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
+    asks = []
+    for number in range(25):
+        rm.submits(f"d{number}", "root.outside")
+        need = Resource({"memory": 1})
+        asks.append(Ask(f"k{number}", f"d{number}", resource=need, required_node="n1"))
+
+    rm.says(asks=tuple(asks))
+
+    assert looks == [f"k{number}" for number in range(10)]
+    rm.waits(1)
+    assert looks == [f"k{number}" for number in range(25)]
+
+
+def test_an_ask_in_vain_is_not_looked_at_with_every_change(
+    rm: Preempting, looks: list[str]
+) -> None:
+    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
+    rm.claims(memory=5)
+    looks.clear()
+
+    for number in range(5):
+        rm.creates(f"small{number}", memory=1)
+    assert looks == ["claim"]
+    rm.waits(1)
+    assert looks == ["claim", "claim"]
+
+    rm.waits(100)
+    rm.submits("another", "root.outside")
+    assert looks == ["claim", "claim"]
+
+
+def test_asks_that_are_alike_are_looked_at_once(rm: Preempting, looks: list[str]) -> None:
+    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
+    need = Resource({"memory": 1})
+
+    rm.says(
+        asks=tuple(
+            Ask(f"k{number}", "a1", resource=need, preemption_policy=ALLOWED, priority=number)
+            for number in range(5)
+        )
+    )
+    rm.waits(DELAY)
+
+    assert looks == ["k4"]
+
+
+# required nodes
