@@ -154,7 +154,7 @@ _skip("failed-not-told", "Failed", breaks=("SI-GANG-068",))
     "An application that waits is said to be completed.",
     "APP",
     "GANG",
-    breaks=("SI-APP-029",),
+    breaks=("SI-APP-029", "SI-APP-031"),
 )
 def _(response: si.ApplicationResponse) -> None:
     for update in response.updated:

@@ -23,7 +23,7 @@ from proof.inside import Inside
     "asks-wait-for-their-application",
     "An ask of an application that is not there waits until it comes; none is rejected for it.",
     rows=("SI-ASK-017", "SI-ASK-022"),
-    departs_from=("SI-ASK-008", "SI-ASK-009"),
+    departs_from=("SI-APP-020", "SI-ASK-008", "SI-ASK-009"),
 )
 def _(inside: Inside) -> None:
     early: dict[tuple[int, str, str], dict[str, Any]] = {}

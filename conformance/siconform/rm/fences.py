@@ -3,7 +3,8 @@
 They leave nothing behind. Node stream: a node of a partition there is not. Application stream: an
 application of one. Allocation stream: an ask for an unknown application. All of these are to be
 rejected; where a target was seen to do otherwise, which it may, the fence is something that is
-accepted and taken back: a node without capacity, an application, an allocation.
+accepted and taken back: a node without capacity, an application, an ask that is withdrawn or, where
+that is not confirmed, an allocation.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from siconform.rm.facts import (
     ApplicationAccepted,
     ApplicationRejected,
     AskRejected,
+    AskReleased,
     Fact,
     Kind,
     NodeAccepted,
@@ -54,6 +56,7 @@ class Habits:
     """Whether a target rejects what a fence of this kind begins with; what it never did is open."""
 
     rejects: dict[Kind, bool] = field(default_factory=dict)
+    confirms_withdrawals: bool | None = None  # of asks that wait for an application; None: unknown
 
 
 class Fences:
@@ -85,7 +88,22 @@ class Fences:
             case Kind.APPLICATIONS:
                 self._application_comes_and_goes(self._name("application"))()
             case Kind.ALLOCATIONS:
-                self._allocation_comes_and_goes()
+                if self.habits.confirms_withdrawals is False or not self._is_withdrawn():
+                    self._allocation_comes_and_goes()
+
+    def _is_withdrawn(self) -> bool:
+        """Whether an ask that waits for an application is told as ended when it is withdrawn."""
+        name = self._name("ask")
+        ask, withdrawal = _of_nobody(name)
+        self._connection.say(Kind.ALLOCATIONS, [ask])
+        try:
+            told = self._asks_and_waits(Kind.ALLOCATIONS, withdrawal, (AskReleased(name),))
+        except PremiseLost:
+            if self.habits.confirms_withdrawals:
+                raise
+            told = StreamEnded(Kind.ALLOCATIONS)
+        self.habits.confirms_withdrawals = isinstance(told, AskReleased)
+        return self.habits.confirms_withdrawals
 
     def _is_rejected(self, kind: Kind) -> bool:
         """Whether what is to be rejected was; if not, that is known from now on."""
@@ -115,9 +133,8 @@ class Fences:
                 removal = ApplicationRemoval(name, _NOWHERE)
                 return application, (ApplicationAccepted(name), ApplicationRejected(name)), removal
             case Kind.ALLOCATIONS:
-                nobody = f"{FENCE_PREFIX}nobody"
-                ask = AskSaying(name, nobody, _HERE, {"memory": 1, "vcore": 1})
-                return ask, (AskRejected(name),), AskReleaseSaying(nobody, name, _HERE)
+                ask, withdrawal = _of_nobody(name)
+                return ask, (AskRejected(name),), withdrawal
 
     def _is_answered(
         self, kind: Kind, saying: Saying, answers: tuple[Fact, ...], undo: Saying
@@ -197,6 +214,13 @@ class Fences:
             message = f"the fence on the {kind.value} stream was not answered in {longest:g} s"
             raise PremiseLost(message)
         return found
+
+
+def _of_nobody(name: str) -> tuple[AskSaying, AskReleaseSaying]:
+    """An ask of an application there is not, and what withdraws it."""
+    nobody = f"{FENCE_PREFIX}nobody"
+    ask = AskSaying(name, nobody, _HERE, {"memory": 1, "vcore": 1})
+    return ask, AskReleaseSaying(nobody, name, _HERE)
 
 
 def _first(entries: list[Entry], rm_id: str, wanted: tuple[Fact, ...]) -> Fact | None:

@@ -164,6 +164,20 @@ def test_the_id_of_a_completed_application_is_free_again(rm: ResourceManager) ->
     rm.is_told(Allocated(rm.asks(app)))
 
 
+@requirement("SI-APP-031")
+def test_the_id_is_free_as_soon_as_completed_is_told(rm: ResourceManager) -> None:
+    rm.has_node()
+    app = rm.has_application()
+    rm.releases(rm.has_allocation(app))
+    completed = ApplicationUpdated(app, state=COMPLETED)
+    rm.may_be_told(completed, window=rm.waiting_timeout() + rm.patience.timer)
+    rm.needs_some(rm.hears(completed), of="to report that an application is completed")
+
+    rm.submits_application(app)
+
+    rm.is_told(ApplicationAccepted(app))
+
+
 @requirement("SI-APP-032")
 def test_the_id_of_a_waiting_application_is_taken(rm: ResourceManager) -> None:
     rm.has_node()
