@@ -296,6 +296,7 @@ def test_the_asks_of_a_removed_application_do_not_come_back_with_it(rm: Resource
     orphan = rm.has_waiting_ask(app)
 
     rm.removes_application(app)
+    rm.settles()
     rm.submits_application(app)
     told = rm.is_told_one_of(ApplicationAccepted(app), ApplicationRejected(app))
     rm.has_node()
