@@ -31,8 +31,10 @@ def test_one_the_kit_started(conformance: Run, pytester: pytest.Pytester, end: s
     )
 
     assert outcome.verdict("SI-NODE-004") == "could-not-run"
-    assert outcome.reason("SI-NODE-004").startswith("the target died: it ended with exit status 1")
-    assert outcome.reason("SI-NODE-004").endswith("out of memory")
+    reason = outcome.reason("SI-NODE-004")
+    assert reason.startswith("the target died: ")
+    assert "it ended with exit status 1" in reason
+    assert "out of memory" in reason
     assert outcome.code == 10
 
 

@@ -89,6 +89,11 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
         )
         return Gang.of(application, leaf, members=members, member=member, limit=limit)
 
+    def submits_gang_again(self, gang: Gang) -> None:
+        """Add it as it was, for a scheduler that has forgotten it."""
+        total = {name: gang.members * amount for name, amount in gang.member.items()}
+        self.submits_application(gang, placeholders=total, gang_style=self._spelled(None))
+
     def _next_queue(self) -> str:
         self._gangs = count() if self._gangs is None else self._gangs
         return GANG_QUEUES[next(self._gangs) % len(GANG_QUEUES)]

@@ -188,7 +188,7 @@ class Newcomer(ResourceManager):
 
         forgets()
         self.submits_application(app)
-        self.submits_application(gang, placeholders=gang.member)
+        self.submits_gang_again(gang)
         self.registers_node(node, existing=(normal, placeholder))
         self.is_told(NodeAccepted(node))
         self.passes_over(AskRejected(pending))  # the end of what it was before

@@ -200,10 +200,12 @@ def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
     half_of_the_quota = rm.asks(other, memory=5)
 
     with rm.confirming_nothing():
-        releases = rm.has_expired(partial)
+        first, left = rm.has_begun_to_expire(partial)
         with rm.control("before, half of the quota is not to be had"):
             rm.stays_quiet(Allocated(half_of_the_quota), window=0.0)
-    rm.has_confirmed(releases)
+        rm.confirms(first)
+        second = rm.has_release_of(left)
+    rm.has_confirmed([second])
 
     rm.is_told_failure(partial.gang)
     for half in (half_of_the_quota, rm.asks(other, memory=5)):

@@ -392,7 +392,7 @@ def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
 
     restart_scheduler(newcomer)
     newcomer.is_registered()
-    newcomer.submits_application(gang, placeholders=gang.member)
+    newcomer.submits_gang_again(gang)
     newcomer.registers_node(node, existing=(placeholder,))
 
     real = newcomer.asks_member(gang)
@@ -413,7 +413,7 @@ def test_a_restarted_scheduler_takes_over_what_is_said_by_itself(
 
     restart_scheduler(newcomer)
     newcomer.is_registered()
-    newcomer.submits_application(gang, placeholders=gang.member)
+    newcomer.submits_gang_again(gang)
     newcomer.submits_application(app)
     newcomer.registers_node(node, memory=10)
     newcomer.adds_existing(placeholder)
