@@ -1,11 +1,9 @@
 """Recovery: allocations that exist already are taken over (SI-REC)."""
 
-from collections.abc import Callable
-
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import disruptive, registering_again_is_a_race, requirement
+from siconform.marks import disruptive, requirement
 from siconform.rm.another import AnotherThan
 from siconform.rm.facts import (
     Allocated,
@@ -17,7 +15,6 @@ from siconform.rm.facts import (
     Termination,
 )
 from siconform.rm.gang_verbs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_released, replaced
-from siconform.rm.newcomer import Newcomer
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.states import COMPLETED, WAITING
 
@@ -371,73 +368,6 @@ def test_existing_allocations_of_an_update_are_ignored(rm: ResourceManager) -> N
         rm.is_not_told(Allocated(rm.asks(app, memory=9)))
 
 
-@requirement("SI-REC-016")
-def test_a_restarted_scheduler_is_as_before_once_everything_is_said_again(
-    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
-) -> None:
-    newcomer.has_registered()
-
-    newcomer.is_as_before_once_replayed(lambda: _restart_and_register(newcomer, restart_scheduler))
-
-
-@requirement("SI-REC-016")
-def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
-    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
-) -> None:
-    newcomer.has_registered()
-    newcomer.does_gang_scheduling()
-    node = newcomer.has_node()
-    gang = newcomer.has_gang()
-    placeholder = newcomer.has_placeholder(gang)
-
-    restart_scheduler(newcomer)
-    newcomer.is_registered()
-    newcomer.submits_gang_again(gang)
-    newcomer.registers_node(node, existing=(placeholder,))
-
-    real = newcomer.asks_member(gang)
-    newcomer.is_told(replaced(placeholder))
-    newcomer.is_told(Allocated(real, node=node))
-
-
-@requirement("SI-REC-021")
-def test_a_restarted_scheduler_takes_over_what_is_said_by_itself(
-    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
-) -> None:
-    newcomer.has_registered()
-    newcomer.does_gang_scheduling()
-    node = newcomer.has_node(memory=10)
-    gang = newcomer.has_gang(memory=4)
-    placeholder, app = newcomer.has_placeholder(gang), newcomer.has_application()
-    regular = newcomer.has_allocation(app, memory=5)
-
-    restart_scheduler(newcomer)
-    newcomer.is_registered()
-    newcomer.submits_gang_again(gang)
-    newcomer.submits_application(app)
-    newcomer.registers_node(node, memory=10)
-    newcomer.adds_existing(placeholder)
-    newcomer.adds_existing(regular)
-
-    newcomer.is_told(Allocated(newcomer.asks(app, memory=1), node=node))
-    one_more = newcomer.asks(app, memory=1)
-    newcomer.is_not_told(Allocated(one_more))
-    newcomer.withdraws(one_more)
-    real = newcomer.asks_member(gang)
-    newcomer.is_told(replaced(placeholder))
-    newcomer.is_told(Allocated(real, node=node))
-    newcomer.still_holds(regular)
-
-
-@requirement("SI-REC-016")
-@disruptive
-@registering_again_is_a_race
-def test_registering_and_saying_everything_again_restores_the_state(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-
-    newcomer.is_as_before_once_replayed(newcomer.is_registered_again)
-
-
 @requirement("SI-REC-017")
 def test_a_rejected_existing_allocation_is_named(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
@@ -500,8 +430,3 @@ def test_a_gang_that_is_incomplete_after_recovery_times_out(rm: ResourceManager)
 
     rm.is_told_expiry(gang, [placeholder])
     rm.is_told_failure(gang)
-
-
-def _restart_and_register(newcomer: Newcomer, restart: Callable[[Newcomer], None]) -> None:
-    restart(newcomer)
-    newcomer.is_registered()
