@@ -26,6 +26,7 @@ ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "build" / "proof"
 BAD: Final = frozenset({Verdict.FAIL, Verdict.LATE})
 _LIMIT: Final = 1200.0  # seconds for one run
+_ENDING: Final = 30.0  # seconds for a run that was told to end
 _SCALE: Final = "0.4"  # what is missing is waited for over and over; on virtual time that is enough
 _MATTERS: Final = ("conformance/siconform", "reference/sireference", "proto/siwire")
 _MAKES: Final = ("fault", "altering", "altered", "proxy", "judging")
@@ -139,7 +140,17 @@ def end() -> None:
     """End the runs that are under way, and with them what they have started; none is kept."""
     _is_over.set()
     for process in list(_running):
-        process.terminate()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """A run that is told to end stops its targets; one that does not end is killed."""
+    process.terminate()
+    try:
+        process.wait(_ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _folder(change: Change, manner: str = "") -> Path:
@@ -163,8 +174,7 @@ def _run(change: Change, manner: Manner, folder: Path) -> Outcome:
     try:
         process.wait(_LIMIT)
     except subprocess.TimeoutExpired:
-        process.terminate()
-        process.wait()
+        _end(process)
     finally:
         _running.discard(process)
     said, verdict = _read(results / "results.json")

@@ -1,584 +1,44 @@
 """Each monitor sees a violation, holds on a good history, and counts when its premise held."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import pytest
-from google.protobuf.message import Message
+from selftest.monitor_cases import BROKEN, CASES, Case
+from selftest.told_histories import (
+    APP,
+    ASK,
+    ASKS_FENCED,
+    FULL,
+    IN_THE_CLUSTER,
+    LIMITED,
+    NODE,
+    OLD,
+    OLD_ITSELF,
+    OLD_WITH_NODE,
+    PLACEHOLDER,
+    RELEASE,
+    Part,
+    allocated,
+    ask_released,
+    exchange_of,
+    released,
+    updated,
+)
 from siconform import monitors
 from siconform.catalogue import catalogue
+from siconform.catalogue.features import Feature
 from siconform.monitors import MONITORS, Finding
-from siconform.rm.callback_facts import Scheduling, SchedulingReported
-from siconform.rm.cluster import POLICY_GROUP, conformance_queues
-from siconform.rm.configuration_verbs import ConfigurationSent
-from siconform.rm.connection import is_fence
-from siconform.rm.dialects import dialect_for
-from siconform.rm.dialects.lax import lax_messages
-from siconform.rm.event_facts import EventTold, Subject
 from siconform.rm.facts import (
-    Allocated,
     AllocationRejected,
-    ApplicationAccepted,
-    ApplicationRejected,
-    ApplicationUpdated,
     AskRejected,
-    AskReleased,
     Fact,
-    Kind,
-    NodeAccepted,
     NodeRejected,
-    Nothing,
-    Released,
-    Termination,
-    Unreadable,
 )
 from siconform.rm.history import Exchange, History, Registered
-from siconform.rm.sayings import (
-    Action,
-    ApplicationRemoval,
-    ApplicationSaying,
-    AskReleaseSaying,
-    AskSaying,
-    ExistingAllocationSaying,
-    NodeSaying,
-    Registration,
-    ReleaseSaying,
-)
-from siwire import DEFAULT_REVISION, find_revision
-from siwire.r2023_12 import si_pb2
-
-si_2021: Any = lax_messages(find_revision("2021-02"))
-M = TypeVar("M", bound=Message)
-Part = Any  # something said, told or registered; a message stands for what tells it
-STOPPED, PREEMPTED, TIMEOUT = (
-    Termination.STOPPED_BY_RM,
-    Termination.PREEMPTED_BY_SCHEDULER,
-    Termination.TIMEOUT,
-)
-
-
-def allocated(key: str = "k", identity: str = "id", **named: Any) -> Allocated:
-    plain = Allocated(
-        key=key,
-        application="a",
-        node="n",
-        identity=identity,
-        resource={"memory": 4},
-        task_group="",
-        placeholder=False,
-        priority=0,
-        tags={},
-        partition="",
-        originator=False,
-        preemption_policy=None,
-        queue="",
-    )
-    return replace(plain, **named)
-
-
-def released(identity: str = "id", termination: Termination = STOPPED, **named: Any) -> Released:
-    plain = Released("k", "a", identity, termination, message="", partition="default")
-    return replace(plain, **named)
-
-
-def ask_released(key: str = "k", application: str = "a") -> Fact:
-    return AskReleased(key, application, STOPPED, message="", partition="default")
-
-
-def updated(state: str = "Running", timestamp: int = 1, application: str = "a") -> Fact:
-    return ApplicationUpdated(application, state, timestamp, message="")
-
-
-def unknown_field(message: M, number: int) -> M:
-    message.MergeFromString(bytes([number << 3, 1]))  # a varint; numbers up to 15
-    return message
-
-
-def by_priority(number: int, name: str) -> Message:
-    response: Any = si_2021.UpdateResponse()
-    said = response.newAllocations.add()
-    if number:
-        said.priority.priorityValue = number
-    if name:
-        said.priority.priorityClassName = name
-    message: Message = response
-    return message
-
-
-NODE = NodeSaying("n", Action.CREATE, capacity={"memory": 10})
-APP = ApplicationSaying("a", queue="root.default", partition="default", user="u")
-ASK = AskSaying("k", "a", "default", {"memory": 4})
-RELEASE = ReleaseSaying("a", "id", STOPPED)
-PREEMPTION = released(termination=PREEMPTED)
-CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
-NODES_FENCED = (NodeSaying("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
-APPS_FENCED = (replace(APP, application="fence-a"), ApplicationRejected("fence-a", "known"))
-ASKS_FENCED = (AskSaying("fence-k", "nobody", "default", {}), AskRejected("fence-k", "nobody", "?"))
-DRAIN = NodeSaying("n", Action.DRAIN)
-UNDRAIN = NodeSaying("n", Action.UNDRAIN)
-DECOMMISSION = NodeSaying("n", Action.DECOMMISSION)
-SMALLER = NodeSaying("n", Action.UPDATE, capacity={"memory": 4})
-REMOVAL = ApplicationRemoval("a", "default")
-WITHDRAWAL = AskReleaseSaying("a", "k", "default")
-IN_THE_CLUSTER = (
-    Registration("rm", "", POLICY_GROUP, conformance_queues()),
-    Registered("rm", "OK"),
-)
-ELSEWHERE = (Registration("rm", "", POLICY_GROUP, "partitions: []"), Registered("rm", "OK"))
-LIMITED = replace(APP, queue="root.parent.left")
-SISTER = replace(APP, application="b", queue="root.parent.right")
-FULL = (allocated(identity="1"), allocated(identity="2"))
-PLACEHOLDER = allocated("p", "ph", task_group="g", placeholder=True)
-REAL_ASK = replace(ASK, task_group="g")
-REAL = allocated(identity="real", task_group="g")
-REPLACED = released("ph", Termination.PLACEHOLDER_REPLACED, key="p")
-GONE = ReleaseSaying("a", "ph", Termination.PLACEHOLDER_REPLACED)
-OLD = allocated("old", "o", resource={"memory": 7})
-OLD_ITSELF = ExistingAllocationSaying(OLD)
-OLD_WITH_NODE = replace(NODE, existing=(OLD,))
-ALLOCATION = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
-NAMED_AMOUNT = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
-NAMED_AMOUNT.new[0].resourcePerAlloc.resources["memory"].value = 1
-ODD_AMOUNT = si_pb2.AllocationResponse()
-ODD_AMOUNT.CopyFrom(NAMED_AMOUNT)
-unknown_field(ODD_AMOUNT.new[0].resourcePerAlloc.resources["memory"], 9)
-ODD_ALLOCATION = si_pb2.AllocationResponse(new=[unknown_field(si_pb2.Allocation(), 7)])
-ODD_RELEASE = si_pb2.AllocationResponse(released=[unknown_field(si_pb2.AllocationRelease(), 3)])
-ODD_EVENT = unknown_field(si_pb2.EventRecord(), 4)
-ODD_RESPONSE = unknown_field(si_pb2.NodeResponse(), 9)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A monitor with one history it holds on, one it never applies to, and those that break it."""
-
-    monitor: str
-    holds: Sequence[Part]
-    idle: Sequence[Part]
-    broken: Sequence[tuple[str, Sequence[Part]]]  # a part of the violation, the history
-
-
-CASES = (
-    Case(
-        "allocations_carry_their_ask",
-        [ASK, allocated(), allocated(identity="2", resource={"memory": 5}), OLD_ITSELF, OLD],
-        [ASK, AskRejected("k", "a", "no")],
-        [
-            ("nobody asked for", [allocated()]),
-            ("not its ask's", [ASK, allocated(application="b")]),
-            ("asked was", [ASK, allocated(resource={"memory": 3})]),
-            ("asked was", [ASK, allocated(resource={"vcore": 4})]),
-        ],
-    ),
-    Case(
-        "identities_are_unique",
-        [allocated(), allocated(identity="other")],
-        [ASK],
-        [
-            ("announced twice", [allocated(), allocated()]),
-            ("no identity", [allocated(identity="")]),
-            ("of a recovered one", [OLD_WITH_NODE, allocated(identity="o")]),
-        ],
-    ),
-    Case(
-        "ended_allocations_stay_ended",
-        [
-            *(allocated(), RELEASE, released(), allocated("k", "2"), released("2", PREEMPTED)),
-            *(replace(RELEASE, identity="2"), released("2")),  # stopped before it was confirmed
-            *(allocated("k", "3"), released("3", PREEMPTED)),
-            *(ApplicationRemoval("a", "default"), released("3")),  # ended with its application
-            replace(RELEASE, identity="3", termination=PREEMPTED),  # a late confirmation
-            *(allocated("k", "4"), *(replace(RELEASE, identity="4"), released("4")) * 2),  # again
-            *(allocated("k", "5"), replace(RELEASE, identity="5"), released("5", PREEMPTED)),
-            released("5"),  # the two crossed on the way
-            *(allocated("k", "6"), released("6", PREEMPTED), REMOVAL),
-            *(replace(CONFIRMATION, identity="6"), released("6")),  # so did these
-            *(allocated("k", "8"), released("8", PREEMPTED)),
-            *(replace(CONFIRMATION, identity="8"), REMOVAL, released("8")),  # and these
-            *(allocated("k", "7"), *(released("7", PREEMPTED),) * 2),  # not confirmed, so repeated
-            *(replace(CONFIRMATION, identity="7"), released("7", PREEMPTED)),  # crossing
-        ],
-        [allocated(), RELEASE],
-        [
-            ("released twice", [RELEASE, released(), released()]),
-            ("released twice", [PREEMPTION, CONFIRMATION, *ASKS_FENCED, PREEMPTION]),
-            ("released twice", [PREEMPTION, released("id", Termination.TIMEOUT)]),
-            ("released twice", [PREEMPTION, RELEASE, released(), released()]),
-            ("released twice", [PREEMPTION, released(), released()]),
-        ],
-    ),
-    Case(
-        "releases_name_what_was_announced",
-        [
-            *(allocated(), released()),
-            *(ExistingAllocationSaying(allocated("old", "o")), released("o", key="")),
-        ],
-        [
-            *(allocated(), released(identity="")),
-            *(replace(RELEASE, identity="?"), released("?")),  # repeats what the RM said
-            *(replace(RELEASE, application="b"), released(application="b")),
-        ],
-        [
-            ("never announced", [released()]),
-            ("names application", [allocated(), released(application="b")]),
-            ("names key", [allocated(), released(key="other")]),
-        ],
-    ),
-    Case(
-        "each_application_gets_at_most_one_verdict",
-        [APP, ApplicationAccepted("a"), APP, ApplicationRejected("a", "known")],
-        [APP],
-        [("one verdict too many", [APP, ApplicationAccepted("a"), ApplicationRejected("a", "")])],
-    ),
-    Case(
-        "removed_applications_get_nothing",
-        [
-            *(APP, REMOVAL, *APPS_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
-            *(APP, allocated(identity="2")),
-        ],
-        [APP, ApplicationRemoval("a", "other"), *APPS_FENCED, *ASKS_FENCED, allocated()],
-        [("which was removed", [APP, REMOVAL, *APPS_FENCED, *ASKS_FENCED, allocated()])],
-    ),
-    Case(
-        "state_changes_are_complete",
-        [APP, updated()],
-        [APP, ApplicationAccepted("a")],
-        [
-            ("never added", [updated()]),
-            ("names no state", [APP, updated(state="")]),
-            ("no timestamp", [APP, updated(timestamp=0)]),
-        ],
-    ),
-    Case(
-        "state_timestamps_do_not_go_back",
-        [APP, updated(timestamp=1), updated(timestamp=1), updated(timestamp=2)],
-        [APP, updated(), updated(application="b")],
-        [("before its former state", [APP, updated(timestamp=2), updated(timestamp=1)])],
-    ),
-    Case(
-        "completed_applications_stay_completed",
-        [
-            *(APP, updated("Completing"), updated("Completed"), updated("Expired")),
-            *(updated("completed"), APP, updated("Running")),
-        ],
-        [APP, updated("Completing"), updated("Failed"), updated("Running")],
-        [
-            ("became Running after", [APP, updated("Completed"), updated("Running")]),
-            ("became waiting after", [APP, updated("Completed"), updated("waiting")]),
-        ],
-    ),
-    Case(
-        "failed_applications_stay_failed",
-        [APP, updated("Failing"), updated("Failed"), updated("Expired"), updated("killed")],
-        [APP, updated("Failing"), updated("Completed")],
-        [
-            ("became Resuming after", [APP, updated("Failed"), updated("Resuming")]),
-            ("became Completed after", [APP, updated("Failed"), updated("Completed")]),
-        ],
-    ),
-    Case(
-        "asks_are_not_served_too_often",
-        [replace(ASK, max_allocations=2), allocated(identity="1"), allocated(identity="2")],
-        [replace(ASK, max_allocations=0), allocated()],
-        [("2 allocations of k", [ASK, allocated(identity="1"), allocated(identity="2")])],
-    ),
-    Case(
-        "rejections_of_asks_are_complete",
-        [ASK, AskRejected("k", "a", "no room")],
-        [ASK, allocated()],
-        [
-            ("nobody asked for", [AskRejected("k", "a", "no")]),
-            ("names application", [ASK, AskRejected("k", "b", "no")]),
-            ("2 rejections", [ASK, AskRejected("k", "a", "no"), AskRejected("k", "a", "no")]),
-        ],
-    ),
-    Case(
-        "rejections_of_asks_give_a_reason",
-        [ASK, AskRejected("k", "a", "no room")],
-        [ASK, allocated()],
-        [("gives no reason", [ASK, AskRejected("k", "a", " ")])],
-    ),
-    Case(
-        "rejected_asks_stay_rejected",
-        [ASK, AskRejected("k", "a", "no"), ASK, allocated()],
-        [ASK, allocated()],
-        [("after its rejection", [ASK, AskRejected("k", "a", "no"), allocated()])],
-    ),
-    Case(
-        "withdrawn_asks_are_not_allocated",
-        [
-            *(ASK, WITHDRAWAL, *ASKS_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
-            *(ASK, allocated(identity="2")),
-        ],
-        [
-            *(ASK, replace(WITHDRAWAL, partition="other"), replace(WITHDRAWAL, application="b")),
-            *(replace(WITHDRAWAL, termination=TIMEOUT), replace(WITHDRAWAL, key="other")),
-            *(replace(REAL_ASK, key="r"), replace(WITHDRAWAL, key="r")),  # may be parked
-            *(*ASKS_FENCED, *ASKS_FENCED, allocated(), allocated("r", "2")),
-        ],
-        [
-            (
-                "after it was withdrawn",
-                [ASK, replace(WITHDRAWAL, key=key), *ASKS_FENCED, *ASKS_FENCED, allocated()],
-            )
-            for key in ("k", "")
-        ],
-    ),
-    Case(
-        "allocated_asks_are_not_rejected",
-        [ASK, allocated(), AskRejected("other", "a", "no")],
-        [ASK, AskRejected("k", "a", "no")],
-        [("after it had been allocated", [ASK, allocated(), AskRejected("k", "a", "no")])],
-    ),
-    Case(
-        "released_asks_were_asked_for",
-        [
-            *(APP, ASK, ask_released(), ask_released("")),
-            *(replace(WITHDRAWAL, key="other"), ask_released("other")),
-            *(OLD_ITSELF, ask_released("old")),
-        ],
-        [ASK, released()],
-        [
-            ("nobody asked for", [ask_released()]),
-            ("names application", [ASK, ask_released(application="b")]),
-            ("never added", [ask_released("")]),
-        ],
-    ),
-    Case(
-        "replacements_wait_for_their_confirmation",
-        [
-            *(REAL_ASK, PLACEHOLDER, REPLACED, GONE, REAL),
-            *(replace(REAL_ASK, key="2"), replace(REAL_ASK, key="3"), PLACEHOLDER, REPLACED),
-            allocated("2", "elsewhere", task_group="g"),  # the release is for the other one
-        ],
-        [REAL_ASK, REAL, PLACEHOLDER],
-        [
-            ("before its placeholder", [REAL_ASK, PLACEHOLDER, REPLACED, REAL]),
-            (
-                "before its placeholder",
-                [replace(OLD_ITSELF, allocation=PLACEHOLDER), REAL_ASK, REPLACED, REAL],
-            ),
-            (
-                "before its placeholder",
-                [
-                    *(REAL_ASK, PLACEHOLDER, REPLACED, GONE, REAL),
-                    *(replace(REAL_ASK, key="2"), replace(PLACEHOLDER, identity="other")),
-                    replace(REPLACED, identity="other"),
-                    allocated("2", "2", task_group="g"),
-                ],
-            ),
-        ],
-    ),
-    Case(
-        "creations_get_at_most_one_verdict",
-        [NODE, NodeAccepted("n"), NODE, NodeRejected("n", "known")],
-        [NODE],
-        [
-            ("one verdict too many", [NODE, NodeAccepted("n"), NodeAccepted("n")]),
-            ("one verdict too many", [NODE, NodeAccepted("n"), NodeRejected("n", "")]),
-        ],
-    ),
-    Case(
-        "nodes_of_allocations_exist",
-        [
-            *(NODE, allocated(), DECOMMISSION, allocated(identity="late")),
-            *(*NODES_FENCED, allocated(identity="later"), *ASKS_FENCED),
-            *(NODE, allocated(identity="back")),
-        ],
-        [NODE],
-        [
-            ("no node of this RM", [NODE, allocated(node="other")]),
-            (
-                "no node of this RM",
-                [NODE, DECOMMISSION, *NODES_FENCED, *ASKS_FENCED, allocated()],
-            ),
-        ],
-    ),
-    Case(
-        "draining_nodes_get_nothing_new",
-        [
-            *(NODE, DRAIN, *NODES_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
-            *(OLD_ITSELF, OLD, replace(PLACEHOLDER, node="m"), REPLACED, REAL),
-            *(UNDRAIN, allocated(identity="2")),
-            *(DRAIN, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated(identity="3")),
-        ],
-        [
-            *(NODE, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()),
-            *(replace(NODE, action=Action.CREATE_DRAINING), allocated(identity="2")),  # refused
-            replace(NODE, node="fence-m", action=Action.CREATE_DRAINING),
-        ],
-        [
-            ("is draining", [NODE, DRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()]),
-            ("is draining", [replace(NODE, action=Action.CREATE_DRAINING), allocated()]),
-        ],
-    ),
-    Case(
-        "rejections_of_existing_allocations_are_complete",
-        [OLD_ITSELF, AllocationRejected("old", "a", "no node")],
-        [OLD_ITSELF, OLD],
-        [
-            ("did not report", [AllocationRejected("old", "a", "no node")]),
-            ("did not report", [OLD_ITSELF, AllocationRejected("old", "b", "no node")]),
-        ],
-    ),
-    Case(
-        "rejections_of_existing_allocations_give_a_reason",
-        [OLD_ITSELF, AllocationRejected("old", "a", "no node")],
-        [OLD_ITSELF, OLD],
-        [("gives no reason", [OLD_WITH_NODE, AllocationRejected("old", "a", "")])],
-    ),
-    Case(
-        "confirmations_are_not_confirmed",
-        [
-            *(PREEMPTION, CONFIRMATION, RELEASE, released()),
-            *(replace(RELEASE, identity="2"), released("2", PREEMPTED)),  # crossing on the way
-            *(replace(CONFIRMATION, identity="2"), released("2")),
-            *(allocated(identity="3"), released("3", PREEMPTED), REMOVAL),  # the same
-            *(replace(CONFIRMATION, identity="3"), released("3")),
-            *(allocated(identity="4"), released("4", PREEMPTED)),  # and under way
-            *(replace(CONFIRMATION, identity="4"), released("4")),
-            *(allocated(identity="5"), released("5", PREEMPTED)),  # the confirmation on one stream
-            *(replace(CONFIRMATION, identity="5"), REMOVAL, released("5")),  # and this on another
-            *(allocated(identity="6"), released("6", PREEMPTED)),  # said again on the way
-            *(replace(CONFIRMATION, identity="6"), released("6", PREEMPTED)),
-        ],
-        [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
-        [
-            ("was answered", [PREEMPTION, CONFIRMATION, *ASKS_FENCED, PREEMPTION]),
-            ("was answered", [PREEMPTION, CONFIRMATION, released()]),
-            (
-                "was answered",
-                [allocated(), PREEMPTION, CONFIRMATION, REMOVAL, released(), released()],
-            ),
-            (
-                "was answered",
-                [allocated(), PREEMPTION, CONFIRMATION, *ASKS_FENCED, REMOVAL, released()],
-            ),
-        ],
-    ),
-    Case(
-        "stops_go_back_to_the_rm",
-        [
-            *(allocated(), RELEASE, released()),
-            *(ApplicationRemoval("b", "default"), released("b1", application="b")),
-            *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
-            *(released("3", application="c"), released("", application="a")),  # 3 is of a
-            *(allocated("key", "4"), AskReleaseSaying("d", "key", "default")),
-            released("4", application="d"),
-        ],
-        [allocated(), PREEMPTION],
-        [("asked for nothing", [allocated(), released()])],
-    ),
-    Case(
-        "ask_releases_name_a_partition",
-        [AskReleased("k", "a", STOPPED, message="", partition="[rm]default")],
-        [released(partition="")],
-        [("names no partition", [AskReleased("k", "a", TIMEOUT, message="", partition="")])],
-    ),
-    Case(
-        "nodes_are_not_overfilled",
-        [
-            *(NODE, allocated("k", "1"), allocated("k", "2")),
-            *(replace(RELEASE, identity="1"), allocated("k", "3"), SMALLER),
-            *(replace(RELEASE, identity="3"), allocated("k", "4")),  # it may not know of it yet
-        ],
-        [NODE],
-        [
-            ("holds 12 of memory", [NODE, *(allocated("k", i) for i in "123")]),
-            ("holds 8 of memory", [replace(SMALLER, action=Action.CREATE), *FULL]),
-            (
-                "holds 12 of memory",  # room of an unconfirmed release is not free
-                [
-                    *(NODE, allocated("k", "1"), allocated("k", "2")),
-                    *(released("1", PREEMPTED), allocated("k", "3")),
-                ],
-            ),
-            ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_FENCED, allocated()]),
-            ("holds 11", [NODE, OLD_ITSELF, *ASKS_FENCED, allocated()]),
-            ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: taken over
-        ],
-    ),
-    Case(
-        "queues_are_not_overfilled",
-        [
-            *(*IN_THE_CLUSTER, LIMITED, *FULL, replace(RELEASE, identity="1")),
-            *(allocated(identity="3"), ConfigurationSent("rm", "group"), allocated(identity="4")),
-        ],
-        [*ELSEWHERE, LIMITED, *FULL, allocated(identity="3")],
-        [
-            ("parent holds 12", [*IN_THE_CLUSTER, LIMITED, *FULL, allocated(identity="3")]),
-            (
-                "parent holds 12",
-                [*IN_THE_CLUSTER, LIMITED, SISTER, *FULL, allocated("b", "3", application="b")],
-            ),
-        ],
-    ),
-    Case(
-        "placeholders_count_against_the_quota",
-        [*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, allocated()],
-        [*IN_THE_CLUSTER, LIMITED, *FULL, allocated(identity="3")],
-        [("parent holds 12", [*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])],
-    ),
-    Case(
-        "every_field_is_declared",
-        [ALLOCATION, NAMED_AMOUNT],
-        [ASK],
-        [
-            ("7 in si.v1.Allocation", [ODD_ALLOCATION]),
-            ("9 in si.v1.Quantity", [ODD_AMOUNT]),
-            ("9 in si.v1.NodeResponse", [ODD_RESPONSE]),
-            ("undecodable", [Unreadable(Kind.NODES, "what?")]),
-        ],
-    ),
-    Case(
-        "reserved_numbers_are_not_used",
-        [ALLOCATION],
-        [si_pb2.NodeResponse()],
-        [
-            ("si.v1.Allocation 7", [ODD_ALLOCATION]),
-            ("si.v1.AllocationRelease 3", [ODD_RELEASE]),
-            ("si.v1.EventRecord 4", [ODD_EVENT]),
-        ],
-    ),
-    Case(
-        "what_has_a_meaning_is_set",
-        [PREEMPTION, EventTold("n", Subject.NODE), SchedulingReported("k", "a", Scheduling.FAILED)],
-        [replace(RELEASE, termination=Termination.UNKNOWN), released("id", Termination.UNKNOWN)],
-        [
-            ("release of id has no type", [released("id", Termination.UNKNOWN)]),
-            ("event about n has no type", [EventTold("n", Subject.UNSET)]),
-            ("report on k has no state", [SchedulingReported("k", "a", Scheduling.UNSET)]),
-        ],
-    ),
-    Case(
-        "a_priority_is_said_in_one_way",
-        [by_priority(7, ""), by_priority(0, "gold")],
-        [by_priority(0, ""), ALLOCATION],
-        [("by number and by name", [by_priority(7, "gold")])],
-    ),
-    Case(
-        "the_action_is_resync_or_none",
-        [si_2021.UpdateResponse(action=0), si_2021.UpdateResponse(action=1)],
-        [ALLOCATION],
-        [("action 2", [si_2021.UpdateResponse(action=2)])],
-    ),
-)
-BROKEN = [(case.monitor, says, parts) for case in CASES for says, parts in case.broken]
-
-
-def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None = None) -> Exchange:
-    history = History() if history is None else history
-    for part in parts:
-        if isinstance(part, Registration):
-            request = dialect_for(DEFAULT_REVISION).registration(part)
-            history.add(rm, [Registered(rm, "OK")], said_by_rm=True, message=request)
-        elif isinstance(part, Message):
-            history.add(rm, [Nothing(Kind.NODES)], said_by_rm=False, message=part)
-        else:
-            by_rm = not isinstance(part, (Fact, Registered)) or isinstance(part, ConfigurationSent)
-            history.add(rm, [part], said_by_rm=by_rm, fence=is_fence)
-    return Exchange(history, start=0)
+from siconform.rm.observed import Observed
+from siwire import find_revision
 
 
 def finding(name: str, exchange: Exchange) -> Finding:
@@ -720,3 +180,21 @@ def test_a_uuid_is_a_declared_field_where_the_revision_has_it() -> None:
 
     for name in ("every_field_is_declared", "reserved_numbers_are_not_used"):
         assert finding(name, exchange_of([message])).violation is None
+
+
+@pytest.mark.parametrize("lacking", [Feature.QUOTAS, Feature.QUEUES])
+def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
+    lacking: Feature,
+) -> None:
+    broken = exchange_of([*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])
+
+    lacks = Observed().lacks({lacking})
+
+    judged = {f.monitor for f in monitors.check(broken, lacks)}
+    assert "placeholders_count_against_the_quota" not in judged
+    assert "identities_are_unique" in judged
+
+
+def test_a_scheduler_seen_to_heed_no_maxima_lacks_them() -> None:
+    assert Feature.QUOTAS in Observed(heeds_quotas=False).lacks(())
+    assert Feature.QUOTAS not in Observed(heeds_quotas=True).lacks(())

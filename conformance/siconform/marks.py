@@ -17,7 +17,7 @@ real_clock: pytest.MarkDecorator = pytest.mark.real_clock
 """The test runs twice where the kit has a scheduler on virtual time: once more without."""
 
 waits: pytest.MarkDecorator = pytest.mark.waits
-"""The test waits for a timer of the scheduler and does little else: workers begin with it."""
+"""The test takes long, for a timer or a restart of the scheduler: workers begin with it."""
 
 registering_again_is_a_race: pytest.MarkDecorator = pytest.mark.race_where(LOSES_PARTITION)
 """Left out on targets that may lose what the second registration made; it would pass by chance."""

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from siwire.r2023_04 import si_pb2 as si_2023_04
 from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, fault
@@ -56,6 +57,17 @@ def _(response: si.AllocationResponse) -> None:
 def _(response: si.AllocationResponse) -> None:
     for one in response.new:
         one.allocationID = one.applicationID
+
+
+@fault(
+    "uuid-of-the-application",
+    "Allocations of one application share a UUID (2023-04).",
+    breaks=("SI-ALLOC-004",),
+    revision="2023-04",
+)
+def _(response: si_2023_04.AllocationResponse) -> None:
+    for one in response.new:
+        one.UUID = one.applicationID
 
 
 @fault(

@@ -4,7 +4,7 @@ from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import fault
+from proof.fault import Wire, fault, keep
 
 _AREAS: Final = ("REC", "CONN", "CONST")
 
@@ -44,6 +44,24 @@ announced = _
 @announced.also
 def _(response: si.AllocationResponse) -> None:
     response.new.extend(list(response.new))
+
+
+@fault(
+    "half-of-the-gang-data-refused",
+    "A node is refused for an allocation that has a group or the flag, and not both.",
+    breaks=("SI-REC-012",),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    for node in request.nodes:
+        if not _is_whole(node):
+            reason = "what exists there is half of a placeholder"
+            refusal = si.RejectedNode(nodeID=node.nodeID, reason=reason)
+            wire.to_rm(si.NodeResponse(rejected=[refusal]))
+    keep(request.nodes, _is_whole)
+
+
+def _is_whole(node: si.NodeInfo) -> bool:
+    return all(bool(one.taskGroupName) == one.placeholder for one in node.existingAllocations)
 
 
 @fault(

@@ -44,13 +44,13 @@ _NAMES: Final = {
 def _(request: si.NodeRequest, wire: Wire) -> None:
     known, closed = wire.memory["nodes"], wire.memory["closed"]
     for node in request.nodes:
-        name, action = node.nodeID, node.action
+        name, action = (request.rmID, node.nodeID), node.action
         if action in _CREATIONS and name not in known:
             known.add(name)
             closed.update([name] if action == Action.CREATE_DRAIN else [])
         elif action in _ACTIONS and name in known:
             if action != Action.DRAIN_TO_SCHEDULABLE or name in closed:
-                wire.to_rm(si.NodeResponse(accepted=[si.AcceptedNode(nodeID=name)]))
+                wire.to_rm(si.NodeResponse(accepted=[si.AcceptedNode(nodeID=node.nodeID)]))
             closed.update([name] if action == Action.DRAIN_NODE else [])
         if action in (Action.DRAIN_TO_SCHEDULABLE, Action.DECOMISSION):
             closed.discard(name)
@@ -192,12 +192,25 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     for release in response.released:
         if release.terminationType == si.STOPPED_BY_RM:
             ending[release.applicationID].add(release.allocationID)
-    whole = [app for app, ended in ending.items() if len(ended) > 1 and ended >= held[app]]
+    named = wire.memory["named"]  # what the RM releases by name is confirmed by name
+    whole = [
+        application
+        for application, ended in ending.items()
+        if len(ended) > 1 and ended >= held[application] and not ended & named
+    ]
     merged = list(_merged(response, whole))
     for release in response.released:
         held[release.applicationID].discard(release.allocationID)
     del response.released[:]
     response.released.extend(merged)
+
+
+for_all = _
+
+
+@for_all.also
+def _(request: si.AllocationRequest, wire: Wire) -> None:
+    wire.memory["named"] |= {one.allocationID for one in request.releases.allocationsToRelease}
 
 
 def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:

@@ -26,6 +26,7 @@ from siconform.targets.timers import SHORT
 
 ANYWHERE: Final = "127.0.0.1:0"
 _LISTENING: Final = re.compile(rb"listening on (\S+)")
+_REFUSED: Final = 5.0  # seconds until a call is, that says nothing
 Changes = Callable[[bytes], Awaitable[list[bytes]]]
 """What goes on in the place of one message."""
 
@@ -101,11 +102,21 @@ class Proxy(grpc.GenericRpcHandler):
             while (data := await call.answers.get()) is not None:
                 yield data
             if (code := await call.of.code()) is not grpc.StatusCode.OK:
+                if code is grpc.StatusCode.INTERNAL and path not in self._kinds:
+                    code = await self._status_of(path)
                 await context.abort(code, await call.of.details())
         finally:
             for task in tasks:
                 task.cancel()
             call.of.cancel()
+
+    async def _status_of(self, path: str) -> grpc.StatusCode:
+        """How a call ends that says nothing.
+
+        One that was refused while it was spoken on ends, for grpc, by an internal error of its own.
+        """
+        code: grpc.StatusCode = await self._channel.stream_stream(path)(timeout=_REFUSED).code()
+        return code
 
     async def _changed(self, kind: Any, data: bytes, wire: Wire) -> list[bytes]:
         """What goes on in the place of a message: itself as it is now, or nothing."""

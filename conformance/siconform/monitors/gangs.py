@@ -70,6 +70,7 @@ class _Replacements:
                     self.seen.add(_group(self._placeholders[identity]))
             case (
                 ReleaseSaying(identity="", application=application)
+                | Released(identity="", application=application)
                 | ApplicationRemoval(application=application)
             ):
                 self._ends(lambda placeholder: placeholder.application == application)

@@ -137,7 +137,10 @@ class _Books:
                 self._ends_where(lambda a: a.node == node)
             case ApplicationRemoval(application=application):
                 self._ends_where(lambda a: a.application == application)
-            case ReleaseSaying(identity="", application=application):
+            case (
+                ReleaseSaying(identity="", application=application)
+                | Released(identity="", application=application)
+            ):
                 self._ends_where(lambda a: a.application == application)
             case AllocationRejected(key=key):
                 self._ends_where(lambda a: a.key == key)

@@ -18,7 +18,7 @@ _PROMPT: Final = 0.02  # seconds on the wall in which most answers come, before 
 _ALONG: Final = 0.05  # seconds on the wall after which virtual time follows
 _STEPS: Final = 40  # a wait for a timer is cut into, at most, unless they get too long
 _SHORTEST: Final = 0.05  # seconds of a step
-_LONGEST: Final = 0.5  # what comes within a step is taken to come at its end
+LONGEST_STEP: Final = 0.5  # what comes within a step is taken to come at its end
 _PER_SECOND: Final = 1000  # the extension counts milliseconds
 
 
@@ -46,12 +46,18 @@ class Clock(Protocol):
         """Look for an answer that may take so long."""
 
     def past(
-        self, look: Look[T], seconds: float, *, first: float = 0.0, settled: float = 0.0
+        self,
+        look: Look[T],
+        seconds: float,
+        *,
+        first: float = 0.0,
+        settled: float = 0.0,
+        under_way: bool = True,
     ) -> T | None:
         """Look while so much time passes for the target's timers.
 
         Virtual time passes the ``first`` seconds at once, and what is processed at its end may take
-        ``settled`` seconds on the wall.
+        ``settled`` seconds on the wall. It begins once answers that may be ``under_way`` are here.
         """
 
 
@@ -79,6 +85,7 @@ class WallClock:
         *,
         first: float = 0.0,  # noqa: ARG002  # it passes anyway
         settled: float = 0.0,  # noqa: ARG002  # nothing is left over
+        under_way: bool = True,  # noqa: ARG002  # they come meanwhile
     ) -> T | None:
         """Look for so long."""
         return look(seconds)
@@ -118,10 +125,16 @@ class VirtualClock:
             self._pass(now - began, at_once=False)
 
     def past(
-        self, look: Look[T], seconds: float, *, first: float = 0.0, settled: float = 0.0
+        self,
+        look: Look[T],
+        seconds: float,
+        *,
+        first: float = 0.0,
+        settled: float = 0.0,
+        under_way: bool = True,
     ) -> T | None:
         """Look after each step of time."""
-        found = look(_PROMPT)
+        found = look(_PROMPT if under_way else 0.0)
         for step in _steps(seconds, first):
             if found is not None:
                 return found
@@ -140,7 +153,9 @@ class VirtualClock:
 def _steps(seconds: float, first: float) -> list[float]:
     at_once = max(0.0, min(first, seconds))
     left = seconds - at_once
-    count = max(1, min(_STEPS, ceil(left / _SHORTEST)), ceil(left / _LONGEST))
+    if at_once and not left:
+        return [at_once]
+    count = max(1, min(_STEPS, ceil(left / _SHORTEST)), ceil(left / LONGEST_STEP))
     steps = [left / count] * count
     return [at_once, *steps] if at_once else steps
 

@@ -14,7 +14,7 @@ from siconform.rm.facts import Fact, Kind, Nothing, StreamEnded, Unreadable
 from siconform.rm.history import Content, History, Registered
 from siconform.rm.reflection import Description, describe
 from siconform.rm.sayings import Hello, Registration, Saying
-from siconform.rm.streams import Stream
+from siconform.rm.streams import Stream, close
 from siconform.targets.attached import DIRECTLY
 
 FENCE_PREFIX = "fence-"
@@ -142,12 +142,15 @@ class Connection:
         """What the scheduler says of its own service; None where it offers no reflection."""
         return describe(self._channel, self.revision, rpc.SERVICE, patience)
 
-    def close(self) -> None:
-        """Cut everything; nothing is recorded after it."""
+    def close(self, patience: float = 0.0) -> None:
+        """Cut every stream at once, and the transport within ``patience`` seconds or later.
+
+        Nothing is recorded after it.
+        """
         self._closing = True
         for stream in self._streams.values():
             stream.cut()
-        self._channel.close()
+        close(self._channel, patience)
 
     def _stream(self, kind: Kind) -> Stream:
         method = self.dialect.method(kind)

@@ -91,19 +91,24 @@ class EventJudging(Expectations):
             self.only_tells([event], *details_of(event.subject))
 
     def tells_a_life_as_reported(self, application: str, events: Sequence[EventTold]) -> None:
-        """What events and updates both tell of an application they tell in the same order."""
+        """What events and updates tell of an application, equally often, is in the same order.
+
+        A step that either of them leaves out, the first time or a later one, shows no order.
+        """
         self.does_not_tell(events, Detail.APP_REJECT)
-        reported = [update.state for update in self.hears(ApplicationUpdated(application))]
-        told = [_STATES[event.detail] for event in events if event.detail in _STATES]
-        common = [state for state in told if any(state == one for one in reported)]
-        left = iter(reported)
-        for state in common:
-            if not any(state == one for one in left):
-                raise NotAsTheTextSays(
-                    f"{state} is told where the updates have no such step",
-                    expected=f"steps in the order of {', '.join(reported)}",
-                    happened=", ".join(common),
-                )
+        told = [detail for event in events if (detail := event.detail) in _STATES]
+        updates = [update.state for update in self.hears(ApplicationUpdated(application))]
+        reported = [d for state in updates for d, one in _STATES.items() if one == state]
+        both = {detail for detail in told if told.count(detail) == reported.count(detail)}
+        by_events, by_updates = (
+            [detail.value for detail in steps if detail in both] for steps in (told, reported)
+        )
+        if by_events != by_updates:
+            raise NotAsTheTextSays(
+                "the steps of an application are told in another order than its updates have",
+                expected=", ".join(by_updates),
+                happened=", ".join(by_events),
+            )
 
     def tells_only_the_refusal(self, events: Sequence[EventTold]) -> None:
         """A rejected application was never in any state but new."""

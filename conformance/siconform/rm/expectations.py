@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
+from siconform.rm.clock import LONGEST_STEP
 from siconform.rm.connection import Connection
 from siconform.rm.event_facts import EventTold
 from siconform.rm.facts import (
@@ -206,11 +207,20 @@ class Expectations:
     def _past(
         self, patterns: tuple[Fact, ...], seconds: float, *, fenced: bool = True
     ) -> Fact | None:
-        """The first matching element that came until so much time has passed, or None."""
+        """The first matching element that came until so much time has passed, or None.
+
+        Without fences it does not matter when it came.
+        """
         history = self.exchange.history
         find = partial(self._find, patterns)
         look = self._fenced_look(patterns, find) if fenced else partial(history.look, find)
-        found = history.clock.past(look, seconds, settled=self.settle_window())
+        found = history.clock.past(
+            look,
+            seconds,
+            first=0.0 if fenced else min(seconds, LONGEST_STEP),
+            settled=self.settle_window(),
+            under_way=fenced or bool(self._unfenced),
+        )
         return None if found is None else self._hear(*found)
 
     def _fenced_look(

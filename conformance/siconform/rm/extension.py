@@ -10,6 +10,7 @@ from siwire.ext import extension_pb2 as ext
 
 from siconform.outcomes import NotOffered, PremiseLost, Unreachable
 from siconform.rm.facets import MILLISECOND, NONE, Facet, Facets, read_facets
+from siconform.rm.streams import close
 from siconform.targets.attached import DIRECTLY
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
@@ -100,7 +101,7 @@ class Extension:
 
     def close(self) -> None:
         """Cut the channel."""
-        self._channel.close()
+        close(self._channel)
 
     def _call(self, facet: Facet, name: str, request: Message) -> Any:
         self.presupposes(facet)

@@ -109,10 +109,10 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
 
     def _accepted_spelling(self) -> str:
         """A spelling with which this scheduler takes gangs; found out once."""
-        known = self.seen_before.gang_style
+        known = self.seen_before.accepted_gang_style
         if known is None:
             takes = (spelling for spelling in ACCEPTABLE if self.takes_gangs_spelled(spelling))
-            known = self.seen_before.gang_style = next(takes, ACCEPTABLE[0])
+            known = self.seen_before.accepted_gang_style = next(takes, ACCEPTABLE[0])
         return known
 
     def takes_gangs_spelled(self, spelling: str) -> bool:

@@ -248,7 +248,7 @@ class Newcomer(ResourceManager):
 
     def loses_its_connection(self) -> None:
         """Everything between this RM and the scheduler breaks; it says nothing any more."""
-        self.connection.close()
+        self.connection.close(self.patience.ack)
         self._unfenced.clear()
         self._compensations.clear()
 

@@ -64,7 +64,7 @@ class Observed:
     keeps_oversized_asks: bool | None = None  # an ask that fits no node there is
     serves_several_allocations: bool | None = None  # for one ask
     heeds_quotas: bool | None = None  # the maximum of a queue
-    gang_style: str | None = None  # a spelling with which gangs are accepted
+    accepted_gang_style: str | None = None  # a spelling with which gangs are accepted
     gang_styles: dict[str, str] = field(default_factory=dict)  # how soft and hard are spelled
     waiting_states: tuple[str, ...] | None = None  # names of the state waiting; (): not reported
     reported_states: set[str] = field(default_factory=set)  # of applications, as spelled

@@ -10,6 +10,16 @@ import grpc
 _HALF_CLOSE: Final = object()
 
 
+def close(channel: grpc.Channel, patience: float = 0.0) -> None:
+    """Close it within ``patience`` seconds, or later, and at last with the process.
+
+    gRPC waits for every call to end, looks only now and then whether it has, and has no limit.
+    """
+    closing = threading.Thread(target=channel.close, name="closes a channel", daemon=True)
+    closing.start()
+    closing.join(patience)
+
+
 class Stream:
     """A bidirectional call carrying raw bytes.
 

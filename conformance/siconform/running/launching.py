@@ -29,9 +29,9 @@ from siconform.targets.attached import is_address
 
 _PLUGINS: Final = ("siconform.plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
-_OFF: Final = ("terminalprogress",)
+_OFF: Final = ("terminalprogress", "unraisableexception")  # what nobody reads, and costs seconds
 _WORKERS: Final = 4  # more than a small machine has cores: half of the time tests wait
-_WAITING_WORKERS: Final = 8  # a named target is light, and tests wait for its timers mostly
+_WAITING_WORKERS: Final = 12  # a named target is light, and tests wait for its timers mostly
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _SHOWS: Final = ("--collect-only", "--co", "--help", "-h", "--version", "--markers", "--fixtures")
 _ALONE: Final = ("--pdb", *_SHOWS)

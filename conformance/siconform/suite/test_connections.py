@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from siconform.marks import order_is_a_race, real_clock, requirement
+from siconform.marks import order_is_a_race, real_clock, requirement, waits
 from siconform.rm.cluster import queues_with_quotas
 from siconform.rm.facts import (
     Allocated,
@@ -363,6 +363,7 @@ def test_what_names_nothing_does_not_spoil_its_request(rm: ResourceManager) -> N
     rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
 
 
+@waits
 @requirement("SI-CONN-018")
 def test_a_restarted_scheduler_knows_all_that_the_rm_replays(
     newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]

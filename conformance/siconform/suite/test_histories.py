@@ -5,12 +5,13 @@ The monitors judge every history; ``siconform explore`` makes more of them.
 
 from typing import TYPE_CHECKING
 
-from siconform.marks import explores, removals_are_a_race, requirement
+from siconform.marks import explores, removals_are_a_race, requirement, waits
 
 if TYPE_CHECKING:
     from siconform.exploring.exploration import Exploration
 
 
+@waits
 @explores
 @removals_are_a_race
 @requirement("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")

@@ -16,12 +16,16 @@ from siconform.rm.resource_manager import ResourceManager
 
 @requirement("SI-NODE-016")
 def test_actions_on_an_unknown_node_fail_visibly(rm: ResourceManager) -> None:
-    rm.has_node()
-    unknown = rm.new_name("node")
+    known, unknown = rm.has_node(), rm.new_name("node")
 
     for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
         action(unknown)
         rm.is_told_one_of(NodeRejected(unknown), StreamEnded(Kind.NODES))
+
+    with rm.control("the same actions on a known node do not fail"):
+        for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
+            action(known)
+            rm.is_not_told(NodeRejected(known))
 
 
 @requirement("SI-NODE-026", "SI-NODE-028")

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from siconform.marks import disruptive, registering_again_is_a_race, requirement
+from siconform.marks import disruptive, registering_again_is_a_race, requirement, waits
 from siconform.rm.facts import Allocated
 from siconform.rm.gang_verbs import replaced
 from siconform.rm.newcomer import Newcomer
 
 
+@waits
 @requirement("SI-REC-016")
 def test_a_restarted_scheduler_is_as_before_once_everything_is_said_again(
     newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
@@ -17,6 +18,7 @@ def test_a_restarted_scheduler_is_as_before_once_everything_is_said_again(
     newcomer.is_as_before_once_replayed(lambda: _restart_and_register(newcomer, restart_scheduler))
 
 
+@waits
 @requirement("SI-REC-016")
 def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
     newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
@@ -37,6 +39,7 @@ def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
     newcomer.is_told(Allocated(real, node=node))
 
 
+@waits
 @requirement("SI-REC-021")
 def test_a_restarted_scheduler_takes_over_what_is_said_by_itself(
     newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
@@ -66,6 +69,7 @@ def test_a_restarted_scheduler_takes_over_what_is_said_by_itself(
     newcomer.still_holds(regular)
 
 
+@waits
 @requirement("SI-REC-016")
 @disruptive
 @registering_again_is_a_race

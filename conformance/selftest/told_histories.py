@@ -1,0 +1,153 @@
+"""What an RM and a scheduler may have said to each other, and histories of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from google.protobuf.message import Message
+from siconform.rm.cluster import POLICY_GROUP, conformance_queues
+from siconform.rm.configuration_verbs import ConfigurationSent
+from siconform.rm.connection import is_fence
+from siconform.rm.dialects import dialect_for
+from siconform.rm.dialects.lax import lax_messages
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Kind,
+    NodeRejected,
+    Nothing,
+    Released,
+    Termination,
+)
+from siconform.rm.history import Exchange, History, Registered
+from siconform.rm.sayings import (
+    Action,
+    ApplicationRemoval,
+    ApplicationSaying,
+    AskReleaseSaying,
+    AskSaying,
+    ExistingAllocationSaying,
+    NodeSaying,
+    Registration,
+    ReleaseSaying,
+)
+from siwire import DEFAULT_REVISION, find_revision
+from siwire.r2023_12 import si_pb2
+
+si_2021: Any = lax_messages(find_revision("2021-02"))
+M = TypeVar("M", bound=Message)
+Part = Any  # something said, told or registered; a message stands for what tells it
+STOPPED, PREEMPTED, TIMEOUT = (
+    Termination.STOPPED_BY_RM,
+    Termination.PREEMPTED_BY_SCHEDULER,
+    Termination.TIMEOUT,
+)
+
+
+def allocated(key: str = "k", identity: str = "id", **named: Any) -> Allocated:
+    plain = Allocated(
+        key=key,
+        application="a",
+        node="n",
+        identity=identity,
+        resource={"memory": 4},
+        task_group="",
+        placeholder=False,
+        priority=0,
+        tags={},
+        partition="",
+        originator=False,
+        preemption_policy=None,
+        queue="",
+    )
+    return replace(plain, **named)
+
+
+def released(identity: str = "id", termination: Termination = STOPPED, **named: Any) -> Released:
+    plain = Released("k", "a", identity, termination, message="", partition="default")
+    return replace(plain, **named)
+
+
+def ask_released(key: str = "k", application: str = "a") -> Fact:
+    return AskReleased(key, application, STOPPED, message="", partition="default")
+
+
+def updated(state: str = "Running", timestamp: int = 1, application: str = "a") -> Fact:
+    return ApplicationUpdated(application, state, timestamp, message="")
+
+
+def unknown_field(message: M, number: int) -> M:
+    message.MergeFromString(bytes([number << 3, 1]))  # a varint; numbers up to 15
+    return message
+
+
+def by_priority(number: int, name: str) -> Message:
+    response: Any = si_2021.UpdateResponse()
+    said = response.newAllocations.add()
+    if number:
+        said.priority.priorityValue = number
+    if name:
+        said.priority.priorityClassName = name
+    message: Message = response
+    return message
+
+
+NODE = NodeSaying("n", Action.CREATE, capacity={"memory": 10})
+APP = ApplicationSaying("a", queue="root.default", partition="default", user="u")
+ASK = AskSaying("k", "a", "default", {"memory": 4})
+RELEASE = ReleaseSaying("a", "id", STOPPED)
+PREEMPTION = released(termination=PREEMPTED)
+CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
+NODES_FENCED = (NodeSaying("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
+APPS_FENCED = (replace(APP, application="fence-a"), ApplicationRejected("fence-a", "known"))
+ASKS_FENCED = (AskSaying("fence-k", "nobody", "default", {}), AskRejected("fence-k", "nobody", "?"))
+DRAIN = NodeSaying("n", Action.DRAIN)
+UNDRAIN = NodeSaying("n", Action.UNDRAIN)
+DECOMMISSION = NodeSaying("n", Action.DECOMMISSION)
+SMALLER = NodeSaying("n", Action.UPDATE, capacity={"memory": 4})
+REMOVAL = ApplicationRemoval("a", "default")
+WITHDRAWAL = AskReleaseSaying("a", "k", "default")
+IN_THE_CLUSTER = (
+    Registration("rm", "", POLICY_GROUP, conformance_queues()),
+    Registered("rm", "OK"),
+)
+ELSEWHERE = (Registration("rm", "", POLICY_GROUP, "partitions: []"), Registered("rm", "OK"))
+LIMITED = replace(APP, queue="root.parent.left")
+SISTER = replace(APP, application="b", queue="root.parent.right")
+FULL = (allocated(identity="1"), allocated(identity="2"))
+PLACEHOLDER = allocated("p", "ph", task_group="g", placeholder=True)
+REAL_ASK = replace(ASK, task_group="g")
+REAL = allocated(identity="real", task_group="g")
+REPLACED = released("ph", Termination.PLACEHOLDER_REPLACED, key="p")
+GONE = ReleaseSaying("a", "ph", Termination.PLACEHOLDER_REPLACED)
+OLD = allocated("old", "o", resource={"memory": 7})
+OLD_ITSELF = ExistingAllocationSaying(OLD)
+OLD_WITH_NODE = replace(NODE, existing=(OLD,))
+ALLOCATION = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
+NAMED_AMOUNT = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
+NAMED_AMOUNT.new[0].resourcePerAlloc.resources["memory"].value = 1
+ODD_AMOUNT = si_pb2.AllocationResponse()
+ODD_AMOUNT.CopyFrom(NAMED_AMOUNT)
+unknown_field(ODD_AMOUNT.new[0].resourcePerAlloc.resources["memory"], 9)
+ODD_ALLOCATION = si_pb2.AllocationResponse(new=[unknown_field(si_pb2.Allocation(), 7)])
+ODD_RELEASE = si_pb2.AllocationResponse(released=[unknown_field(si_pb2.AllocationRelease(), 3)])
+ODD_EVENT = unknown_field(si_pb2.EventRecord(), 4)
+ODD_RESPONSE = unknown_field(si_pb2.NodeResponse(), 9)
+
+
+def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None = None) -> Exchange:
+    history = History() if history is None else history
+    for part in parts:
+        if isinstance(part, Registration):
+            request = dialect_for(DEFAULT_REVISION).registration(part)
+            history.add(rm, [Registered(rm, "OK")], said_by_rm=True, message=request)
+        elif isinstance(part, Message):
+            history.add(rm, [Nothing(Kind.NODES)], said_by_rm=False, message=part)
+        else:
+            by_rm = not isinstance(part, (Fact, Registered)) or isinstance(part, ConfigurationSent)
+            history.add(rm, [part], said_by_rm=by_rm, fence=is_fence)
+    return Exchange(history, start=0)
