@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 SICONFORM = Path(sys.executable).with_name("siconform")
+PYTHON = Path(sys.executable).name
 GIVEN = ("--revision", "2023-08", "--time-scale", "2", "--waiting-timeout", "1.5", "--disruptive")
 
 
@@ -40,7 +41,7 @@ def test_every_option_is_told(tmp_path: Path) -> None:
     [
         ([str(SICONFORM), "run"], True, "siconform run -k"),
         ([str(SICONFORM), "run"], False, f"{SICONFORM} run -k"),
-        ([sys.executable, "-m", "siconform", "run"], True, "python -m siconform run -k"),
+        ([sys.executable, "-m", "siconform", "run"], True, f"{PYTHON} -m siconform run -k"),
         ([sys.executable, "-m", "siconform", "run"], False, f"{sys.executable} -m siconform run"),
     ],
 )

@@ -1,6 +1,8 @@
 """The command line of ``siconform``, and what it makes of pytest's."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from siconform.cli import main
+from siconform.policy import ExitCode
 from siconform.running import index
-from siconform.running.launching import NoSuchTest, arguments
+from siconform.running.launching import NoSuchTest, arguments, run
 
 SUITE = str(index.suite_folder())
 
@@ -81,6 +84,22 @@ def test_the_users_project_has_no_say(pytester: pytest.Pytester) -> None:
 
     assert done.ret == 0
     done.stdout.fnmatch_lines(["suite/test_nodes.py::*"])
+
+
+def test_pytest_that_breaks_over_an_interrupt_was_interrupted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def breaks(_: list[str]) -> int:
+        try:
+            raise KeyboardInterrupt("SIGTERM")  # noqa: TRY301  # as it comes
+        except KeyboardInterrupt:
+            raise TypeError("no line number") from None
+
+    monkeypatch.setattr(pytest, "main", breaks)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # of this process
+    monkeypatch.setattr(os, "environ", {**os.environ})
+
+    assert run(["--results", str(tmp_path / "results")]) == ExitCode.INTERRUPTED
 
 
 @pytest.mark.parametrize(

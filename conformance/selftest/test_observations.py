@@ -180,6 +180,18 @@ def test_what_is_passed_over_answers_nothing_any_more(line: Line, rm: Observatio
     assert rm.is_told(Released()).identity == "three"
 
 
+def test_what_came_so_far_answers_nothing_and_is_not_waited_for(
+    line: Line, rm: Observations
+) -> None:
+    line.hears(Released(identity="one"), Released(identity="two"))
+    before = rm.now()
+
+    rm.has_heard(Released())
+
+    assert rm.now() - before < rm.quiet_window()
+    rm.stays_quiet(Released())
+
+
 def test_what_need_not_be_reported_is_expected_only_like_another(
     line: Line, rm: Observations
 ) -> None:

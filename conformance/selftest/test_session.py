@@ -90,6 +90,20 @@ def test_every_stream_is_open_before_anything_is_said_on_one(serving: str) -> No
     session.discard()
 
 
+def test_what_a_broken_off_test_left_listening_confirms_nothing_for_the_next(serving: str) -> None:
+    session = Session(Target(serving), PATIENCE, "listening")
+    session.observed.probed = True
+    left = session.resource_manager("left")
+
+    other = session.resource_manager("other")
+
+    assert len(other.connection.listeners) == 1
+    assert left.connection is other.connection
+    left.leaves()
+    assert len(other.connection.listeners) == 1
+    session.discard()
+
+
 def test_a_newcomer_is_not_sent_to_a_process_that_is_gone(serving: str) -> None:
     target = Target(serving)
     session = Session(target, PATIENCE, "w")

@@ -110,10 +110,10 @@ def _(inside: Inside) -> None:
     "hopeless-rejected-late-answers",
     "An ask bigger than every node is rejected; all is told after 0.6 s; gangs have 2 s.",
     rows=("SI-GANG-031", "SI-GANG-043"),
-    told=("--placeholder-timeout", "2"),
+    told=("--placeholder-timeout", "2", "--waiting-timeout", "4", "--no-proposals"),
 )
 def _(inside: Inside) -> None:
-    inside.serves_with("--placeholder-timeout", "2")
+    inside.serves_with("--placeholder-timeout", "2", "--completing-timeout", "4")
     CHANGES["rejects-hopeless"].alter(inside)
     tells(inside, lambda _, now: now + _LATE)
 

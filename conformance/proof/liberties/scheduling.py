@@ -2,13 +2,26 @@
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import liberty
+from proof.fault import Wire, liberty
 
 
-@liberty("nobody-preempts", "No ask may preempt others.")
-def _(request: si.AllocationRequest) -> None:
+@liberty("nobody-preempts", "No ask preempts others, whatever it may.")
+def _(request: si.AllocationRequest, wire: Wire) -> None:
     for ask in request.asks:
+        name = (ask.applicationID, ask.allocationKey)
+        may = ask.HasField("preemptionPolicy") and ask.preemptionPolicy.allowPreemptOther
+        (wire.memory["may"].add if may else wire.memory["may"].discard)(name)
         ask.preemptionPolicy.allowPreemptOther = False
+
+
+nobody = _
+
+
+@nobody.also
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    for new in response.new:
+        name = (new.applicationID, new.allocationKey)
+        new.preemptionPolicy.allowPreemptOther = name in wire.memory["may"]
 
 
 @liberty("ask-served-once", "An ask yields one allocation, however many it wants.")

@@ -14,7 +14,9 @@ from sireference.core.model import (
     NewAllocation,
     Refused,
     Registered,
+    RejectedAllocation,
     RejectedApplication,
+    RejectedAsk,
     RejectedNode,
     ReleasedAllocation,
     ReleasedAsk,
@@ -32,6 +34,13 @@ _AT_ONCE: Final = (Registered, Configured, Refused, Call)
 _A_WHILE: Final = 0.1  # seconds
 _NODES: Final = (AcceptedNode, RejectedNode)
 _APPLICATIONS: Final = (AcceptedApplication, RejectedApplication, UpdatedApplication)
+_ALLOCATIONS: Final = (
+    NewAllocation,
+    ReleasedAllocation,
+    RejectedAllocation,
+    ReleasedAsk,
+    RejectedAsk,
+)
 
 
 def tells(inside: Inside, moment: Delay) -> None:
@@ -89,12 +98,11 @@ def _(inside: Inside) -> None:
 
 @liberty(
     "allocations-are-told-last",
-    "Allocations are told later than what is said of nodes and applications.",
+    "Allocations and asks are told of later than nodes and applications.",
 )
 def _(inside: Inside) -> None:
     def moment(effect: Effect, now: float) -> float:
-        told_late = isinstance(effect, NewAllocation | ReleasedAllocation | ReleasedAsk)
-        return now + _A_WHILE if told_late else now
+        return now + _A_WHILE if isinstance(effect, _ALLOCATIONS) else now
 
     tells(inside, moment)
 

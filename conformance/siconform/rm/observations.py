@@ -86,6 +86,11 @@ class Observations(Expectations):
         self.fences_all()
         self.stays_quiet()
 
+    def has_heard(self, *patterns: Fact) -> None:
+        """What came of this so far answers nothing any more."""
+        while (found := self._find(patterns)) is not None:
+            self._hear(*found)
+
     def passes_over(self, *patterns: Fact) -> None:
         """Fences and a quiet window: what came of this until then answers nothing any more."""
         while self.may_be_told(*patterns) is not None:

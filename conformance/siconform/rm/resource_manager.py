@@ -1,6 +1,7 @@
 """The simulated resource manager a test speaks through."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from siwire import Capability
 
@@ -84,9 +85,11 @@ class ResourceManager(
 
     def leaves(self) -> list[str]:
         """Clear up and stop listening; what could not be cleared up, in words."""
-        problems = self.clears_up()
-        self.connection.listeners.remove(self._confirms)
-        return problems
+        try:
+            return self.clears_up()
+        finally:
+            with suppress(ValueError):  # another listens in its place by now
+                self.connection.listeners.remove(self._confirms)
 
     def _confirms(self, fact: Fact) -> None:
         if isinstance(fact, Released) and fact.termination in CONFIRMED:

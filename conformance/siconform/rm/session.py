@@ -182,6 +182,7 @@ class Session:
 
     def _view(self, connection: Connection, fences: Fences, test: str) -> ResourceManager:
         exchange = Exchange(self.history, start=len(self.history))
+        connection.listeners.clear()  # of a test that did not come to its end
         return self._as(ResourceManager, connection, exchange, fences, test)
 
     def _as(

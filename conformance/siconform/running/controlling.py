@@ -40,6 +40,7 @@ class Controller:
         self._done = 0
         self._failed = 0
         self._stopped = False  # by an option such as -x
+        self._interrupted = False
 
     def not_begun(self, why: str) -> ExitCode:
         """There is no target: write down that nothing ran."""
@@ -98,6 +99,7 @@ class Controller:
             # pytest's and xdist's own kinds of it: an end by -x or --maxfail
             self._stopped, self.ledger.ended_early = True, said
             return
+        self._interrupted = True
         self.ledger.ended_early = f"interrupted ({said})" if said else "interrupted"
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -109,6 +111,8 @@ class Controller:
         if stopped and not self.ledger.ended_early:
             self.ledger.ended_early = str(stopped)
         ended_by = int(pytest.ExitCode.TESTS_FAILED if self._stopped else exitstatus)
+        if self._interrupted:
+            ended_by = int(pytest.ExitCode.INTERRUPTED)
         run = self._run(ended_by)
         with contextlib.suppress(OSError):
             self._write(run)  # before others end, who may take their time

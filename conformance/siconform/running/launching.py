@@ -56,11 +56,21 @@ def run(options: Sequence[str]) -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _CtrlC())
     with contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))):
-        code = int(pytest.main(arguments(options)))
+        code = _pytest(arguments(options))
     if code == pytest.ExitCode.INTERNAL_ERROR:
         sys.stderr.write("siconform: the kit itself broke: see above\n")
         return ExitCode.KIT_ERROR
     return code
+
+
+def _pytest(words: Sequence[str]) -> int:
+    """What pytest ends with. To show where it was interrupted it may break over a frame."""
+    try:
+        return int(pytest.main(list(words)))
+    except Exception as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            return ExitCode.INTERRUPTED
+        raise
 
 
 def arguments(options: Sequence[str]) -> list[str]:

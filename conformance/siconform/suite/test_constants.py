@@ -25,12 +25,16 @@ FOUR_OF_MEMORY = '{"resources": {"memory": {"value": 4}}}'
 
 @requirement("SI-CONST-001")
 def test_the_partition_of_a_node_has_its_well_known_name(rm: ResourceManager) -> None:
-    misnamed = rm.registers_node(attributes={"node-partition": "nope", "si/partition": "nope"})
-    here = rm.registers_node(attributes={"si/node-partition": "default"})
+    nearly = {"node-partition": "nope", "si/partition": "nope"}
+    misnamed = rm.registers_node(memory=20, attributes=nearly)
+    here = rm.registers_node(memory=30, attributes={"si/node-partition": "default"})
     elsewhere = rm.registers_node(attributes={"si/node-partition": "nope"})
 
     rm.is_told(NodeAccepted(misnamed))
     rm.is_told(NodeAccepted(here))
+    app = rm.has_application()
+    rm.is_told(Allocated(rm.asks(app, memory=25), node=here))
+    rm.is_told(Allocated(rm.asks(app, memory=15), node=misnamed))
     verdict = rm.is_told_one_of(NodeRejected(elsewhere), NodeAccepted(elsewhere))
     rm.records("a node of a partition there is not", verdict)  # to be rejected: SI-NODE-009
 
