@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis.errors import FlakyStrategyDefinition
 from siconform.cli import main
+from siconform.exploring import exploration as exploration_module
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.finding import Finding
 from siconform.exploring.recorded import read_history
@@ -79,6 +81,25 @@ def test_the_same_seed_makes_the_same_histories(session: Session) -> None:
     again.explores()
 
     assert first.tally.steps == again.tally.steps > 0
+
+
+def test_what_hypothesis_gives_up_is_gone_on_with(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+
+    def gives_up_once(*_: object, **__: object) -> None:
+        tries.append(len(tries))
+        if len(tries) == 1:
+            raise FlakyStrategyDefinition("it answered at another pace")
+
+    monkeypatch.setattr(exploration_module, "run_state_machine_as_test", gives_up_once)
+    exploration = Exploration(session, Budget(histories=1, steps=5, seconds=15.0), number=7)
+
+    exploration.explores()
+
+    assert len(tries) == 2
+    assert exploration.findings() == []
 
 
 def test_no_time_is_an_end_and_no_failure(session: Session) -> None:

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Final, NoReturn
 
 from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.errors import Flaky
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import run_state_machine_as_test
 
@@ -108,8 +109,24 @@ class Exploration:
         """Use up the budget. TargetLost when there is no target to begin with."""
         self.session.resource_manager("x").leaves()  # it would go on confirming for the others
         self._began = time.monotonic()
+        numbers = count(self.seed)
+        while not self._explored(next(numbers)):
+            pass
+        if isinstance(self._over, _Abandoned) and not self._found:
+            raise self._over.why from self._over
+
+    def _explored(self, number: int) -> bool:
+        """Use up what is left of the budget with the histories of this number.
+
+        False where some of it is left because Hypothesis gave them up: it takes the choices of a
+        history that is said again for arbitrary ones if the target answers at another pace, as a
+        busy one may. Every finding was kept when it was made.
+        """
+        left = self.budget.histories - self.tally.histories
+        if left <= 0:
+            return True
         chosen = settings(
-            max_examples=self.budget.histories,
+            max_examples=left,
             stateful_step_count=self.budget.steps,
             database=None,
             deadline=None,
@@ -119,17 +136,17 @@ class Exploration:
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         )
-        machine = seed(self.seed)(lambda: ArbitraryRM(self))
+        machine = seed(number)(lambda: ArbitraryRM(self))
         try:
             with with_reporter(lambda _: None):
                 run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # a factory does
-        except (_Over, Exception):
-            # What Hypothesis says of an end that it did not choose, that it is flaky for instance,
-            # is not needed: every finding was kept when it was made.
-            if not self._found and self._over is None:
-                raise
-        if isinstance(self._over, _Abandoned) and not self._found:
-            raise self._over.why from self._over
+        except (_Over, Exception) as error:
+            if self._found or self._over is not None:
+                return True
+            if isinstance(error, Flaky):
+                return False
+            raise
+        return True
 
     def begins(self) -> Holdings:
         """The RM of the next history, with nothing."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from siconform.outcomes import PremiseLost
+from siconform.outcomes import NotAsTheTextSays, PremiseLost
 from siconform.rm.facts import (
     Allocated,
     ApplicationUpdated,
@@ -91,6 +91,20 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         pending = next(ask for ask in asks if ask not in keys)
         self.is_pending(pending)
         return PartialGang(gang, placeholders, pending, since)
+
+    def has_time_left(self, partial: PartialGang) -> None:
+        """Given: the time of the gang is not over, however long its set-up took."""
+        if self.now() - partial.since >= self._seconds(partial.gang):
+            raise PremiseLost("the time of the gang was over before anything could be done with it")
+
+    def is_not_told_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
+        """Nothing of this comes as long as the time of the gang is not over."""
+        try:
+            self.is_not_told(*patterns)
+        except NotAsTheTextSays as failure:
+            if any(self.hears(sign) for sign in expiry_of(partial.gang)):
+                raise PremiseLost("the time of the gang was over meanwhile") from failure
+            raise
 
     def is_told_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
         """The placeholder timeout passes: the scheduler wants each of these released.

@@ -68,7 +68,9 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
     partial = rm.has_partial_gang()
 
     early = rm.asks_member(partial.gang)
-    rm.is_not_told(Allocated(early), *(replaced(p) for p in partial.placeholders))
+    rm.is_not_told_in_time(
+        partial, Allocated(early), *(replaced(placeholder) for placeholder in partial.placeholders)
+    )
 
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):

@@ -295,6 +295,7 @@ def test_a_gang_without_limit_of_its_own_does_not_wait_for_ever(rm: ResourceMana
 @requirement("SI-GANG-065")
 def test_a_gang_whose_missing_asks_were_withdrawn_does_not_expire(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    rm.has_time_left(partial)
 
     rm.withdraws(partial.pending)
     rm.outwaits_gangs(memory=3)
