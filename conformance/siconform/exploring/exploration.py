@@ -109,9 +109,7 @@ class Exploration:
         """Use up the budget. TargetLost when there is no target to begin with."""
         self.session.resource_manager("x").leaves()  # it would go on confirming for the others
         self._began = time.monotonic()
-        numbers = count(self.seed)
-        while not self._explored(next(numbers)):
-            pass
+        any(self._explored(number) for number in count(self.seed))
         if isinstance(self._over, _Abandoned) and not self._found:
             raise self._over.why from self._over
 

@@ -106,8 +106,8 @@ def _judged(requirement: Mapping[str, Any]) -> Judged:
     return Judged(
         verdict,
         "" if verdict in _SAYS_ENOUGH else requirement["reason"],
-        tuple(dict.fromkeys(_silent(tests))) if verdict in _SPOKE else (),
-        tuple(dict.fromkeys(said for test in tests for said in test["recorded"])),
+        tuple(sorted(set(_silent(tests)))) if verdict in _SPOKE else (),
+        tuple(sorted({said for test in tests for said in test["recorded"]})),
     )
 
 

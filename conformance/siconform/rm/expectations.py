@@ -219,9 +219,13 @@ class Expectations:
             seconds,
             first=0.0 if fenced else min(seconds, LONGEST_STEP),
             settled=self.settle_window(),
-            under_way=fenced or bool(self._unfenced),
+            under_way=fenced or self._is_something_under_way(),
         )
         return None if found is None else self._hear(*found)
+
+    def _is_something_under_way(self) -> bool:
+        """Whether the RM said anything that is not known to have been processed."""
+        return bool(self._unfenced)
 
     def _fenced_look(
         self, patterns: tuple[Fact, ...], find: Callable[[], T | None]

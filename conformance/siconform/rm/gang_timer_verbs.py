@@ -94,15 +94,18 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
 
     def has_time_left(self, partial: PartialGang) -> None:
         """Given: the time of the gang is not over, however long its set-up took."""
-        if self.now() - partial.since >= self._seconds(partial.gang):
+        if self._is_over(partial):
             raise PremiseLost("the time of the gang was over before anything could be done with it")
 
     def is_not_told_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
-        """Nothing of this comes as long as the time of the gang is not over."""
+        """Nothing of this comes; a lost premise where the time of the gang was over meanwhile.
+
+        Whether it was is known of the scheduler, not believed when it says so.
+        """
         try:
             self.is_not_told(*patterns)
         except NotAsTheTextSays as failure:
-            if any(self.hears(sign) for sign in expiry_of(partial.gang)):
+            if self._is_over(partial):
                 raise PremiseLost("the time of the gang was over meanwhile") from failure
             raise
 
@@ -189,6 +192,12 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         """Long enough for every test, where the application says how long its gang may wait."""
         from_application = self.timers.placeholder_from_application_timeout
         return round(1000 * _UNHURRIED) if from_application else super()._unhurried_ms()
+
+    def _is_over(self, partial: PartialGang) -> bool:
+        """Whether the gang may have run out of time by now, as far as its time is known."""
+        limit = partial.gang.limit
+        seconds = self.timers.placeholder if limit is None else limit.seconds
+        return seconds is not None and self.now() - partial.since >= seconds
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:

@@ -83,6 +83,9 @@ class ResourceManager(
             self._has_confirmed = False
         super().fences_all()
 
+    def _is_something_under_way(self) -> bool:
+        return self._has_confirmed or super()._is_something_under_way()
+
     def leaves(self) -> list[str]:
         """Clear up and stop listening; what could not be cleared up, in words."""
         try:
