@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from sireference.codec.reading import Reading
-from sireference.core import applications, asks, cycle
+from sireference.core import applications, asks, cycle, progress
 from sireference.core.gang import placeholders, replacement, submission, timeout
 from sireference.core.model import Ask, Effect, RejectedApplication, RejectedAsk
 from sireference.core.states import ApplicationState
@@ -228,3 +228,57 @@ def _(inside: Inside) -> None:
 
     inside.instead_of(Reading.ask, read)
     inside.instead_of(replacement.choose, choose)
+
+
+@fault(
+    "early-real-takes-a-placeholder",
+    "A real ask replaces a placeholder of its gang while others are pending.",
+    breaks=("SI-GANG-016",),
+)
+def _(inside: Inside) -> None:
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        gang = line.application.gang
+        if line.application.is_gathering and gang.replaceable.get(line.key.replaces):
+            inside.fires()
+            return None
+        return original(line)
+
+    inside.instead_of(placeholders.bed, bed)
+
+
+@fault(
+    "early-real-beside-its-placeholders",
+    "A real ask of a gang is allocated where there is room while placeholders are pending.",
+    breaks=("SI-GANG-016",),
+)
+def _(inside: Inside) -> None:
+    def is_early(line: Any) -> bool:
+        return line.application.is_gathering and not line.key.is_placeholder
+
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        return None if is_early(line) else original(line)
+
+    def choose(original: Callable[..., Any], pending: Any) -> Any:
+        if pending.application.is_gathering:
+            inside.fires()
+            return None
+        return original(pending)
+
+    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(replacement.choose, choose)
+
+
+@fault(
+    "withdrawn-placeholders-are-missing",
+    "At its timeout a gang fails that has less than it announced, also if it asks for no more.",
+    breaks=("SI-GANG-065",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        total, waits = application.submitted.placeholder_ask, application.is_gathering
+        if waits or application.has_begun or total is None or total.fits(application.used):
+            return original(partition, application, now)
+        inside.fires()
+        return progress.fail(partition, application, now, "not all of the gang came")
+
+    inside.instead_of(timeout._expire, expire)

@@ -65,13 +65,13 @@ def test_an_application_stays_accepted_while_placeholders_are_pending(rm: Resour
 @disruptive  # yunikorn-core leaves such an application where it is for ever
 @requirement("SI-GANG-016")
 def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceManager) -> None:
-    partial = rm.has_partial_gang()
+    partial = rm.has_partial_gang(memory=2, node_memory=3)
 
-    early = rm.asks_member(partial.gang)
-    rm.is_not_told_in_time(
-        partial, Allocated(early), *(replaced(placeholder) for placeholder in partial.placeholders)
-    )
+    early, fitting = rm.asks_member(partial.gang), rm.asks_member(partial.gang, memory=1)
+    replacements = [replaced(placeholder) for placeholder in partial.placeholders]
+    rm.is_not_told_in_time(partial, Allocated(early), Allocated(fitting), *replacements)
 
+    rm.withdraws(fitting)
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
         last = rm.is_told(Allocated(partial.pending))
