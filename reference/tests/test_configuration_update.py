@@ -2,70 +2,18 @@
 
 import pytest
 from sireference.core.books.partition import Partition
-from sireference.core.books.queue import Queue
 from sireference.core.model import (
-    AcceptedApplication,
-    AcceptedNode,
     Allocation,
     Ask,
     Configured,
-    Effect,
-    NodeInfo,
     Refused,
     Register,
-    RejectedApplication,
-    RejectedNode,
     Settings,
-    UpdateNodes,
 )
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
-from sireference.core.states import NodeAction
+from tests.configuring import is_taken, queues, root, running, takes, tree
 from tests.driving import RM, identities, keys, of, placed
-
-TOP = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-"""
-
-
-def tree(*queues: str, rest: str = "", root: str = "") -> str:
-    """A configuration with ``queues`` below the root; ``rest`` is about the partition."""
-    text = TOP.replace('submitacl: "*"', f'submitacl: "*"\n        {root}') if root else TOP
-    return text + "".join(f"          - {queue}\n" for queue in queues) + rest
-
-
-def root(rm: RM, partition: str = "default") -> Queue:
-    return rm.scheduler.rms.all()[0].partitions[partition].root
-
-
-def queues(rm: RM) -> list[str]:
-    return [queue.name.removeprefix("root.") for queue in root(rm).all()][1:]
-
-
-def running(*configured: str, memory: int = 100, **applications: str) -> RM:
-    """An RM with those queues, a node, and applications in queues."""
-    rm = RM(queues=tree(*configured))
-    rm.creates("n1", memory=memory)
-    for application, queue in applications.items():
-        rm.submits(application, f"root.{queue}")
-    return rm
-
-
-def is_taken(effects: list[Effect]) -> bool:
-    assert len(of(effects, Configured)) + len(of(effects, Refused)) == 1
-    return bool(of(effects, Configured))
-
-
-def takes(rm: RM, application: str, queue: str, **more: object) -> bool:
-    effects = rm.submits(application, queue, **more)
-    assert len(of(effects, AcceptedApplication)) + len(of(effects, RejectedApplication)) == 1
-    return bool(of(effects, AcceptedApplication))
-
 
 # All or nothing
 
@@ -475,89 +423,3 @@ def test_gangs_that_wait_at_the_gate_go_through_a_wider_one() -> None:
 
     wide = tree("{name: q1, resources: {max: {memory: 7}}}")
     assert keys(rm.reconfigures(wide)) == ["p", "p"]
-
-
-# Partitions
-
-TWO = (
-    TOP + "          - {name: q1}\n" + TOP.replace("\npartitions:", "").replace("default", "other")
-)
-TWO += "          - {name: q1}\n"
-ONE = tree("{name: q1}")
-
-
-def adds_node(rm: RM, node_id: str, partition: str) -> bool:
-    info = NodeInfo(node_id, NodeAction.CREATE, partition, capacity=Resource({"memory": 9}))
-    effects = rm.scheduler.handle(UpdateNodes("rm", (info,)), rm.now)
-    assert len(of(effects, AcceptedNode)) + len(of(effects, RejectedNode)) == 1
-    return bool(of(effects, AcceptedNode))
-
-
-def partitions(rm: RM) -> list[str]:
-    return list(rm.scheduler.rms.all()[0].partitions)
-
-
-def test_a_new_partition_can_be_used_at_once() -> None:
-    rm = RM(queues=ONE)
-    assert not adds_node(rm, "o1", "other")
-
-    assert is_taken(rm.reconfigures(TWO))
-    assert adds_node(rm, "o1", "other")
-    assert takes(rm, "a1", "root.q1", partition="other")
-    assert keys(rm.asks("k1", more={"partition": "other"}, memory=1)) == ["k1"]
-
-
-def test_a_partition_that_is_removed_goes_on_with_what_it_has_and_takes_nothing_new() -> None:
-    rm = RM(queues=TWO)
-    adds_node(rm, "o1", "other")
-    rm.submits("a1", "root.q1", partition="other")
-
-    assert rm.reconfigures(ONE) == [Configured("rm")]
-    assert not adds_node(rm, "o2", "other")
-    assert not takes(rm, "a2", "root.q1", partition="other")
-    assert keys(rm.asks("k1", more={"partition": "other"}, memory=1)) == ["k1"]
-    assert takes(rm, "a3", "root.q1")
-
-
-def test_a_drained_partition_goes_with_its_last_node_and_application() -> None:
-    rm = RM(queues=TWO)
-    adds_node(rm, "o1", "other")
-    rm.submits("a1", "root.q1", partition="other")
-    rm.reconfigures(ONE)
-
-    rm.removes("a1", partition="other")
-    assert partitions(rm) == ["default", "other"]
-    rm.decommissions("o1")
-    assert partitions(rm) == ["default"]
-    assert not takes(rm, "a1", "root.q1", partition="other")
-
-
-def test_a_drained_partition_goes_when_its_last_application_is_completed() -> None:
-    rm = RM(queues=TWO, settings=Settings(completing_timeout=30))
-    rm.submits("a1", "root.q1", partition="other")
-    rm.reconfigures(ONE)
-    more = {"partition": "other"}
-    rm.asks("k1", more=more, memory=1)
-    rm.withdraws("k1", partition="other")
-
-    rm.waits(29)
-    assert partitions(rm) == ["default", "other"]
-    rm.waits(1)
-    assert partitions(rm) == ["default"]
-
-
-def test_an_empty_partition_that_is_removed_is_gone_at_once() -> None:
-    rm = RM(queues=TWO)
-    rm.reconfigures(ONE)
-
-    assert partitions(rm) == ["default"]
-
-
-def test_a_partition_that_comes_back_is_active_again() -> None:
-    rm = RM(queues=TWO)
-    adds_node(rm, "o1", "other")
-    rm.reconfigures(ONE)
-    rm.reconfigures(TWO)
-
-    assert takes(rm, "a1", "root.q1", partition="other")
-    assert keys(rm.asks("k1", more={"partition": "other"}, memory=1)) == ["k1"]

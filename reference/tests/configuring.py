@@ -1,0 +1,54 @@
+"""Configurations of the tests, and what an RM does with them."""
+
+from sireference.core.books.queue import Queue
+from sireference.core.model import (
+    AcceptedApplication,
+    Configured,
+    Effect,
+    Refused,
+    RejectedApplication,
+)
+from tests.driving import RM, of
+
+TOP = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+"""
+
+
+def tree(*queues: str, rest: str = "", root: str = "") -> str:
+    """A configuration with ``queues`` below the root; ``rest`` is about the partition."""
+    text = TOP.replace('submitacl: "*"', f'submitacl: "*"\n        {root}') if root else TOP
+    return text + "".join(f"          - {queue}\n" for queue in queues) + rest
+
+
+def root(rm: RM, partition: str = "default") -> Queue:
+    return rm.scheduler.rms.all()[0].partitions[partition].root
+
+
+def queues(rm: RM) -> list[str]:
+    return [queue.name.removeprefix("root.") for queue in root(rm).all()][1:]
+
+
+def running(*configured: str, memory: int = 100, **applications: str) -> RM:
+    """An RM with those queues, a node, and applications in queues."""
+    rm = RM(queues=tree(*configured))
+    rm.creates("n1", memory=memory)
+    for application, queue in applications.items():
+        rm.submits(application, f"root.{queue}")
+    return rm
+
+
+def is_taken(effects: list[Effect]) -> bool:
+    assert len(of(effects, Configured)) + len(of(effects, Refused)) == 1
+    return bool(of(effects, Configured))
+
+
+def takes(rm: RM, application: str, queue: str, **more: object) -> bool:
+    effects = rm.submits(application, queue, **more)
+    assert len(of(effects, AcceptedApplication)) + len(of(effects, RejectedApplication)) == 1
+    return bool(of(effects, AcceptedApplication))

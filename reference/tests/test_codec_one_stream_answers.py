@@ -1,0 +1,163 @@
+"""The codec of 2021-02: every field of every message that is written."""
+
+from typing import Any
+
+import pytest
+from sireference.codec import codec_for
+from sireference.core import model
+from sireference.core.resources import Resource
+from sireference.core.states import ApplicationState, TerminationType
+from siwire import REVISIONS
+from siwire.r2021_02 import si_pb2 as si
+
+REVISION = REVISIONS["2021-02"]
+CODEC = codec_for(REVISION)
+OPERATOR = b"\x08"  # field 1 as a varint, which is how the text means it
+
+
+def resource(**amounts: int) -> si.Resource:
+    return si.Resource(resources={name: si.Quantity(value=v) for name, v in amounts.items()})
+
+
+def write(*answers: model.Answer) -> list[Any]:
+    assert {CODEC.method_of(answer) for answer in answers} == {"Update"}
+    return list(CODEC.responses("Update", answers))
+
+
+# requirement: SI-ALLOC-003, SI-ALLOC-006
+@pytest.mark.parametrize("name", ["", "high"])
+def test_a_new_allocation_is_written_in_full(name: str) -> None:
+    ask = model.Ask(
+        "k",
+        "a",
+        "p",
+        resource=Resource({"memory": 2, "gpu": 0}),
+        priority=7,
+        priority_class=name,
+        tags={"t": "v"},
+        task_group="tg",
+        placeholder=True,
+    )
+
+    (response,) = write(model.NewAllocation("rm", model.Allocation("id", ask, "n"), "root.q"))
+
+    assert response == si.UpdateResponse(
+        newAllocations=[
+            si.Allocation(
+                allocationKey="k",
+                allocationTags={"t": "v"},
+                UUID="id",
+                resourcePerAlloc=resource(memory=2, gpu=0),
+                priority=(
+                    si.Priority(priorityClassName="high") if name else si.Priority(priorityValue=7)
+                ),
+                queueName="root.q",
+                nodeID="n",
+                applicationID="a",
+                partitionName="p",
+                taskGroupName="tg",
+                placeholder=True,
+            )
+        ]
+    )
+
+
+def release_of(termination: TerminationType) -> model.ReleasedAllocation:
+    return model.ReleasedAllocation("rm", model.Release("p", "a", "id", termination, "k", "m"))
+
+
+@pytest.mark.parametrize(
+    ("termination", "number"),
+    [
+        (TerminationType.STOPPED_BY_RM, 0),
+        (TerminationType.TIMEOUT, 1),
+        (TerminationType.PREEMPTED_BY_SCHEDULER, 2),
+        (TerminationType.PLACEHOLDER_REPLACED, 3),
+    ],
+)
+def test_a_release_is_written_in_full(termination: TerminationType, number: Any) -> None:
+    (response,) = write(release_of(termination))
+
+    assert response == si.UpdateResponse(
+        releasedAllocations=[
+            si.AllocationRelease(
+                partitionName="p",
+                applicationID="a",
+                UUID="id",
+                terminationType=number,
+                message="m",
+            )
+        ]
+    )
+
+
+def test_only_asks_the_scheduler_gives_up_are_written() -> None:
+    given_up, withdrawn = (
+        model.ReleasedAsk("rm", model.AskRelease("p", "a", "k", termination, "m"))
+        for termination in (TerminationType.TIMEOUT, TerminationType.STOPPED_BY_RM)
+    )
+
+    assert write(withdrawn) == []
+    assert write(withdrawn, given_up) == [
+        si.UpdateResponse(
+            releasedAllocationAsks=[
+                si.AllocationAskRelease(
+                    partitionName="p", applicationID="a", allocationkey="k", message="m"
+                )
+            ]
+        )
+    ]
+
+
+def test_verdicts_share_a_message_and_decisions_keep_their_order() -> None:
+    update = model.UpdatedApplication("rm", "a", ApplicationState.FAILING, 1.5, "m")
+    given_up = model.ReleasedAsk(
+        "rm", model.AskRelease("p", "a", "k", TerminationType.TIMEOUT, "m")
+    )
+    new = model.NewAllocation("rm", model.Allocation("id", model.Ask("k", "a"), "n"))
+
+    responses = write(
+        model.AcceptedNode("rm", "n"),
+        model.AcceptedApplication("rm", "a"),
+        model.RejectedNode("rm", "n", "why"),
+        model.RejectedApplication("rm", "a", "why"),
+        model.RejectedAsk("rm", "k", "a", "why"),
+        update,
+        release_of(TerminationType.TIMEOUT),
+        given_up,
+        new,
+        release_of(TerminationType.STOPPED_BY_RM),
+        model.RecommendedNode("rm", "n", Resource({"memory": 3}), "m"),
+    )
+
+    filled = [[field.name for field, _ in response.ListFields()] for response in responses]
+    assert filled == [
+        ["acceptedApplications", "acceptedNodes"],
+        ["rejectedAllocations", "rejectedApplications", "rejectedNodes"],
+        ["releasedAllocations", "releasedAllocationAsks", "updatedApplications"],
+        ["newAllocations"],
+        ["releasedAllocations"],
+        ["nodeRecommendations"],
+    ]
+    assert responses[2].updatedApplications == [
+        si.UpdatedApplication(
+            applicationID="a",
+            state="Failing",
+            stateTransitionTimestamp=1_500_000_000,
+            message="m",
+        )
+    ]
+    (advice,) = responses[-1].nodeRecommendations
+    assert advice == si.NodeRecommendation(
+        recommendedSchedulableResource=resource(memory=3), message="m"
+    )
+
+
+# requirement: SI-CONN-012
+def test_resync_is_for_rms_that_can_register() -> None:
+    codec = CODEC
+
+    (message,) = codec.farewell(model.Refused("rm", "why"))
+
+    assert message == si.UpdateResponse(action=si.UpdateResponse.RESYNC)
+    assert not codec.farewell(model.Refused("", "why"))
