@@ -173,9 +173,17 @@ def _summary(proof: Proof, revision: str) -> Iterator[str]:
             reason = reasons.get(one.id, "not shown by a fault of its own yet")
             yield f"- {one.id} {one.title}: {reason}"
         yield ""
-    others = [one for one in judged if one.level is not Level.MUST and one.id not in armed]
-    if others:
-        yield f"Neither are these SHOULD and MAY: {', '.join(one.id for one in others)}."
+    shoulds = [one.id for one in judged if one.level is Level.SHOULD and one.id not in armed]
+    if shoulds:
+        yield f"Neither are these SHOULD: {', '.join(shoulds)}."
+        yield ""
+    permissions = [one.id for one in judged if one.level is Level.MAY]
+    if permissions:
+        yield (
+            "No fault can break a permission: whoever does not use it does not offer it. What the "
+            "texts demand of those who do is a MUST or a SHOULD of its own. These are permissions: "
+            f"{', '.join(permissions)}."
+        )
         yield ""
 
 

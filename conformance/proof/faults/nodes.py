@@ -126,7 +126,7 @@ def _(request: si.NodeRequest) -> None:
     "created-drained-is-open",
     "A node created draining takes work at once.",
     *_AREAS,
-    breaks=("SI-NODE-011", "SI-NODE-012"),
+    breaks=("SI-NODE-011", "SI-NODE-012", "SI-REC-009"),
 )
 def _(request: si.NodeRequest) -> None:
     for node in request.nodes:

@@ -79,3 +79,13 @@ def _(told: ext.ToRm) -> None:
             record = si.EventRecord.FromString(payload.data)
             record.groupID = "nobody"
             payload.data = record.SerializeToString()
+
+
+@_fault(
+    "state-or-released-asks",
+    "A message that tells a state does not tell which asks end with it, and none does later.",
+    breaks=("SI-GANG-033",),
+)
+def _(response: si.UpdateResponse) -> None:
+    if response.updatedApplications:
+        del response.releasedAllocationAsks[:]

@@ -6,6 +6,7 @@ from typing import Any
 
 from sireference.core import allocations, asks
 from sireference.core.books.partition import Partition
+from sireference.core.model import Ask, Effect, Refused
 
 from proof.fault import fault, liberty
 from proof.inside import Inside
@@ -88,6 +89,21 @@ def _(inside: Inside) -> None:
     inside.instead_of(Partition.new_identity, new_identity)
 
 
+@fault(
+    "originators-wait",
+    "The ask of an originator is neither served nor rejected.",
+    breaks=("SI-ASK-024",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
+        if ask.originator:
+            inside.fires()
+            return []
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
 @liberty(
     "asks-for-nothing-are-served",
     "An ask for nothing at all is allocated.",
@@ -103,3 +119,18 @@ def _(inside: Inside) -> None:
                 yield why
 
     inside.instead_of(asks._objections, objections)
+
+
+@fault(
+    "ask-of-nobody-ends-the-stream",
+    "An ask that names no application ends the stream.",
+    breaks=("SI-CONN-017",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., list[Effect]], rm: Any, ask: Ask, now: float) -> list[Effect]:
+        if ask.application_id:
+            return original(rm, ask, now)
+        inside.fires()
+        return [Refused(rm.rm_id, "the ask names no application")]
+
+    inside.instead_of(asks.add, add)

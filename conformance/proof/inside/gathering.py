@@ -5,9 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from sireference.codec.reading import Reading
+from sireference.configuration.model import SortPolicy
 from sireference.core import applications, asks, cycle, progress
 from sireference.core.gang import placeholders, replacement, submission, timeout
-from sireference.core.model import Ask, Effect, RejectedApplication, RejectedAsk
+from sireference.core.model import (
+    AcceptedApplication,
+    Ask,
+    Effect,
+    RejectedApplication,
+    RejectedAsk,
+    quoted,
+)
 from sireference.core.states import ApplicationState
 
 from proof.fault import fault
@@ -282,3 +290,124 @@ def _(inside: Inside) -> None:
         return progress.fail(partition, application, now, "not all of the gang came")
 
     inside.instead_of(timeout._expire, expire)
+
+
+@fault(
+    "gangs-look-at-their-own-queue-only",
+    "A gang is accepted that fits the quota of its queue, whatever the queues above may use.",
+    breaks=("SI-GANG-005",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        above = [f"than queue {quoted(queue.name)} may" for queue in leaf.path[1:]]
+        for why in original(leaf, new):
+            if any(one in why for one in above):
+                inside.fires()
+            else:
+                yield why
+
+    inside.instead_of(submission.objections, objections)
+
+
+@fault(
+    "gangs-take-turns",
+    "The gangs of a queue get their placeholders in turn, one each.",
+    breaks=("SI-GANG-052",),
+)
+def _(inside: Inside) -> None:
+    def gathering(application: Any) -> list[Any]:
+        applications = application.leaf.gathering._applications.values()
+        return [one for one in applications if one is not application]
+
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        application = line.application
+        if not application.is_gathering or not line.key.is_placeholder:
+            return original(line)
+        if any(one.gang.held < application.gang.held for one in gathering(application)):
+            inside.fires()
+            return application.leaf.gathering.younger
+        return None
+
+    def allocated(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+        effects = original(partition, live, now)
+        for one in gathering(live.application):
+            for line in one.lines.values():
+                if line.bed is one.leaf.gathering.younger:
+                    one.wake(line)
+        return effects
+
+    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.allocated, allocated)
+
+
+@fault(
+    "unannounced-placeholders-rejected",
+    "Placeholder asks of an application that did not say what its gang needs are rejected.",
+    breaks=("SI-GANG-053",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            announced = application.submitted.placeholder_ask if application is not None else None
+            if application is not None and ask.is_placeholder and announced is None:
+                inside.fires()
+                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it is no gang")]
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@fault(
+    "unannounced-placeholders-not-replaced",
+    "Nothing replaces the placeholders of an application that did not say what its gang needs.",
+    breaks=("SI-GANG-053",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Callable[..., Any], pending: Any) -> Any:
+        chosen = original(pending)
+        if chosen is None or pending.application.submitted.placeholder_ask is not None:
+            return chosen
+        inside.fires()
+        return None
+
+    inside.instead_of(replacement.choose, choose)
+
+
+def _in_fair_queues(inside: Inside, verdicts: Callable[[Any, Any], list[Effect]]) -> None:
+    """An ordinary application gets these verdicts there instead of one."""
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        for partition in rm.partitions.values():
+            application = partition.applications.get(new.application_id)
+            if application is None or new.placeholder_ask is not None:
+                continue
+            if application.leaf.config.properties.sort_policy is SortPolicy.FAIR:
+                inside.fires()
+                return verdicts(rm, new)
+        return effects
+
+    inside.instead_of(applications.submit, submit)
+
+
+@fault(
+    "fair-queues-are-silent",
+    "An ordinary application for a FAIR queue gets no verdict.",
+    breaks=("SI-APP-004",),
+)
+def _(inside: Inside) -> None:
+    _in_fair_queues(inside, lambda _rm, _new: [])
+
+
+@fault(
+    "fair-queues-give-two-verdicts",
+    "An ordinary application for a FAIR queue is accepted, and then rejected.",
+    breaks=("SI-APP-004",),
+)
+def _(inside: Inside) -> None:
+    def both(rm: Any, new: Any) -> list[Effect]:
+        rejected = RejectedApplication(rm.rm_id, new.application_id, "the queue is fair")
+        return [AcceptedApplication(rm.rm_id, new.application_id), rejected]
+
+    _in_fair_queues(inside, both)

@@ -1,13 +1,19 @@
 """Faults in what updates and actions do to a node, and to what comes after it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import endings, nodes, progress
+from sireference.core import endings, nodes, progress, scheduler
 from sireference.core.books.node import Node
 from sireference.core.books.partition import Partition
-from sireference.core.model import Effect, NodeInfo, RejectedNode, ReleasedAllocation
+from sireference.core.model import (
+    Effect,
+    NodeInfo,
+    RejectedNode,
+    ReleasedAllocation,
+    UpdateNodes,
+)
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from proof.fault import fault
@@ -15,6 +21,11 @@ from proof.inside import Inside
 
 Original = Callable[..., list[Effect]]
 _CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+_ACTIONS: Final = (
+    NodeAction.DRAIN_NODE,
+    NodeAction.DRAIN_TO_SCHEDULABLE,
+    NodeAction.DECOMMISSION,
+)
 
 
 @fault(
@@ -179,3 +190,151 @@ def _(inside: Inside) -> None:
         return effects
 
     inside.instead_of(nodes.create, create)
+
+
+@fault(
+    "nameless-node-accepted",
+    "A node without id is accepted like any other.",
+    breaks=("SI-NODE-005",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], info: NodeInfo, **known: bool) -> Any:
+        for reason in original(info, **known):
+            if info.node_id or "id" not in reason.split():
+                yield reason
+            else:
+                inside.fires()
+
+    inside.instead_of(nodes._objections, objections)
+
+
+@fault(
+    "nameless-node-gets-a-name",
+    "A node without id is accepted under a name of the scheduler's own.",
+    breaks=("SI-NODE-005",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if not info.node_id:
+            inside.fires()
+            info = replace(info, node_id="a-node")
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)
+
+
+def _silent(inside: Inside, *actions: NodeAction) -> None:
+    """The failure of one of these is written to the log, the RM is not told."""
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        if info.action not in actions:
+            return effects
+        told: list[Effect] = [one for one in effects if not isinstance(one, RejectedNode)]
+        if len(told) < len(effects):
+            inside.fires()
+        return told
+
+    inside.instead_of(nodes.update, update)
+
+
+@fault(
+    "failed-actions-are-only-logged",
+    "That an update or an action of a node failed is written to the log, the RM is not told.",
+    breaks=("SI-NODE-016",),
+)
+def _(inside: Inside) -> None:
+    _silent(inside, NodeAction.UPDATE, *_ACTIONS)
+
+
+@fault(
+    "failed-update-is-only-logged",
+    "That an update of an unknown node failed the RM is not told.",
+    breaks=("SI-NODE-016",),
+)
+def _(inside: Inside) -> None:
+    _silent(inside, NodeAction.UPDATE)
+
+
+@fault(
+    "failed-decommission-is-only-logged",
+    "That there is no node to decommission the RM is not told.",
+    breaks=("SI-NODE-016",),
+)
+def _(inside: Inside) -> None:
+    _silent(inside, NodeAction.DECOMMISSION)
+
+
+@fault(
+    "asks-go-with-the-node",
+    "With a node all is forgotten that the applications on it still ask for.",
+    breaks=("SI-NODE-034",),
+)
+def _(inside: Inside) -> None:
+    def decommission(
+        original: Original, partition: Partition, node: Node, now: float
+    ) -> list[Effect]:
+        for application in [one.application for one in node.allocations.values()]:
+            for pending in list(application.pending.values()):
+                inside.fires()
+                partition.drop(pending)
+        return original(partition, node, now)
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+@fault(
+    "creations-come-last",
+    "Of one request the nodes that are created are taken last, whatever came before.",
+    breaks=("SI-NODE-037",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateNodes):
+            ordered = tuple(sorted(event.nodes, key=lambda info: info.action in _CREATIONS))
+            if ordered != event.nodes:
+                inside.fires()
+            event = replace(event, nodes=ordered)
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@fault(
+    "first-entry-of-a-node-counts",
+    "Of several entries for one node in one request only the first is taken.",
+    breaks=("SI-NODE-037",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateNodes):
+            entries = {info.node_id: info for info in reversed(event.nodes)}
+            first = tuple(info for info in event.nodes if entries[info.node_id] is info)
+            if len(first) < len(event.nodes):
+                inside.fires()
+            event = replace(event, nodes=first)
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@fault(
+    "attributes-are-merged",
+    "Attributes of an update come beside those of before: a key left out stays.",
+    breaks=("SI-NODE-038",),
+)
+def _(inside: Inside) -> None:
+    merges_attributes(inside)
+
+
+def merges_attributes(inside: Inside) -> None:
+    """New attributes replace old ones of their key, and no others."""
+
+    def changed(original: Callable[..., None], partition: Any, node: Node, info: NodeInfo) -> None:
+        merged = {**node.attributes, **info.attributes}
+        if info.attributes and merged != info.attributes:
+            inside.fires()
+            info = replace(info, attributes=merged)
+        original(partition, node, info)
+
+    inside.instead_of(nodes._replace, changed)

@@ -12,6 +12,7 @@ from sireference.core.model import Effect, RejectedNode, UpdateNodes, Utilisatio
 
 from proof.fault import fault, liberty
 from proof.inside import Inside
+from proof.inside.node_actions import merges_attributes
 
 _fault: Final = partial(fault, revision="2021-02")
 
@@ -236,3 +237,12 @@ def _(inside: Inside) -> None:
                         yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
 
     inside.instead_of(auto_scaling.outstanding, outstanding)
+
+
+@_fault(
+    "attributes-are-merged-on-one-stream",
+    "Attributes of an update come beside those of before: a key left out stays (2021-02).",
+    breaks=("SI-NODE-038",),
+)
+def _(inside: Inside) -> None:
+    merges_attributes(inside)

@@ -1,10 +1,10 @@
 """What a release is taken for, and what is said of one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import allocations, endings, recovery, releases, scheduler
+from sireference.core import allocations, asks, endings, recovery, releases, scheduler
 from sireference.core.books.live import LiveAllocation
 from sireference.core.model import ReleasedAllocation, partition_name
 from sireference.core.states import TerminationType
@@ -24,7 +24,7 @@ _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 )
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = _named(rm, request)
+        live = named(rm, request)
         is_open = live is not None and live.open_release is not None
         if is_open and request.termination is TerminationType.UNSET:
             inside.fires()
@@ -73,7 +73,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = _named(rm, request)
+        live = named(rm, request)
         if live is not None and request.application_id != live.application.application_id:
             inside.fires()
             request = replace(request, application_id=live.application.application_id)
@@ -208,7 +208,40 @@ def _(inside: Inside) -> None:
     inside.instead_of(releases._stop, stop)
 
 
-def _named(rm: Any, request: Any) -> Any:
+@fault(
+    "nameless-ask-release-ignored",
+    "An ask release that names no application is ignored.",
+    breaks=("SI-REL-021",),
+)
+def _(inside: Inside) -> None:
+    def meant(original: Callable[..., Any], partition: Any, request: Any) -> Iterator[Any]:
+        if request.application_id or not request.key:
+            yield from original(partition, request)
+        else:
+            inside.fires()
+
+    inside.instead_of(asks._meant, meant)
+
+
+@fault(
+    "key-alone-withdraws-all",
+    "An ask release with a key and no application withdraws all that its application asks for.",
+    breaks=("SI-REL-021",),
+)
+def _(inside: Inside) -> None:
+    def meant(original: Callable[..., Any], partition: Any, request: Any) -> Iterator[Any]:
+        for application, pending in original(partition, request):
+            if request.application_id or not request.key:
+                yield application, pending
+                continue
+            for other in list(application.pending.values()):
+                inside.fires()
+                yield application, other
+
+    inside.instead_of(asks._meant, meant)
+
+
+def named(rm: Any, request: Any) -> Any:
     """The allocation of this identity, None where there is none."""
     partition = rm.partitions.get(partition_name(request.partition))
     return partition.allocations.get(request.identity) if partition is not None else None

@@ -79,7 +79,7 @@ def _(inside: Inside) -> None:
 @fault(
     "placed-without-room",
     "The real allocation lands on the node of its placeholder, whether it fits or not.",
-    breaks=("SI-GANG-025",),
+    breaks=("SI-GANG-025", "SI-GANG-055"),
 )
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:

@@ -1,5 +1,6 @@
 """Faults in how what is said travels: methods, streams, whose they are."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +9,10 @@ import grpc
 from google.protobuf.unknown_fields import UnknownFieldSet
 from sireference.configuration.problems import ConfigurationError
 from sireference.shell.extension.callback_table import CallbackTable
+from sireference.shell.server import Server
 from sireference.shell.service import SchedulerService
 from sireference.shell.streams import OpenStream, StreamTable
+from siwire import rpc
 
 from proof.fault import fault
 from proof.inside import Inside
@@ -139,3 +142,50 @@ def _(inside: Inside) -> None:
         original(self, stream, request)
 
     inside.instead_of(SchedulerService._take, take)
+
+
+class _OtherGeneration(grpc.GenericRpcHandler):
+    """Serves the one stream of 2021-02 beside those of the scheduler's own generation."""
+
+    def __init__(self, serves: Callable[..., Any]) -> None:
+        self._serves = serves
+
+    def service(self, details: Any) -> Any:
+        """None but that one."""
+        if details.method != f"/{rpc.SERVICE}/Update":
+            return None
+        return grpc.stream_stream_rpc_method_handler(self._serves)
+
+
+def _also_serves(inside: Inside, serves: Callable[..., Any]) -> None:
+    async def start(original: Callable[..., Any], self: Server, *args: Any) -> None:
+        self._server.add_generic_rpc_handlers((_OtherGeneration(serves),))
+        await original(self, *args)
+
+    inside.instead_of(Server.start, start)
+
+
+@fault(
+    "other-generation-hangs",
+    "The update stream of 2021-02 is opened, and nothing is ever said on it.",
+    breaks=("SI-WIRE-004",),
+)
+def _(inside: Inside) -> None:
+    async def serves(_requests: Any, _context: Any) -> None:
+        inside.fires()
+        await asyncio.get_running_loop().create_future()
+
+    _also_serves(inside, serves)
+
+
+@fault(
+    "other-generation-guessed",
+    "The update stream of 2021-02 is read to its end and answered with success.",
+    breaks=("SI-WIRE-004",),
+)
+def _(inside: Inside) -> None:
+    async def serves(requests: Any, _context: Any) -> None:
+        async for _request in requests:
+            inside.fires()
+
+    _also_serves(inside, serves)

@@ -87,6 +87,27 @@ def _(inside: Inside) -> None:
     inside.instead_of(consent.seek, seek)
 
 
+@fault(
+    "one-confirmation-ends-all-victims",
+    "With the first confirmation all victims of an ask end.",
+    breaks=("SI-PRE-002",),
+)
+def _(inside: Inside) -> None:
+    def end(
+        original: Callable[..., Any], partition: Any, live: Any, termination: Any, now: float
+    ) -> Any:
+        preemption = live.preempted_for
+        others = list(preemption.victims.values()) if preemption is not None else []
+        effects = original(partition, live, termination, now)
+        for other in others:
+            if other.allocation.identity in partition.allocations:
+                inside.fires()
+                effects += original(partition, other, TerminationType.PREEMPTED_BY_SCHEDULER, now)
+        return effects
+
+    inside.instead_of(endings.end, end)
+
+
 def _spares_equals(inside: Inside) -> None:
     def among(original: Callable[..., Sequence[Victim]], candidates: Any, of: Any) -> list[Victim]:
         found = original(candidates, of)

@@ -15,6 +15,7 @@ from siconform.rm.facts import (
 )
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.seen import ApplicationSeen
 from siconform.rm.states import OVER
 
 
@@ -385,3 +386,13 @@ def test_the_queue_of_an_application_may_depend_on_its_tags(newcomer: Newcomer) 
 
     newcomer.has_accepted(tagged, "a policy that places by tag")
     newcomer.is_told(ApplicationRejected(untagged))
+
+
+@requirement("SI-APP-036")
+def test_an_application_is_in_the_queue_its_tag_names(newcomer: Newcomer) -> None:
+    newcomer.has_registered(config=queues("queue-for-each-team"))
+
+    tagged = newcomer.submits_application(queue="", tags={"team": "blue"})
+
+    newcomer.has_accepted(tagged, "a policy that places by tag")
+    newcomer.sees(ApplicationSeen(tagged, queue="root.teams.blue"))

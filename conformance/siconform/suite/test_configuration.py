@@ -1,7 +1,8 @@
 """Configuration: another one for a scheduler that runs (SI-CFG)."""
 
+from siconform.catalogue.features import Feature
 from siconform.marks import requirement
-from siconform.rm.cluster import UNUSABLE, queues_with_quotas
+from siconform.rm.cluster import UNUSABLE, queues, queues_with_quotas
 from siconform.rm.facts import (
     Allocated,
     ApplicationAccepted,
@@ -15,7 +16,7 @@ from siconform.rm.facts import (
 from siconform.rm.newcomer import Newcomer
 from siconform.rm.one_of import OneOf
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import SettingSeen
+from siconform.rm.seen import ApplicationSeen, SettingSeen
 
 
 @requirement("SI-CFG-001")
@@ -167,3 +168,21 @@ def test_extra_settings_of_an_update_replace_those_before(newcomer: Newcomer) ->
     newcomer.is_reconfigured(queues, extra_config={"siconform.note": "after"})
 
     newcomer.sees(SettingSeen("siconform.note", "after"))
+
+
+@requirement("SI-CFG-008")
+def test_the_maximum_of_the_queue_a_policy_chose_holds(newcomer: Newcomer) -> None:
+    newcomer.needs(Feature.QUOTAS)
+    newcomer.has_registered(config=queues("small-queue-of-the-user"))
+    newcomer.has_node(memory=10)
+    app = newcomer.submits_application(queue="root.asked", user="small")
+    newcomer.has_accepted(app, "a policy that places by user")
+    chosen = ApplicationSeen(app, queue="root.small")
+    placed = [seen for seen in newcomer.snapshot() if chosen.matches(seen)]
+    newcomer.needs_some(placed, of="a policy that places by user")
+
+    with newcomer.control("an ask within the limit of the user's queue is allocated"):
+        newcomer.is_told(Allocated(newcomer.asks(app, memory=4)))
+    beyond_it = newcomer.asks(app, memory=4)
+
+    newcomer.is_not_told(Allocated(beyond_it))

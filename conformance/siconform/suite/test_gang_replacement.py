@@ -229,7 +229,8 @@ def test_a_smaller_real_ask_frees_what_it_leaves_over(rm: ResourceManager) -> No
     gang, placeholders = rm.has_complete_gang(memory=4)
     waiting = rm.has_waiting_ask(rm.has_application(), memory=1)
 
-    open_one = rm.has_open_replacement(gang, placeholders, memory=3)
+    with rm.confirming_nothing():
+        open_one = rm.is_told_replacement(rm.asks_member(gang, memory=3), placeholders)
     rm.is_not_told(Allocated(open_one.real), Allocated(waiting))
     rm.confirms(open_one.release)
 
@@ -315,8 +316,7 @@ def test_a_real_ask_withdrawn_in_time_is_not_allocated(rm: ResourceManager) -> N
     rm.confirms(open_one.release)
 
     rm.is_not_told(Allocated(open_one.real))
-    with rm.control("the room of the placeholder goes to the ask that waits"):
-        rm.is_served(waiting)
+    rm.is_served(waiting)
 
 
 @requirement("SI-GANG-060")

@@ -66,7 +66,7 @@ def test_fifo_and_stateaware_queues_take_gangs(rm: ResourceManager) -> None:
         rm.is_told(ApplicationRejected(rm.submits_gang(queue="root.fair")))
 
 
-@requirement("SI-GANG-008")
+@requirement("SI-APP-004", "SI-GANG-008")
 def test_a_fair_queue_gives_an_ordinary_application_one_verdict(rm: ResourceManager) -> None:
     app = rm.submits_application(queue="root.fair")
 

@@ -359,9 +359,9 @@ def test_existing_allocations_of_an_update_are_ignored(rm: ResourceManager) -> N
     node = rm.has_node(memory=10)
     app = rm.has_application()
 
-    rm.updates_node(node, existing=(rm.remembers_allocation(app, node, memory=9),))
+    rm.updates_node(node, memory=20, existing=(rm.remembers_allocation(app, node, memory=9),))
 
-    rm.is_told(Allocated(rm.asks(app, memory=9), node=node))
+    rm.is_told(Allocated(rm.asks(app, memory=19), node=node))
     with rm.control("given at a creation it holds its room"):
         created = rm.new_name("node")
         rm.has_recovered_node(created, rm.remembers_allocation(app, created, memory=9))

@@ -9,6 +9,7 @@ from siconform.marks import requirement
 from siconform.rm.facts import (
     Allocated,
     AllocationRejected,
+    ApplicationUpdated,
     AskReleased,
     Kind,
     Released,
@@ -437,6 +438,24 @@ def test_confirmations_of_an_ask_release_are_not_answered(rm: ResourceManager) -
 
     rm.is_not_told(AskReleased(release.key, application=partial.gang))
     rm.is_told_failure(partial.gang)
+
+
+@requirement("SI-REL-025")
+def test_a_repeated_confirmation_of_an_ask_release_changes_nothing(rm: ResourceManager) -> None:
+    rm.needs(Feature.STATE_REPORTS)
+    partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
+    failure = ApplicationUpdated(partial.gang, state=rm.failure())
+    with rm.confirming_nothing():
+        first, left = rm.has_begun_to_expire(partial)
+        rm.confirms(first)
+        second = rm.has_release_of(left)
+        release = rm.has_ask_withdrawn(partial.pending)
+        rm.confirms_ask(release)
+        rm.confirms_ask(release)
+        rm.passes_over(failure)
+        rm.confirms(second)
+
+    rm.is_told(failure)
 
 
 @pytest.mark.parametrize("termination", [Termination.TIMEOUT, Termination.PREEMPTED_BY_SCHEDULER])

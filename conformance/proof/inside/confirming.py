@@ -1,0 +1,181 @@
+"""Faults in what confirmations do that nobody waits for, or that come of another type."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import asks, progress, releases
+from sireference.core.model import Effect, NewAllocation, ReleasedAsk, partition_name
+from sireference.core.states import ApplicationState, TerminationType
+
+from proof.fault import fault
+from proof.inside import Inside
+from proof.inside.releasing import named
+
+Original = Callable[..., list[Effect]]
+_STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
+
+
+@fault(
+    "confirmation-of-nothing-replaces",
+    "What confirms a release nobody asked for is believed: the allocation ends, and another comes.",
+    breaks=("SI-REL-014",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = named(rm, request)
+        if live is None or live.open_release is not None or request.termination in _STOPS:
+            return original(rm, request, now)
+        inside.fires()
+        live.open_release = request.termination
+        effects = original(rm, request, now)
+        identity = f"{request.identity}-instead"
+        instead = replace(live.allocation, identity=identity)
+        return [*effects, NewAllocation(rm.rm_id, instead, live.application.leaf.name)]
+
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "confirmation-of-all-replaces",
+    "A confirmation without identity lets everything of its application be allocated again.",
+    breaks=("SI-REL-014",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        partition = rm.partitions.get(partition_name(request.partition))
+        application = partition and partition.applications.get(request.application_id)
+        if application is None or request.identity or request.termination in _STOPS:
+            return original(rm, request, now)
+        effects = original(rm, request, now)
+        for live in application.allocations.values():
+            inside.fires()
+            again = replace(live.allocation, identity=f"{live.allocation.identity}-again")
+            effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
+        return effects
+
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "confirmation-of-nothing-ends-the-stream",
+    "A confirmation nobody waits for is an error, and the stream ends.",
+    breaks=("SI-REL-014",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = named(rm, request)
+        if live is not None and request.termination not in (live.open_release, *_STOPS):
+            inside.fires()
+            raise RuntimeError("nobody waits for this confirmation")
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
+    """An ask release that confirms is sent back, beginning with that one of its key."""
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        effects = original(rm, request, now)
+        if request.termination in _STOPS:
+            return effects
+        name = (request.application_id, request.key)
+        counts[name] += 1
+        if counts[name] < from_the:
+            return effects
+        inside.fires()
+        return [*effects, ReleasedAsk(rm.rm_id, request)]
+
+    inside.instead_of(asks.release, release)
+
+
+@fault(
+    "ask-confirmation-answered",
+    "The confirmation of an ask release is answered.",
+    breaks=("SI-REL-025",),
+)
+def _(inside: Inside) -> None:
+    _answers_confirmations(inside, from_the=1)
+
+
+@fault(
+    "second-ask-confirmation-answered",
+    "Once an ask release is confirmed, a further confirmation is answered.",
+    breaks=("SI-REL-025",),
+)
+def _(inside: Inside) -> None:
+    _answers_confirmations(inside, from_the=2)
+
+
+def _mistyped(rm: Any, request: Any) -> Any:
+    """The allocation whose open release is confirmed by another type, None without."""
+    live = named(rm, request)
+    if live is None or live.open_release in (None, request.termination):
+        return None
+    return None if request.termination in _STOPS else live
+
+
+@fault(
+    "mistyped-confirmation-loses-the-ask",
+    "A confirmation by another type ends a placeholder, and what was to replace it is forgotten.",
+    breaks=("SI-REL-026",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = _mistyped(rm, request)
+        if live is None or live.replaced_by is None:
+            return original(rm, request, now)
+        inside.fires()
+        rm.partitions[partition_name(request.partition)].drop(live.replaced_by)
+        return original(rm, replace(request, termination=live.open_release), now)
+
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "mistyped-confirmation-frees-already",
+    "With a confirmation by another type the room is free, and once more with the right one.",
+    breaks=("SI-REL-026",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = _mistyped(rm, request)
+        if live is not None:
+            inside.fires()
+            live.node.occupied -= live.allocation.ask.resource
+            live.node.reckon()
+            rm.partitions[partition_name(request.partition)].room.grew(live.node)
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "second-ask-confirmation-keeps-it-failing",
+    "An application whose ask release is confirmed twice is failing for ever.",
+    breaks=("SI-REL-025",),
+)
+def _(inside: Inside) -> None:
+    confirmed: set[tuple[str, str]] = set()
+    stuck: set[str] = set()
+
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        if request.termination is TerminationType.TIMEOUT:
+            ask = (request.application_id, request.key)
+            if ask in confirmed:
+                stuck.add(request.application_id)
+            confirmed.add(ask)
+        return original(rm, request, now)
+
+    def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        is_failing = application.state is ApplicationState.FAILING
+        if is_failing and application.application_id in stuck:
+            inside.fires()
+            return []
+        return original(partition, application, now)
+
+    inside.instead_of(asks.release, release)
+    inside.instead_of(progress.settle, settle)

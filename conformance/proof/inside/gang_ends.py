@@ -1,0 +1,64 @@
+"""Faults in what comes of a gang that has waited, or that nobody needs any more."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import progress
+from sireference.core.gang import completion, timeout
+from sireference.core.model import Effect
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+
+
+@fault(
+    "unused-placeholders-time-out",
+    "When the placeholder time is over what nobody replaced is released, also of a complete gang.",
+    breaks=("SI-GANG-063",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if application.is_gathering:
+            return original(partition, application, now)
+        held = application.allocations.values()
+        unused = [one for one in held if one.is_placeholder and one.open_release is None]
+        if unused:
+            inside.fires()
+        return progress.withdraw(partition, [], unused, "nobody used it in time")
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@fault(
+    "unused-placeholders-fall-silent",
+    "When the placeholder time is over what nobody replaced is kept, and replaced by nobody.",
+    breaks=("SI-GANG-063",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        gang = application.gang
+        if application.has_begun and gang is not None and gang.replaceable:
+            inside.fires()
+            gang.replaceable.clear()
+        return effects
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@fault(
+    "completed-with-the-first-confirmation",
+    "An application is completed when the first of its leftover placeholders is gone.",
+    breaks=("SI-GANG-069",),
+)
+def _(inside: Inside) -> None:
+    def is_cleared_up(original: Callable[..., bool], application: Any) -> bool:
+        gang = application.gang
+        if gang is None or not gang.is_clearing_up or original(application):
+            return original(application)
+        inside.fires()
+        return True
+
+    inside.instead_of(completion.is_cleared_up, is_cleared_up)

@@ -1,0 +1,264 @@
+"""Faults in what is taken over: which existing allocations, where, and what they count for."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import nodes, recovery
+from sireference.core.books.application import Application
+from sireference.core.books.quota import Quota
+from sireference.core.gang import timeout
+from sireference.core.model import Allocation, Effect, NodeInfo, RejectedNode
+from sireference.core.states import NodeAction, NodeState
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+Objections = Callable[..., Iterator[str]]
+_TOO_OFTEN: Final = 3
+
+
+@fault(
+    "nameless-existing-taken-over",
+    "An existing allocation without identity is taken over like any other.",
+    breaks=("SI-REC-004",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Objections, partition: Any, allocation: Allocation) -> Iterator[str]:
+        for reason in original(partition, allocation):
+            if allocation.identity or "identity" not in reason:
+                yield reason
+            else:
+                inside.fires()
+
+    inside.instead_of(recovery._objections, objections)
+
+
+@fault(
+    "nameless-existing-left-out",
+    "A node is accepted without what exists there and has no identity; nothing is said of that.",
+    breaks=("SI-REC-004",),
+)
+def _(inside: Inside) -> None:
+    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        named = tuple(one for one in info.allocations if one.identity)
+        if len(named) < len(info.allocations):
+            inside.fires()
+        return original(rm, replace(info, allocations=named), now)
+
+    inside.instead_of(nodes.create, create)
+
+
+def _refuses(inside: Inside, why_not: Callable[[Any, Allocation], str]) -> None:
+    """An existing allocation is refused where there is a reason not to make it now."""
+
+    def objections(original: Objections, partition: Any, allocation: Allocation) -> Iterator[str]:
+        reasons = list(original(partition, allocation))
+        yield from reasons
+        more = "" if reasons else why_not(partition, allocation)
+        if more:
+            inside.fires()
+            yield more
+
+    inside.instead_of(recovery._objections, objections)
+
+
+@fault(
+    "draining-node-takes-nothing-over",
+    "An existing allocation on a draining node is rejected.",
+    breaks=("SI-REC-009",),
+)
+def _(inside: Inside) -> None:
+    def why_not(partition: Any, allocation: Allocation) -> str:
+        is_open = partition.nodes[allocation.node_id].state is NodeState.SCHEDULABLE
+        return "" if is_open else "the node is draining"
+
+    _refuses(inside, why_not)
+
+
+@fault(
+    "existing-beyond-the-quota-refused",
+    "An existing allocation is refused that the quota of its queue has no room for.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    def why_not(partition: Any, allocation: Allocation) -> str:
+        application = partition.applications[allocation.ask.application_id]
+        has_room = all(quota.has_room(allocation.ask.resource) for quota in application.quotas)
+        return "" if has_room else "its queue is full"
+
+    _refuses(inside, why_not)
+
+
+@fault(
+    "existing-beyond-the-node-refused",
+    "An existing allocation is refused that its node has no room for.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    def why_not(partition: Any, allocation: Allocation) -> str:
+        node = partition.nodes[allocation.node_id]
+        return "" if allocation.ask.resource.fits(node.free) else "its node is full"
+
+    _refuses(inside, why_not)
+
+
+@fault(
+    "recovered-is-outside-the-quota",
+    "What is taken over does not count in its queue: as much again is allocated there.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    recovering: list[Any] = []
+    uncounted: dict[int, Any] = {}
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        recovering.append(allocation)
+        try:
+            return original(partition, allocation, now)
+        finally:
+            recovering.pop()
+
+    def use(original: Callable[..., None], application: Application, resource: Any) -> None:
+        if recovering:
+            inside.fires()
+            uncounted[id(resource)] = resource
+        else:
+            original(application, resource)
+
+    def give_back(original: Callable[..., None], application: Application, resource: Any) -> None:
+        if id(resource) not in uncounted:
+            original(application, resource)
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(Application.use, use)
+    inside.instead_of(Application.give_back, give_back)
+
+
+@fault(
+    "update-brings-existing",
+    "What an update of a node says to exist there is taken over.",
+    breaks=("SI-REC-015",),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Any, node: Any, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        effects = original(partition, node, info, now)
+        for allocation in info.allocations if info.action is NodeAction.UPDATE else ():
+            if not any(recovery._objections(partition, allocation)):
+                inside.fires()
+                effects += recovery.recover(partition, allocation, now)
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+@fault(
+    "recovered-gang-waits-for-ever",
+    "The time of a gang does not run if a placeholder of it was taken over.",
+    breaks=("SI-REC-020",),
+)
+def _(inside: Inside) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        recovered.add(allocation.identity)
+        return original(partition, allocation, now)
+
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        if recovered.isdisjoint(application.allocations):
+            original(partition, application, now)
+        elif application.gang is not None and not application.has_begun:
+            inside.fires()
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(timeout.watch, watch)
+
+
+@fault(
+    "recovered-gang-has-no-asks",
+    "A gang is complete with the placeholders that were taken over, whatever it still asks for.",
+    breaks=("SI-REC-020",),
+)
+def _(inside: Inside) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        recovered.add(allocation.identity)
+        return original(partition, allocation, now)
+
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if recovered.isdisjoint(application.allocations):
+            return original(partition, application, now)
+        inside.fires()
+        return []
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(timeout._expire, expire)
+
+
+@fault(
+    "recovered-gang-has-thrice-the-time",
+    "A gang of which a placeholder was taken over waits three times as long as others.",
+    breaks=("SI-REC-020",),
+)
+def _(inside: Inside) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        recovered.add(allocation.identity)
+        return original(partition, allocation, now)
+
+    def patience(original: Callable[..., float], settings: Any, application: Any) -> float:
+        seconds = original(settings, application)
+        if recovered.isdisjoint(application.allocations):
+            return seconds
+        inside.fires()
+        return _TOO_OFTEN * seconds
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(timeout._patience, patience)
+
+
+@fault(
+    "beyond-the-quota-for-good",
+    "A queue in which more was taken over than it may hold serves nobody any more.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    beyond: set[Quota] = set()
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        application = partition.applications[allocation.ask.application_id]
+        for quota in application.quotas:
+            if not quota.has_room(allocation.ask.resource):
+                beyond.add(quota)
+        return original(partition, allocation, now)
+
+    def has_room(original: Callable[..., bool], quota: Quota, *args: Any) -> bool:
+        has_room = original(quota, *args)
+        if has_room and quota in beyond:
+            inside.fires()
+            return False
+        return has_room
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(Quota.has_room, has_room)
+    inside.instead_of(Quota.can_take, has_room)
+
+
+@fault(
+    "update-with-existing-refused",
+    "The update of a node that names existing allocations is refused as a whole.",
+    breaks=("SI-REC-015",),
+)
+def _(inside: Inside) -> None:
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        if not info.allocations:
+            return original(partition, node, info, now)
+        inside.fires()
+        return [RejectedNode(partition.rm_id, node.node_id, "that is for a creation")]
+
+    inside.instead_of(nodes.change, change)

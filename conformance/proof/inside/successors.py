@@ -1,0 +1,291 @@
+"""Faults in what becomes of the real ask that is to take the place of a placeholder."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import asks, endings, nodes, releases
+from sireference.core.gang import placeholders, replacement
+from sireference.core.model import Ask, Effect, NewAllocation
+from sireference.core.states import TerminationType
+
+from proof.fault import fault
+from proof.inside import Inside
+
+Original = Callable[..., list[Effect]]
+_REPLACED = TerminationType.PLACEHOLDER_REPLACED
+
+
+@fault(
+    "rest-of-the-placeholder-is-lost",
+    "What a real ask leaves over of its placeholder on the node is never used again.",
+    breaks=("SI-GANG-054",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            need = effect.allocation.ask.resource if isinstance(effect, NewAllocation) else None
+            had = gone.allocation.ask.resource
+            if need is not None and need != had and need.fits(had):
+                inside.fires()
+                gone.node.occupied += had - need
+                gone.node.reckon()
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "larger-real-ask-is-lost",
+    "A real ask that does not fit where its placeholder was is forgotten.",
+    breaks=("SI-GANG-055",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = gone.replaced_by
+        effects = original(partition, gone, now)
+        if pending is not None and pending.had_placeholder:
+            inside.fires()
+            partition.drop(pending)
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "larger-real-ask-is-cut",
+    "A real ask gets no more than its placeholder had.",
+    breaks=("SI-GANG-055",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending, had = gone.replaced_by, gone.allocation.ask.resource
+        if pending is not None and not pending.ask.resource.fits(had):
+            inside.fires()
+            pending.ask = replace(pending.ask, resource=had)
+        return original(partition, gone, now)
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "surplus-waits-for-confirmations",
+    "A real ask waits while placeholders of its group are being replaced.",
+    breaks=("SI-GANG-056",),
+)
+def _(inside: Inside) -> None:
+    def is_surplus(line: Any) -> bool:
+        application, group = line.application, line.key.replaces
+        if application.gang is None or not group or group in application.gang.replaceable:
+            return False
+        return any(
+            live.open_release is _REPLACED and live.allocation.ask.task_group == group
+            for live in application.allocations.values()
+        )
+
+    def bed(original: Callable[..., Any], line: Any) -> Any:
+        if not is_surplus(line):
+            return original(line)
+        inside.fires()
+        return line.application.gang.patient
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        gang = gone.application.gang
+        for line in list(gang.patient) if gang is not None else ():
+            gone.application.wake(line)
+        return effects
+
+    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "marked-is-released-for-another",
+    "A real ask that finds only marked placeholders has one of them released once more.",
+    breaks=("SI-GANG-056",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Callable[..., Any], pending: Any) -> Any:
+        chosen = original(pending)
+        if chosen is not None or not pending.key.replaces:
+            return chosen
+        for live in pending.application.allocations.values():
+            is_marked = live.is_placeholder and live.open_release is _REPLACED
+            if is_marked and live.allocation.ask.task_group == pending.key.replaces:
+                inside.fires()
+                return live
+        return None
+
+    inside.instead_of(replacement.choose, choose)
+
+
+@fault(
+    "withdrawn-ask-is-still-allocated",
+    "A real ask that was withdrawn while it waited for its placeholder is allocated all the same.",
+    breaks=("SI-GANG-059",),
+)
+def _(inside: Inside) -> None:
+    withdrawn: dict[str, Ask] = {}
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        waited = [
+            (identity, live.replaced_by.ask)
+            for partition in rm.partitions.values()
+            for identity, live in partition.allocations.items()
+            if live.replaced_by is not None
+        ]
+        effects = original(rm, request, now)
+        for partition in rm.partitions.values():
+            for identity, ask in waited:
+                live = partition.allocations.get(identity)
+                if live is not None and live.replaced_by is None:
+                    withdrawn[identity] = ask
+        return effects
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        ask = withdrawn.pop(gone.allocation.identity, None)
+        if ask is not None:
+            inside.fires()
+            partition.queue_up(gone.application, ask)
+            partition.park(gone.application.pending[ask.key], gone)
+        return original(partition, gone, now)
+
+    inside.instead_of(asks.release, release)
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@fault(
+    "real-ask-goes-with-the-node",
+    "A real ask whose placeholder ends with its node is forgotten.",
+    breaks=("SI-GANG-061",),
+)
+def _(inside: Inside) -> None:
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        for live in list(node.allocations.values()):
+            if live.replaced_by is not None:
+                inside.fires()
+                partition.drop(live.replaced_by)
+        return original(partition, node, now)
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+@fault(
+    "late-confirmation-frees-again",
+    "A confirmation that comes after the node is gone frees room of the real allocation.",
+    breaks=("SI-GANG-061",),
+)
+def _(inside: Inside) -> None:
+    gone_with_node: dict[str, Any] = {}
+
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        for identity, live in node.allocations.items():
+            if live.replaced_by is not None:
+                gone_with_node[identity] = (partition, live.replaced_by)
+        return original(partition, node, now)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        partition, pending = gone_with_node.pop(request.identity, (None, None))
+        for live in partition.allocations.values() if partition is not None else ():
+            if live.allocation.ask is pending.ask:
+                inside.fires()
+                live.node.occupied -= pending.ask.resource
+                live.node.reckon()
+                partition.room.grew(live.node)
+        return original(rm, request, now)
+
+    inside.instead_of(nodes.decommission, decommission)
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "late-confirmation-allocates-again",
+    "A confirmation that comes after the node is gone lets the real ask be allocated once more.",
+    breaks=("SI-GANG-061",),
+)
+def _(inside: Inside) -> None:
+    gone_with_node: dict[str, Any] = {}
+
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        for identity, live in node.allocations.items():
+            if live.replaced_by is not None:
+                gone_with_node[identity] = (live.application, live.replaced_by.ask)
+        return original(partition, node, now)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        application, ask = gone_with_node.pop(request.identity, (None, None))
+        effects = original(rm, request, now)
+        for live in application.allocations.values() if application is not None else ():
+            if live.allocation.ask is ask:
+                inside.fires()
+                again = replace(live.allocation, identity=f"{live.allocation.identity}-again")
+                effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
+        return effects
+
+    inside.instead_of(nodes.decommission, decommission)
+    inside.instead_of(releases.release, release)
+
+
+@fault(
+    "rest-of-the-placeholder-is-free-at-once",
+    "What a real ask will leave over of its placeholder is free before the RM has confirmed.",
+    breaks=("SI-GANG-054",),
+)
+def _(inside: Inside) -> None:
+    lent: dict[str, Any] = {}
+
+    def begin(original: Callable[..., Any], partition: Any, pending: Any, live: Any) -> Any:
+        had, need = live.allocation.ask.resource, pending.ask.resource
+        if need.fits(had) and need != had:
+            inside.fires()
+            lent[live.allocation.identity] = had - need
+            live.node.occupied -= had - need
+            live.node.reckon()
+            partition.room.grew(live.node)
+        return original(partition, pending, live)
+
+    def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        rest_of_it = lent.pop(live.allocation.identity, None)
+        if rest_of_it is not None:
+            live.node.occupied += rest_of_it
+            live.node.reckon()
+        return original(partition, live, *rest)
+
+    inside.instead_of(replacement._begin, begin)
+    inside.instead_of(endings.end, end)
+
+
+@fault(
+    "sizes-have-to-match",
+    "A real ask replaces a placeholder of its own size only.",
+    breaks=("SI-GANG-054",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Callable[..., Any], pending: Any) -> Any:
+        chosen = original(pending)
+        if chosen is None or chosen.allocation.ask.resource == pending.ask.resource:
+            return chosen
+        inside.fires()
+        return None
+
+    inside.instead_of(replacement.choose, choose)
+
+
+@fault(
+    "withdrawn-ask-keeps-the-room",
+    "The room of a placeholder whose real ask was withdrawn is never used again.",
+    breaks=("SI-GANG-059",),
+)
+def _(inside: Inside) -> None:
+    def end(original: Original, partition: Any, live: Any, termination: Any, now: float) -> Any:
+        is_for_nobody = live.open_release is _REPLACED and live.replaced_by is None
+        if is_for_nobody and termination is _REPLACED:
+            inside.fires()
+            live.node.occupied += live.allocation.ask.resource
+        effects = original(partition, live, termination, now)
+        live.node.reckon()
+        return effects
+
+    inside.instead_of(endings.end, end)
