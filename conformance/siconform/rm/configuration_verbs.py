@@ -9,7 +9,6 @@ from siconform.outcomes import NotAsTheTextSays
 from siconform.rm.cluster import POLICY_GROUP
 from siconform.rm.facets import Facet
 from siconform.rm.facts import ANY, Fact
-from siconform.rm.proposal import proposal
 from siconform.rm.timer_verbs import TimerVerbs
 
 
@@ -59,7 +58,7 @@ class ConfigurationVerbs(TimerVerbs):
                 policy_group=policy_group,
                 config=config,
                 extra={
-                    **proposal(self.stated, time_scale=self.patience.scaled_by),
+                    **self.terms.proposal(self.stated, self.patience.scaled_by),
                     **(extra_config or {}),
                 },
             )

@@ -5,12 +5,13 @@ reports, where the target was seen to report that state, and else in a snapshot;
 shows it under a name that is known, there is nothing to judge.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.outcomes import NotAsTheTextSays, NotOffered
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.rm.facets import Facet
 from siconform.rm.facts import (
     Allocated,
@@ -94,6 +95,27 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         with self.premise("an application with nothing left is waiting"):
             self._is_seen_waiting(application)
         return application
+
+    @contextmanager
+    def in_its_waiting_time(self, *, since: float) -> Iterator[None]:
+        """Then, of an application with nothing left: a lost premise where it may be over by now.
+
+        Where nobody said how long an application waits, it may be as long as the RM proposed.
+        """
+        known = self.timers.waiting_to_completed
+        if known is None:
+            proposed = self.terms.proposed_timers(self.stated, self.patience.scaled_by)
+            known = proposed.waiting_to_completed
+        is_over = known is not None and self.now() + self.pace.slowest - since >= known
+        try:
+            yield
+        except NotAsTheTextSays as failure:
+            if not is_over:
+                raise
+            raise PremiseLost(
+                "an application that has nothing left may have been completed meanwhile"
+                " (--waiting-timeout SECONDS tells how long the scheduler waits before that)"
+            ) from failure
 
     def is_completed_when_due(self, application: str, *, seconds: float, since: float) -> None:
         """Then: it is reported as completed so many seconds after ``since``.

@@ -49,13 +49,15 @@ def test_the_first_ask_takes_an_application_from_new_to_accepted(rm: ResourceMan
 
 @requirement("SI-APP-025")
 def test_the_first_allocation_takes_an_application_out_of_accepted(rm: ResourceManager) -> None:
+    since = rm.now()
     app = rm.has_application()
     waiting = rm.has_waiting_ask(app)
     rm.is_not_told(ApplicationUpdated(app, state=RUNNING))
 
     rm.has_node()
 
-    rm.is_served(waiting)
+    with rm.in_its_waiting_time(since=since):
+        rm.is_served(waiting)
     rm.has_reached(app, RUNNING)
 
 
@@ -103,9 +105,11 @@ def test_a_pending_ask_keeps_an_application_from_waiting(rm: ResourceManager) ->
 @requirement("SI-APP-028")
 def test_a_new_ask_takes_a_waiting_application_back_to_running(rm: ResourceManager) -> None:
     rm.has_node()
+    since = rm.now()
     app = rm.has_waiting_application()
 
-    rm.is_told(Allocated(rm.asks(app)))
+    with rm.in_its_waiting_time(since=since):
+        rm.is_told(Allocated(rm.asks(app)))
 
     rm.is_shown_in_where_shown(app, RUNNING)
     rm.is_not_told(ApplicationUpdated(app, state=COMPLETED))
@@ -181,11 +185,12 @@ def test_the_id_is_free_as_soon_as_completed_is_told(rm: ResourceManager) -> Non
 @requirement("SI-APP-032")
 def test_the_id_of_a_waiting_application_is_taken(rm: ResourceManager) -> None:
     rm.has_node()
+    since = rm.now()
     app = rm.has_waiting_application()
 
-    rm.submits_application(app)
-
-    rm.is_told(ApplicationRejected(app))
+    with rm.in_its_waiting_time(since=since):
+        rm.submits_application(app)
+        rm.is_told(ApplicationRejected(app))
 
 
 @requirement("SI-APP-037")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from siconform.rm.cluster import QueueConfiguration, conformance_queues
-from siconform.rm.proposal import proposal
-from siconform.targets.timers import Timers
+from siconform.rm.proposal import proposal, proposed_timers
+from siconform.targets.timers import UNKNOWN, Timers
 
 NO_CONFIG: Final = "none"
 
@@ -38,6 +38,10 @@ class Terms:
     def proposal(self, stated: Timers, time_scale: float = 1.0) -> Mapping[str, str]:
         """What the RM asks for in extraConfig."""
         return proposal(stated, time_scale=time_scale) if self.proposes_timers else {}
+
+    def proposed_timers(self, stated: Timers, time_scale: float = 1.0) -> Timers:
+        """How long the target's timers may be because the RM asked for it."""
+        return proposed_timers(stated, time_scale=time_scale) if self.proposes_timers else UNKNOWN
 
 
 def read_config(name: str, folder: Path) -> str:
