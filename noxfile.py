@@ -128,6 +128,13 @@ def trivial(session: nox.Session) -> None:
     session.run("python", "-m", "proof.trivial", *session.posargs)
 
 
+@nox.session
+def mixes(session: nox.Session) -> None:
+    """Judge legal schedulers put together by chance, minutes each: nox -s mixes -- [SEED ...]."""
+    install(session)
+    session.run("python", "-m", "proof.mixes", *session.posargs)
+
+
 @nox.session(name="same-verdicts")
 def same_verdicts(session: nox.Session) -> None:
     """Compare verdicts in order, shuffled, by one and two workers, and alone: -- --revision R."""
