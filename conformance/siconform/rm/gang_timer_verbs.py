@@ -21,9 +21,6 @@ from siconform.rm.timer_verbs import TimerVerbs
 SHORT_LIMIT: Final = 1.5
 """Seconds an application says where it can: time enough to ask, be told and say something more."""
 
-_PLACEMENTS: Final = 4
-"""So many scheduling cycles a test may need before the limit, where they are long."""
-
 _UNHURRIED: Final = 600.0  # seconds
 
 
@@ -53,8 +50,7 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         """Given: a limit for the wait for placeholders that is known and can be waited for."""
         if not self.timers.placeholder_from_application_timeout:
             return self.limit_of_scheduler()
-        scale = max(1.0, self.patience.scaled_by)
-        longer = max(scale * seconds, _PLACEMENTS * self.pace.slowest)
+        longer = self.long_enough_to_be_served(max(1.0, self.patience.scaled_by) * seconds)
         return Limit(longer, timeout_ms=round(1000 * longer))
 
     def limit_of_scheduler(self) -> Limit:

@@ -97,16 +97,13 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         return application
 
     @contextmanager
-    def in_its_waiting_time(self, *, since: float) -> Iterator[None]:
+    def in_its_waiting_time(self, *, since: float, lasting: float = 0.0) -> Iterator[None]:
         """Then, of an application with nothing left: a lost premise where it may be over by now.
 
-        Where nobody said how long an application waits, it may be as long as the RM proposed.
+        Or in the seconds that this lasts.
         """
-        known = self.timers.waiting_to_completed
-        if known is None:
-            proposed = self.terms.proposed_timers(self.stated, self.patience.scaled_by)
-            known = proposed.waiting_to_completed
-        is_over = known is not None and self.now() + self.pace.slowest - since >= known
+        shortest, by = self.shortest_wait(), self.now() + self.pace.slowest + lasting
+        is_over = shortest is not None and by - since >= shortest
         try:
             yield
         except NotAsTheTextSays as failure:

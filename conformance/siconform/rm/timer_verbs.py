@@ -1,12 +1,17 @@
 """The scheduler's own timers, as far as the kit was told how long they run."""
 
 from functools import cached_property
+from typing import Final
 
 from siconform.outcomes import PremiseLost
 from siconform.rm.offered import Offered
 from siconform.rm.speaking import Speaking
 from siconform.targets.terms import PLAIN, Terms
 from siconform.targets.timers import UNKNOWN, Timers
+
+_PLACEMENTS: Final = (
+    4  # that a test may need before a limit is over, each as slow as the slowest seen
+)
 
 
 class TimerVerbs(Speaking, Offered):
@@ -34,6 +39,19 @@ class TimerVerbs(Speaking, Offered):
             "how long an application is waiting before it is completed",
             "--waiting-timeout",
         )
+
+    def long_enough_to_be_served(self, seconds: float) -> float:
+        """So many seconds, or more where this scheduler takes longer to serve an ask."""
+        return max(seconds, _PLACEMENTS * self.pace.slowest)
+
+    def shortest_wait(self) -> float | None:
+        """After so many seconds with nothing left an application may be completed; None: unknown.
+
+        Where nobody said how long an application waits, it may be as long as the RM proposed.
+        """
+        if self.timers.waiting_to_completed is not None:
+            return self.timers.waiting_to_completed
+        return self.terms.proposed_timers(self.stated, self.patience.scaled_by).waiting_to_completed
 
     def connection_loss_timeout(self) -> float:
         """Seconds an RM that lost its connection is kept before it is stopped."""

@@ -13,9 +13,18 @@ from siconform.catalogue.features import Feature, not_offered
 from siconform.outcomes import NotOffered, PremiseLost
 from siconform.rm.allocation_verbs import AllocationVerbs
 from siconform.rm.constraints import Constraint
-from siconform.rm.facts import Allocated, AskRejected, Fact, Kind, Released
+from siconform.rm.facts import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    AskRejected,
+    Fact,
+    Kind,
+    Released,
+)
 from siconform.rm.handles import Ask
-from siconform.targets.terms import PLAIN, Terms
+from siconform.rm.sayings import ApplicationSaying
+from siconform.rm.timer_verbs import TimerVerbs
 
 
 class Wanted(TypedDict, total=False):
@@ -30,10 +39,8 @@ class Wanted(TypedDict, total=False):
     constraint: Constraint | None
 
 
-class WaitingVerbs(AllocationVerbs):
+class WaitingVerbs(AllocationVerbs, TimerVerbs):
     """What an RM does with asks that have to wait, and what it needs of a target at all."""
-
-    terms: Terms = PLAIN
 
     def needs(self, feature: Feature) -> None:
         """NotOffered where the target was said not to offer this, or was seen not to."""
@@ -84,24 +91,28 @@ class WaitingVerbs(AllocationVerbs):
         """Then: the ask is allocated as ``wanted`` (fields of Allocated).
 
         Where it was rejected while there was no room, the RM asks again, after everything it said
-        before was processed, and that is allocated.
+        before was processed, and that is allocated. An application that had nothing left by then
+        may have been completed: the RM submits it once more.
         """
         allocated = Allocated(ask, **wanted)
         told = self.is_told_one_of(allocated, AskRejected(ask))
         if isinstance(told, Allocated):
             return told
         self.records("an ask without room", told)
-        self.fences_all()
-        again = Ask(replace(ask.said, key=self.new_name("ask")))
-        self.says(again.said)
+        again = self._asks_anew(ask)
+        if self._may_be_completed(ask.said.application):
+            told = self.is_told_one_of(replace(allocated, key=str(again)), AskRejected(again))
+            if isinstance(told, Allocated):
+                return told
+            if self._is_taken_anew(ask.said.application):
+                again = self._asks_anew(ask)
         return self.is_told(replace(allocated, key=str(again)))
 
     def is_not_served(self, ask: Ask) -> None:
         """There is still no room for the ask: it waits, or is rejected when it is asked again."""
         self.is_not_told(Allocated(ask))
         if self.hears(AskRejected(ask)):
-            again = Ask(replace(ask.said, key=self.new_name("ask")))
-            self.says(again.said)
+            again = self._asks_anew(ask)
             self.is_not_told(Allocated(again))
             self.withdraws(again)
 
@@ -116,3 +127,36 @@ class WaitingVerbs(AllocationVerbs):
             return
         self.is_not_served(waiting)
         self.still_holds(held)
+
+    def _asks_anew(self, ask: Ask) -> Ask:
+        """The same under another key, when everything said before was processed."""
+        self.fences_all()
+        again = Ask(replace(ask.said, key=self.new_name("ask")))
+        self.says(again.said)
+        return again
+
+    def _may_be_completed(self, application: str) -> bool:
+        """Whether it was submitted so long ago that it may be over, if it had nothing left."""
+        shortest, submitted = self.shortest_wait(), self._submissions(application)
+        if shortest is None or not submitted:
+            return False
+        at, _ = submitted[-1]
+        return self.now() + self.pace.slowest - at >= shortest
+
+    def _is_taken_anew(self, application: str) -> bool:
+        """Whether the scheduler takes an application of this id, as it was, once more."""
+        _, said = self._submissions(application)[-1]
+        self.says(said)
+        verdict = self.is_told_one_of(
+            ApplicationAccepted(application), ApplicationRejected(application)
+        )
+        return isinstance(verdict, ApplicationAccepted)
+
+    def _submissions(self, application: str) -> list[tuple[float, ApplicationSaying]]:
+        """Of this application, with the moment of each."""
+        return [
+            (entry.moment, entry.content)
+            for entry in self.exchange.everything()
+            if isinstance(entry.content, ApplicationSaying)
+            and entry.content.application == application
+        ]

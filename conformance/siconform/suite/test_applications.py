@@ -234,10 +234,13 @@ def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager)
 
 @requirement("SI-APP-014")
 def test_an_application_timeout_does_not_count_queueing(rm: ResourceManager) -> None:
-    app = rm.has_application(timeout_ms=500)
+    limit = rm.long_enough_to_be_served(0.5)
+    began = rm.now()
+    app = rm.has_application(timeout_ms=round(1000 * limit))
     ask = rm.has_waiting_ask(app)
     ended = ApplicationUpdated(app, state=OVER)
-    rm.stays_quiet(ended, window=0.6)
+    with rm.in_its_waiting_time(since=began, lasting=1.2 * limit):
+        rm.stays_quiet(ended, window=1.2 * limit)
     before = rm.now()
 
     rm.has_node()
@@ -246,7 +249,7 @@ def test_an_application_timeout_does_not_count_queueing(rm: ResourceManager) -> 
     rm.is_told_when_due(
         Released(identity=allocation.identity, termination=Termination.TIMEOUT),
         ended,
-        seconds=0.5,
+        seconds=limit,
         since=before,
     )
 

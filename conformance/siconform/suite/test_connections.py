@@ -97,11 +97,11 @@ def test_what_concerns_an_rm_is_told_to_nobody_else(
     with rm.control("the RM itself gets its verdicts, its allocation and its confirmation"):
         node, app = rm.has_node(), rm.has_application()
         allocation = rm.has_allocation(app)
-        rm.still_holds(allocation)
         rm.registers_node(node)
         rm.is_told(NodeRejected(node))
         rm.submits_application(app)
         rm.is_told(ApplicationRejected(app))
+        rm.still_holds(allocation)
     withdrawn = rm.has_waiting_ask(app, memory=50)
     rm.withdraws(withdrawn)
     unheard_of = rm.new_name("unknown")

@@ -190,7 +190,7 @@ def test_what_ended_with_its_node_counts_in_no_queue(rm: ResourceManager) -> Non
     rm.is_told_of_the_end_of(allocation)
     another = rm.has_node(memory=10)
 
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=another))
+    rm.is_served(rm.asks(app, memory=10), node=another)
 
 
 @requirement("SI-NODE-035")
@@ -243,7 +243,7 @@ def test_a_node_without_action_is_neither_created_nor_changed(rm: ResourceManage
     rm.is_not_told(NodeAccepted(unknown), Allocated(too_large))
     with rm.control("an ask that fits is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+        rm.is_served(rm.asks(app, memory=10), node=node)
 
 
 @requirement("SI-NODE-026")

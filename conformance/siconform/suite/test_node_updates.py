@@ -187,7 +187,7 @@ def test_an_occupied_resource_left_out_of_an_update_stays(rm: ResourceManager) -
     rm.withdraws(beyond)
     rm.updates_node(node, memory=12)
 
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.is_served(rm.asks(app, memory=10), node=node)
     beyond = rm.asks(app, memory=1)
     rm.is_not_told(Allocated(beyond))
 

@@ -211,7 +211,7 @@ def test_existing_allocations_of_nowhere_are_rejected(rm: ResourceManager) -> No
 
     for allocation in misplaced:
         rm.is_told(AllocationRejected(allocation.key, application=allocation.application))
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.is_served(rm.asks(app, memory=10), node=node)
 
 
 @requirement("SI-REC-009")
