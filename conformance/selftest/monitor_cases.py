@@ -123,6 +123,12 @@ CASES = (
             *(replace(CONFIRMATION, identity="8"), REMOVAL, released("8")),  # and these
             *(allocated("k", "7"), *(released("7", PREEMPTED),) * 2),  # not confirmed, so repeated
             *(replace(CONFIRMATION, identity="7"), released("7", PREEMPTED)),  # crossing
+            *(allocated("k", "9"), released("9", PREEMPTED), replace(RELEASE, identity="9")),
+            *(released("9", PREEMPTED), released("9")),  # repeated when it was stopped: crossing
+            *(allocated("k", "10"), released("10", PREEMPTED)),
+            replace(RELEASE, identity="10", termination=Termination.PLACEHOLDER_REPLACED),
+            *(*ASKS_FENCED, released("10", PREEMPTED)),  # for that did not confirm it
+            replace(CONFIRMATION, identity="10"),
         ],
         [allocated(), RELEASE],
         [
@@ -130,6 +136,7 @@ CASES = (
             ("released twice", [PREEMPTION, CONFIRMATION, *ASKS_FENCED, PREEMPTION]),
             ("released twice", [PREEMPTION, released("id", Termination.TIMEOUT)]),
             ("released twice", [PREEMPTION, RELEASE, released(), released()]),
+            ("released twice", [PREEMPTION, RELEASE, released(), *ASKS_FENCED, PREEMPTION]),
             ("released twice", [PREEMPTION, released(), released()]),
         ],
     ),

@@ -73,10 +73,9 @@ def ended_allocations_stay_ended() -> Judge:
     """An allocation ends once: no release follows its release.
 
     A release of the scheduler is final only when confirmed, and may be repeated until it has taken
-    the confirmation. If the
-    RM meanwhile releases the allocation itself, removes its application or decommissions its node,
-    STOPPED_BY_RM tells the end of it, and the open release was none. An RM that says a release
-    again may be told again.
+    the confirmation, which one with another type is not. If the RM meanwhile releases the
+    allocation itself, removes its application or decommissions its node, STOPPED_BY_RM tells the
+    end of it, and the open release was none. An RM that says a release again may be told again.
     """
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
@@ -108,10 +107,10 @@ def ended_allocations_stay_ended() -> Judge:
                 ended.add(identity)
                 return ""
             case ReleaseSaying(identity=identity, termination=termination):
-                if unconfirmed.pop(identity, None) is termination:
-                    crossing[identity] = termination
-                    return NOTHING_TO_JUDGE
-                said[identity] += 1
+                is_confirmation = unconfirmed.get(identity) is termination
+                said[identity] += not is_confirmation
+                if is_confirmation or termination not in CONFIRMED:
+                    crossing.begins(identity, unconfirmed.pop(identity, None))
             case content:
                 ended.difference_update(existing.identity for existing in existing_in(content))
         return NOTHING_TO_JUDGE

@@ -58,6 +58,11 @@ class Crossing(dict[str, Termination]):
         if entry.fence and not entry.said_by_rm and entry.kind is Kind.ALLOCATIONS:
             self.clear()
 
+    def begins(self, identity: str, said: Termination | None) -> None:
+        """The RM said what ends this; the scheduler had asked for its release, or had not."""
+        if said is not None:
+            self[identity] = said
+
     def has_repeated(self, release: Released) -> bool:
         """Whether this is what was confirmed, said once more."""
         return self.get(release.identity) is release.termination
