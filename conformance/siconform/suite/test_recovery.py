@@ -222,6 +222,7 @@ def test_a_draining_node_is_filled_with_what_exists_before_it_takes_work(
     waiting = rm.has_waiting_ask(app, memory=10)
     node = rm.has_node(memory=10, draining=True)
 
+    rm.is_not_told(Allocated(waiting))
     rm.adds_existing(rm.remembers_allocation(app, node, memory=7))
     rm.undrains(node)
 
