@@ -76,6 +76,11 @@ class Served:
         self.now += seconds
         self.answers(self.scheduler.handle_timeout(self.now))
 
+    def finishes(self) -> None:
+        """Let passes go on that ended before everything was placed."""
+        while (deadline := self.scheduler.next_deadline()) is not None and deadline <= self.now:
+            self.answers(self.scheduler.handle_timeout(self.now))
+
     def answers(self, effects: list[Effect]) -> None:
         said: dict[str, list[Answer]] = {}
         self.effects += effects

@@ -171,6 +171,7 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
     served.hears(*many(rm.node("n", 2), "nodeID"))
     served.hears(*many(rm.application("a", gang=0), "applicationID"))
     served.hears(*many(rm.asks("applicationID-7", "k", placeholder=False), "allocationKey"))
+    served.finishes()
     (partition,) = served.scheduler.rms.all()[0].partitions.values()
     sizes = (len(partition.nodes), len(partition.applications), len(partition.allocations))
     assert sizes == (count, count, count)

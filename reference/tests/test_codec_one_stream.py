@@ -27,7 +27,7 @@ def resource(**amounts: int) -> si.Resource:
 
 
 def read(**fields: Any) -> list[Any]:
-    return CODEC.events("Update", si.UpdateRequest(rmID="rm", **fields))
+    return list(CODEC.events("Update", si.UpdateRequest(rmID="rm", **fields)))
 
 
 def read_ask(**fields: Any) -> model.Ask:

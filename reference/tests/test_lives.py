@@ -120,6 +120,9 @@ def test_who_is_gone_is_not_served_and_leaves_nothing(
     (rm,) = player.scheduler.rms.all()
     assert rm.state is RMState.STOPPED
     assert not rm.partitions
+    player.play(rm.settings.stopped_retention)
+    assert not any(player.effects[said:])
+    assert player.scheduler.rms.all() == []
     assert player.scheduler.next_deadline() is None
     assert player.scheduler.handle(Register("rm", QUEUES), player.now)
 

@@ -1,6 +1,9 @@
 """Registration: the first, another one, several RMs, loss and leave."""
 
+from collections import Counter
+
 import pytest
+from sireference.core.books.timers import Timers
 from sireference.core.model import (
     AcceptedApplication,
     AcceptedNode,
@@ -121,7 +124,54 @@ def test_a_lost_rm_is_paused_then_stopped() -> None:
     assert rm.waits(1) == []
     assert state(rm) is RMState.STOPPED
     assert rm.scheduler.rms.all()[0].partitions == {}
+
+
+def test_a_stopped_rm_is_told_so_for_a_while_and_then_forgotten() -> None:
+    rm = RM(settings=Settings(stopped_retention=100.0))
+    rm.scheduler.handle(ShutDown("rm"), rm.now)
+
+    rm.waits(99)
+    assert "Stopped" in of(rm.creates("n1"), Refused)[0].reason
+
+    rm.waits(1)
+    assert "not registered" in of(rm.creates("n1"), Refused)[0].reason
+    assert rm.scheduler.rms.all() == []
     assert rm.scheduler.next_deadline() is None
+
+
+def test_who_registers_again_after_it_was_stopped_is_not_forgotten() -> None:
+    rm = RM(settings=Settings(stopped_retention=100.0))
+    rm.scheduler.handle(ShutDown("rm"), rm.now)
+    rm.registers()
+
+    rm.waits(1000)
+
+    assert of(rm.creates("n1"), AcceptedNode)
+
+
+def test_an_event_costs_the_same_however_many_have_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scheduler = Scheduler()
+    looks = Counter[str]()
+    next_deadline = Timers.next_deadline
+
+    def counted(timers: Timers) -> float | None:
+        looks["timers"] += 1
+        return next_deadline(timers)
+
+    for number in range(1000):
+        RM(scheduler=scheduler, rm_id=f"rm-{number}")
+    rm = RM(scheduler=scheduler)
+    monkeypatch.setattr(Timers, "next_deadline", counted)
+    scheduler.next_deadline()
+    looks.clear()
+
+    rm.creates("n1", memory=1)
+    scheduler.next_deadline()
+    scheduler.handle_timeout(rm.now)
+
+    assert looks["timers"] <= 2
 
 
 # requirement: SI-CONN-008, SI-CONN-010

@@ -229,10 +229,10 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def shut_down(
-        _: Callable[..., list[Effect]], self: ResourceManagers, rm: ResourceManager
+        _: Callable[..., list[Effect]], self: ResourceManagers, rm: ResourceManager, now: float
     ) -> list[Effect]:
         inside.fires()
-        return self.connection_lost(rm, rm.callbacks.journal.now)
+        return self.connection_lost(rm, now)
 
     inside.instead_of(ResourceManagers.shut_down, shut_down)
 

@@ -93,7 +93,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def events(original: Callable[..., Any], codec: OneStream, method: str, message: Any) -> Any:
-        found = original(codec, method, message)
+        found = list(original(codec, method, message))
         if len(found) > 1:
             inside.fires()
         return found[:1]

@@ -220,7 +220,7 @@ def _(inside: Inside) -> None:
         else:
             inside.fires()
 
-    inside.instead_of(asks._meant, meant)
+    inside.instead_of(asks.meant, meant)
 
 
 @fault(
@@ -238,7 +238,7 @@ def _(inside: Inside) -> None:
                 inside.fires()
                 yield application, other
 
-    inside.instead_of(asks._meant, meant)
+    inside.instead_of(asks.meant, meant)
 
 
 def named(rm: Any, request: Any) -> Any:

@@ -109,7 +109,7 @@ def _(inside: Inside) -> None:
             times = empty[rm.rm_id] = empty.get(rm.rm_id, 0) + 1
             if times == _EMPTY_TIMES:
                 inside.fires()
-                self.rms.shut_down(rm)
+                self.rms.shut_down(rm, now)
         return effects
 
     inside.instead_of(Scheduler.handle, handle)

@@ -133,9 +133,16 @@ class InProcess:
 
     def _handle(self, event: Event) -> None:
         with self._lock:
-            effects = self._scheduler.handle(event, self._clock.now())
+            now = self._clock.now()
+            effects = self._scheduler.handle(event, now)
             self._tell(effects)
             _raise_refusal(effects)
+            self._finish(now)
+
+    def _finish(self, now: float) -> None:
+        """Let passes go on that ended before everything was placed."""
+        while (deadline := self._scheduler.next_deadline()) is not None and deadline <= now:
+            self._tell(self._scheduler.handle_timeout(now))
 
     def _answered(self, answer: Answered) -> None:
         """Of an RM that has registered again meanwhile the answer is no matter."""

@@ -35,8 +35,11 @@ class Codec(Protocol):
         that is not configured.
         """
 
-    def events(self, method: str, message: Any) -> list[Event]:
-        """The events in one request of the stream ``method``, in the order to handle them."""
+    def events(self, method: str, message: Any) -> Iterator[Event]:
+        """The events in one request of the stream ``method``, in the order to handle them.
+
+        A large request is read bit by bit, as the events are taken.
+        """
 
     def method_of(self, answer: Answer) -> str:
         """The stream that ``answer`` travels on."""

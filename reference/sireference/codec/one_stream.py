@@ -1,6 +1,7 @@
 """The codec of 2021-02, where everything travels on one update stream."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from siwire import Revision
@@ -16,6 +17,7 @@ from sireference.codec.one_stream_reading import (
 )
 from sireference.codec.one_stream_writing import responses
 from sireference.codec.policies import Policies
+from sireference.codec.portions import Elements, in_portions
 from sireference.codec.reading import removal
 from sireference.core.model import (
     Answer,
@@ -50,39 +52,44 @@ class OneStream:
             policy_group=message.policyGroup,
         )
 
-    def events(self, _method: str, message: si.UpdateRequest) -> list[Event]:
+    def events(self, _method: str, message: si.UpdateRequest) -> Iterator[Event]:
         """The events in one request, so that what refers to another element finds it (SI-CONN-016).
 
         New applications come first, then nodes, whose existing allocations belong to applications;
         then asks and what is released, then reports; what is removed goes last.
         """
         rm_id, reading, releases = message.rmID, self._reading, message.releases
-        nodes = (
-            *map(reading.new_node, message.newSchedulableNodes),
-            *map(updated_node, message.updatedNodes),
+        kinds = (
+            in_portions(
+                UpdateApplications, rm_id, Elements("new", application, message.newApplications)
+            ),
+            in_portions(
+                UpdateNodes,
+                rm_id,
+                Elements("nodes", reading.new_node, message.newSchedulableNodes),
+                Elements("nodes", updated_node, message.updatedNodes),
+            ),
+            in_portions(
+                UpdateAllocations,
+                rm_id,
+                Elements("asks", reading.ask, message.asks),
+                Elements("ask_releases", ask_release, releases.allocationAsksToRelease),
+                Elements("releases", release, releases.allocationsToRelease),
+            ),
+            in_portions(
+                ReportUtilisation, rm_id, Elements("reports", report, message.utilizationReports)
+            ),
+            in_portions(
+                UpdateApplications, rm_id, Elements("remove", removal, message.removeApplications)
+            ),
         )
-        allocations = UpdateAllocations(
-            rm_id,
-            asks=tuple(map(reading.ask, message.asks)),
-            ask_releases=tuple(map(ask_release, releases.allocationAsksToRelease)),
-            releases=tuple(map(release, releases.allocationsToRelease)),
-        )
-        events: list[Event] = []
-        if message.newApplications:
-            events.append(
-                UpdateApplications(rm_id, new=tuple(map(application, message.newApplications)))
-            )
-        if nodes:
-            events.append(UpdateNodes(rm_id, nodes))
-        if allocations != UpdateAllocations(rm_id):
-            events.append(allocations)
-        if message.utilizationReports:
-            reports = tuple(map(report, message.utilizationReports))
-            events.append(ReportUtilisation(rm_id, reports))
-        if message.removeApplications:
-            removals = tuple(map(removal, message.removeApplications))
-            events.append(UpdateApplications(rm_id, remove=removals))
-        return events or [allocations]
+        says_something = False
+        for event in chain.from_iterable(kinds):
+            if event != type(event)(rm_id):
+                says_something = True
+                yield event
+        if not says_something:
+            yield UpdateAllocations(rm_id)
 
     def method_of(self, _answer: Answer) -> str:
         """The one stream."""

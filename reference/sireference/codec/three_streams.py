@@ -6,6 +6,7 @@ from typing import Any, Final
 from siwire import Capability, Revision
 
 from sireference.codec.policies import Policies
+from sireference.codec.portions import Elements, in_portions
 from sireference.codec.reading import Reading, application, removal
 from sireference.codec.writing import Writing
 from sireference.core.model import (
@@ -62,25 +63,29 @@ class ThreeStreams:
             extra_config=dict(message.extraConfig),
         )
 
-    def events(self, method: str, message: Any) -> list[Event]:
-        """The event in one request."""
-        reading = self._reading
+    def events(self, method: str, message: Any) -> Iterator[Event]:
+        """One request, in as many events as it is large."""
+        rm_id, reading = message.rmID, self._reading
         if method == _NODE:
-            return [UpdateNodes(message.rmID, tuple(map(reading.node, message.nodes)))]
+            nodes = Elements("nodes", reading.node, message.nodes)
+            return in_portions(UpdateNodes, rm_id, nodes)
         if method == _APPLICATION:
-            new = tuple(map(application, message.new))
-            return [UpdateApplications(message.rmID, new, tuple(map(removal, message.remove)))]
+            return in_portions(
+                UpdateApplications,
+                rm_id,
+                Elements("new", application, message.new),
+                Elements("remove", removal, message.remove),
+            )
         existing = message.allocations if self._recovers else ()
         releases = message.releases
-        return [
-            UpdateAllocations(
-                message.rmID,
-                allocations=tuple(map(reading.allocation, existing)),
-                asks=tuple(map(reading.ask, message.asks)),
-                ask_releases=tuple(map(reading.ask_release, releases.allocationAsksToRelease)),
-                releases=tuple(map(reading.release, releases.allocationsToRelease)),
-            )
-        ]
+        return in_portions(
+            UpdateAllocations,
+            rm_id,
+            Elements("allocations", reading.allocation, existing),
+            Elements("asks", reading.ask, message.asks),
+            Elements("ask_releases", reading.ask_release, releases.allocationAsksToRelease),
+            Elements("releases", reading.release, releases.allocationsToRelease),
+        )
 
     def method_of(self, answer: Answer) -> str:
         """The stream of its kind, whatever caused it (SI-CONN-014)."""

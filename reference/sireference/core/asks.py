@@ -91,7 +91,7 @@ def release(rm: ResourceManager, request: AskRelease, now: float) -> list[Effect
     ):
         return []
     effects: list[Effect] = []
-    for application, pending in list(_meant(partition, request)):
+    for application, pending in list(meant(partition, request)):
         partition.drop(pending, AskHappening.WITHDRAWN)
         effects += progress.settle(partition, application, now)
         confirmation = AskRelease(
@@ -105,7 +105,7 @@ def release(rm: ResourceManager, request: AskRelease, now: float) -> list[Effect
     return effects
 
 
-def _meant(partition: Partition, request: AskRelease) -> Iterator[tuple[Application, PendingAsk]]:
+def meant(partition: Partition, request: AskRelease) -> Iterator[tuple[Application, PendingAsk]]:
     """The pending asks a release means: key and application narrow it, both are optional."""
     if request.application_id:
         named = partition.applications.get(request.application_id)

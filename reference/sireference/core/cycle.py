@@ -10,24 +10,29 @@ from sireference.core.books.sleepers import Sleepers
 from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Effect
 
-# An ask may want two billion allocations and a node have room for them: somebody else has to get a
-# word in between. A pass of so many steps takes about half a second
-_MOST_STEPS: Final = 20_000
+# An ask may want two billion allocations and a node have room for them, or it may fit on none of a
+# hundred thousand nodes: others have to get a word in between. So many steps take about thirty
+# milliseconds, and so do so many looks at nodes
+_MOST_STEPS: Final = 1_000
+_MOST_LOOKS: Final = 100_000
 
 
 def run(partition: Partition, now: float) -> list[Effect]:
     """The allocations that are possible now, in the order of queues, applications and asks.
 
     Each step either serves an ask or sends a line to sleep, so a pass costs what changed since
-    the last one, not asks times nodes. After very many steps it ends, and another pass is due.
+    the last one, not asks times nodes. After much work it ends, and another pass is due.
     """
     effects: list[Effect] = []
+    most_looks = partition.room.looked_at + _MOST_LOOKS
     for _ in range(_MOST_STEPS):
         line = None if partition.proposals else partition.root.next_line()
         if line is None:
             return effects
         effects += _step(partition, line, now)
         line.application.done_with_called()
+        if partition.room.looked_at > most_looks:
+            break
     partition.timers.set(now, lambda _: [])  # whenever a deadline has come, there is a pass
     return effects
 

@@ -1,5 +1,8 @@
 """Registration: a resource manager comes, comes again, gets lost, leaves."""
 
+from functools import partial
+
+from sireference.core.books.deadlines import Deadlines
 from sireference.core.books.partition import Identities
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
@@ -16,20 +19,29 @@ from sireference.core.states import RMHappening, RMState
 
 
 class ResourceManagers:
-    """Those who ever registered, each with the state of its latest registration."""
+    """Those who registered, each with the state of its latest registration.
+
+    Who is stopped is remembered for a while, to be told so.
+    """
 
     def __init__(self, settings: Settings) -> None:
+        self.deadlines = Deadlines()
         self._settings = settings
         self._identities = Identities(settings.identity_prefix)
         self._known: dict[str, ResourceManager] = {}
+        self._registrations = 0
 
     def register(self, event: Register, now: float) -> list[Effect]:
         """Begin anew for this RM: whatever was known of it is dropped (SI-REG-004 to 008)."""
         if not event.rm_id:
             return [Refused("", "the registration has no rmID")]
         settings = settings_for(self._settings, event.extra_config)
-        rm = ResourceManager(event, settings, self._identities)
+        self._registrations += 1
+        rm = ResourceManager(event, settings, self._identities, self._registrations)
         rm.move(RMHappening.REGISTERED)
+        earlier = self._known.get(event.rm_id)
+        if earlier is not None:
+            self.deadlines.forget(earlier)
         self._known[event.rm_id] = rm
         rm.callbacks.offer(event.callbacks)
         journal = rm.callbacks.journal
@@ -55,16 +67,23 @@ class ResourceManagers:
     def connection_lost(self, rm: ResourceManager, now: float) -> list[Effect]:
         """Paused: all is kept, nothing new is allocated, until it stays away for too long."""
         rm.move(RMHappening.CONNECTION_LOST)
-        rm.timers.set(now + rm.settings.connection_loss_timeout, lambda _: self._stopped(rm))
+        rm.timers.set(now + rm.settings.connection_loss_timeout, partial(self._lost, rm))
         return []
 
-    def _stopped(self, rm: ResourceManager) -> list[Effect]:
+    def _lost(self, rm: ResourceManager, now: float) -> list[Effect]:
         rm.move(RMHappening.CONNECTION_LOSS_TIMEOUT)
-        rm.clear()
-        return []
+        return self._stopped(rm, now)
 
-    def shut_down(self, rm: ResourceManager) -> list[Effect]:
+    def shut_down(self, rm: ResourceManager, now: float) -> list[Effect]:
         """Stopped at once: everything is dropped."""
         rm.move(RMHappening.SHUT_DOWN)
+        return self._stopped(rm, now)
+
+    def _stopped(self, rm: ResourceManager, now: float) -> list[Effect]:
         rm.clear()
+        rm.timers.set(now + rm.settings.stopped_retention, partial(self._forget, rm))
+        return []
+
+    def _forget(self, rm: ResourceManager, _: float) -> list[Effect]:
+        del self._known[rm.rm_id]
         return []

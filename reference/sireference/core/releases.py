@@ -21,21 +21,24 @@ def release(rm: ResourceManager, request: Release, now: float) -> list[Effect]:
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None:
         return []
-    application = partition.applications.get(request.application_id)
-    if application is None:
-        return []
-    if request.identity:
-        named = application.allocations.get(request.identity)
-        meant = [named] if named else []
-    else:
-        meant = list(application.allocations.values())
     effects: list[Effect] = []
-    for live in meant:
+    for live in meant(partition, request):
         if request.termination in _BY_THE_RM:
             effects += _stop(partition, live, request, now)
         elif request.termination is live.open_release:
             effects += _confirmed(partition, live, request.termination, now)
     return effects
+
+
+def meant(partition: Partition, request: Release) -> list[LiveAllocation]:
+    """The allocations a release means: the one it names, or all of the application."""
+    application = partition.applications.get(request.application_id)
+    if application is None:
+        return []
+    if not request.identity:
+        return list(application.allocations.values())
+    named = application.allocations.get(request.identity)
+    return [named] if named else []
 
 
 def _stop(partition: Partition, live: LiveAllocation, request: Release, now: float) -> list[Effect]:

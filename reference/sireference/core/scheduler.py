@@ -1,7 +1,8 @@
 """The scheduler as a whole: an event and the time go in, effects come out."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
+from typing import Final
 
 from sireference.core import (
     applications,
@@ -34,11 +35,15 @@ from sireference.core.model import (
     UpdateNodes,
     quoted,
 )
+from sireference.core.portions import portions
 from sireference.core.preemption import handshake
 from sireference.core.registration import ResourceManagers
 from sireference.core.snapshot import Snapshot, snapshot
+from sireference.core.snapshot import portions as snapshot_portions
 from sireference.core.states import RMState
 from sireference.core.tally import Tally, tally
+
+_MOST_EFFECTS: Final = 1000  # of the deadlines of several RMs, until others get a word in
 
 
 class Scheduler:
@@ -65,17 +70,36 @@ class Scheduler:
             case ConnectionLost():
                 effects = self.rms.connection_lost(rm, now)
             case ShutDown():
-                effects = self.rms.shut_down(rm)
+                effects = self.rms.shut_down(rm, now)
             case OfferCallbacks():
                 effects = callbacks.offer(rm, event, now)
             case Answered():
                 effects = rm.callbacks.answered(event, now)
             case _:
                 effects = _apply(rm, event, now)
-        if rm.state is RMState.RUNNING:
+        if rm.state is RMState.RUNNING and not getattr(event, "more_follows", False):
             effects += _pass(rm, now)
             configuration_update.clear_up(rm)
+        self.rms.deadlines.changed(rm)
         return [*effects, *rm.callbacks.take()]
+
+    def portions(self, event: Event) -> Iterator[Event]:
+        """``event`` in portions, none of which takes long to handle; each when it is its turn.
+
+        Together they mean the same. Between them others can be handled, but nothing of the RM.
+        """
+        rm = self.rms.known(event.rm_id)
+        return portions(rm, event) if rm is not None else iter((event,))
+
+    def hold(self, rm_id: str) -> None:
+        """Let no deadline of this RM come before ``go_on``: something goes on in portions."""
+        rm = self.rms.known(rm_id)
+        if rm is not None:
+            self.rms.deadlines.hold(rm)
+
+    def go_on(self, rm_id: str) -> None:
+        """The deadlines of this RM count again."""
+        self.rms.deadlines.go_on(rm_id, self.rms.known(rm_id))
 
     def serves(self, rm_id: str) -> bool:
         """Whether events of this RM would be handled."""
@@ -84,6 +108,10 @@ class Scheduler:
     def snapshot(self, rm_id: str) -> Snapshot:
         """What is held for this RM."""
         return snapshot(rm_id, self.rms.known(rm_id))
+
+    def taking_snapshot(self, rm_id: str) -> Generator[None, None, Snapshot]:
+        """The same bit by bit; between the bits nothing of this RM may be handled."""
+        return snapshot_portions(rm_id, self.rms.known(rm_id))
 
     def tallies(self) -> list[Tally]:
         """How many of what is held, for everybody who ever registered."""
@@ -96,13 +124,15 @@ class Scheduler:
 
     def next_deadline(self) -> float | None:
         """When ``handle_timeout`` has something to do, None if never."""
-        deadlines = [rm.timers.next_deadline() for rm in self.rms.all()]
-        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+        return self.rms.deadlines.next()
 
     def handle_timeout(self, now: float) -> list[Effect]:
-        """What follows from the deadlines that have come."""
+        """What follows from the deadlines that have come.
+
+        After very many effects it ends: other deadlines that have come are still due then.
+        """
         effects: list[Effect] = []
-        for rm in self.rms.all():
+        for rm in self.rms.deadlines.due(now):
             rm.callbacks.journal.now = now
             due = rm.timers.fire(now)
             if rm.state is RMState.RUNNING:  # nobody else is there to be told
@@ -110,6 +140,9 @@ class Scheduler:
                 effects += _pass(rm, now)
                 configuration_update.clear_up(rm)
             effects += rm.callbacks.take()
+            self.rms.deadlines.changed(rm)
+            if len(effects) > _MOST_EFFECTS:
+                break
         return effects
 
     def _paused(self, event: Event) -> ResourceManager | None:

@@ -1,7 +1,9 @@
 """A snapshot: what the scheduler holds for one resource manager, as it is at one moment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, TypeVar
 
 from sireference.core.books.application import Application
 from sireference.core.books.live import LiveAllocation
@@ -13,6 +15,8 @@ from sireference.core.resources import NOTHING, Resource
 from sireference.core.states import NodeState, RMState
 
 Amounts = Mapping[str, int]
+View = TypeVar("View")
+_MOST: Final = 500  # views between two pauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +87,40 @@ class Snapshot:
 
 def snapshot(rm_id: str, rm: ResourceManager | None) -> Snapshot:
     """What is held for ``rm``, which is None if it is not known; in the order things came."""
+    taking = portions(rm_id, rm)
+    while True:
+        try:
+            next(taking)
+        except StopIteration as end:
+            taken: Snapshot = end.value
+            return taken
+
+
+def portions(rm_id: str, rm: ResourceManager | None) -> Generator[None, None, Snapshot]:
+    """Takes a snapshot bit by bit; between the bits nothing of ``rm`` may change."""
     if rm is None:
         return Snapshot(rm_id, None)
-    partitions = rm.partitions.values()
-    return Snapshot(
-        rm_id,
-        rm.state,
-        rm.register.extra_config if rm.state is not RMState.STOPPED else {},
-        tuple(_node(p, node) for p in partitions for node in p.nodes.values()),
-        tuple(_queue(p, queue) for p in partitions for queue in p.root.all()),
-        tuple(_application(p, one) for p in partitions for one in p.applications.values()),
-    )
+    partitions = list(rm.partitions.values())
+    nodes = yield from _pausing(_node(p, node) for p in partitions for node in p.nodes.values())
+    queues = yield from _pausing(_queue(p, queue) for p in partitions for queue in p.root.all())
+    applications: list[ApplicationView] = []
+    for partition in partitions:
+        for application in partition.applications.values():
+            applications.append((yield from _application(partition, application)))
+            if len(applications) % _MOST == 0:
+                yield
+    extra_config = rm.register.extra_config if rm.state is not RMState.STOPPED else {}
+    return Snapshot(rm_id, rm.state, extra_config, nodes, queues, tuple(applications))
+
+
+def _pausing(views: Iterable[View]) -> Generator[None, None, tuple[View, ...]]:
+    """All of ``views``, with a pause after some hundreds."""
+    rest = iter(views)
+    taken: list[View] = []
+    while some := tuple(islice(rest, _MOST)):
+        taken += some
+        yield
+    return tuple(taken)
 
 
 def _node(partition: Partition, node: Node) -> NodeView:
@@ -121,16 +148,22 @@ def _queue(partition: Partition, queue: Queue) -> QueueView:
     )
 
 
-def _application(partition: Partition, application: Application) -> ApplicationView:
+def _application(
+    partition: Partition, application: Application
+) -> Generator[None, None, ApplicationView]:
     everything = application.allocations.values()
+    allocations = yield from _pausing(map(_allocation, everything))
+    placeholders = NOTHING
+    if application.gang is not None and application.gang.held:
+        placeholders = _sum(live for live in everything if live.is_placeholder)
     return ApplicationView(
         application.application_id,
         partition.name,
         application.leaf.name,
         application.state.value,
-        _sum(live for live in everything if not live.is_placeholder),
-        _sum(live for live in everything if live.is_placeholder),
-        tuple(map(_allocation, everything)),
+        _some(application.used - placeholders),
+        placeholders.amounts,
+        allocations,
         tuple(application.pending),
     )
 
@@ -148,11 +181,8 @@ def _allocation(live: LiveAllocation) -> AllocationView:
     )
 
 
-def _sum(allocations: Iterable[LiveAllocation]) -> Amounts:
-    total = NOTHING
-    for live in allocations:
-        total += live.allocation.ask.resource
-    return total.amounts
+def _sum(allocations: Iterable[LiveAllocation]) -> Resource:
+    return sum((live.allocation.ask.resource for live in allocations), NOTHING)
 
 
 def _some(used: Resource) -> Amounts:

@@ -1,7 +1,10 @@
 """The loop's side of the core: events go in, effects reach the streams, deadlines are kept."""
 
 import asyncio
-from typing import Final
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, TypeVar
 
 import grpc
 
@@ -21,12 +24,16 @@ from sireference.core.model import (
     ShutDown,
 )
 from sireference.core.scheduler import Scheduler
+from sireference.core.snapshot import Snapshot
+from sireference.core.tally import Tally, tally
 from sireference.shell.counters import Counters
 from sireference.shell.extension.callback_table import CallbackTable
+from sireference.shell.jobs import Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
 from sireference.shell.streams import Ending, StreamTable
 
+Result = TypeVar("Result")
 _DOES_NOT_READ: Final = (
     "the resource manager does not read what it is told; it has to register again"
 )
@@ -44,15 +51,71 @@ class Engine:
         self.callbacks = CallbackTable(codec.revision, limits)
         self._streams = streams
         self._limits = limits
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sireference")
+        self._jobs = Jobs(self.scheduler.hold, self._idle)
         self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_is_for = 0.0
         self.counters = Counters()
 
     def serves(self, rm_id: str) -> bool:
         """Whether this RM is registered and running."""
         return self.scheduler.serves(rm_id)
 
-    def handle(self, event: Event) -> Refused | None:
-        """Let the core handle ``event``; the refusal, if it was one."""
+    def handle(self, event: Event) -> "asyncio.Future[Refused | None]":
+        """Let the core handle ``event``; the refusal, if it is one."""
+        return self.take(event.rm_id, (event,))
+
+    def take(self, rm_id: str, events: Iterable[Event]) -> "asyncio.Future[Refused | None]":
+        """Let the core handle what this RM says, in order, until something is refused.
+
+        It is done at once, unless it is much, or follows something that is: then it is done bit by
+        bit, and nothing else of this RM happens meanwhile.
+        """
+        return self._jobs.begin(rm_id, self._handling(events))
+
+    def snapshot(self, rm_id: str) -> "asyncio.Future[Snapshot]":
+        """What is held for this RM, all as it is at one moment."""
+        return self._jobs.begin(rm_id, self.scheduler.taking_snapshot(rm_id))
+
+    async def beside(self, work: Callable[..., Result], *arguments: object) -> Result:
+        """What ``work`` returns, done on one thread beside the loop; it touches no books."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, partial(work, *arguments))
+
+    def stop(self) -> None:
+        """Do nothing beside the loop any more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def tallies(self) -> list[Tally]:
+        """How many of what is held, for each RM as it is when it is counted."""
+        tallies = []
+        for rm in self.scheduler.rms.all():
+            tallies.append(tally(rm))
+            await asyncio.sleep(0)
+        return tallies
+
+    async def advance_to(self, moment: float) -> None:
+        """Let virtual time pass until ``moment``; each deadline is kept when it comes."""
+        clock = self.clock
+        if not isinstance(clock, VirtualClock):
+            raise TypeError("only a virtual clock can be moved on")
+        await self._jobs.all_done()
+        while (deadline := self.scheduler.next_deadline()) is not None and deadline <= moment:
+            clock.move_to(deadline)
+            self._ring()
+        clock.move_to(moment)
+
+    def _handling(self, events: Iterable[Event]) -> Job[Refused | None]:
+        for event in events:
+            for portion in self.scheduler.portions(event):
+                refused = self._handle(portion)
+                if refused is not None:
+                    return refused
+                if getattr(portion, "more_follows", False):
+                    yield
+        return None
+
+    def _handle(self, event: Event) -> Refused | None:
         effects = self.scheduler.handle(event, self.clock.now())
         if isinstance(event, Register | ShutDown):
             self.callbacks.end(event.rm_id, "the registration it belongs to is over")
@@ -61,15 +124,9 @@ class Engine:
             LOGGER.info("resource manager: %s", type(event).__name__, extra=fields(rm=event.rm_id))
         return self._carry_out(effects)
 
-    def advance_to(self, moment: float) -> None:
-        """Let virtual time pass until ``moment``; each deadline is kept when it comes."""
-        clock = self.clock
-        if not isinstance(clock, VirtualClock):
-            raise TypeError("only a virtual clock can be moved on")
-        while (deadline := self.scheduler.next_deadline()) is not None and deadline <= moment:
-            clock.move_to(deadline)
-            self._ring()
-        clock.move_to(moment)
+    def _idle(self, rm_id: str) -> None:
+        self.scheduler.go_on(rm_id)
+        self._set_alarm()
 
     def _carry_out(self, effects: list[Effect]) -> Refused | None:
         refused: Refused | None = None
@@ -84,21 +141,31 @@ class Engine:
                 self.callbacks.deliver(effect, self.handle)
             elif not isinstance(effect, Registered | Configured):
                 answers.setdefault((effect.rm_id, method_of(effect)), []).append(effect)
+        lost: set[str] = set()
         for (rm_id, method), said in answers.items():
-            self.counters.tell(said)
-            responses = self.codec.responses(method, said)
-            self._streams.deliver(rm_id, method, [one.SerializeToString() for one in responses])
+            if rm_id not in lost and not self._deliver(rm_id, method, said):
+                lost.add(rm_id)
         self._set_alarm()
-        for rm_id in {rm_id for rm_id, _ in answers}:
+        return refused
+
+    def _deliver(self, rm_id: str, method: str, said: list[Answer]) -> bool:
+        """Let the answers wait to be read, message by message; whether the RM bears all of them.
+
+        Each is counted when it is made: before the next is, nobody knows how large it will be.
+        """
+        self.counters.tell(said)
+        for response in self.codec.responses(method, said):
+            self._streams.deliver(rm_id, method, [response.SerializeToString()])
             if self._streams.waiting(rm_id) > self._limits.outbox_bytes:
                 self._give_up(rm_id)
-        return refused
+                return False
+        return True
 
     def _give_up(self, rm_id: str) -> None:
         """Too much waits for an RM that does not read: it is lost, as if its connection were."""
         LOGGER.warning(_DOES_NOT_READ, extra=fields(rm=rm_id))
         if self.serves(rm_id):
-            self.handle(ConnectionLost(rm_id))
+            self._handle(ConnectionLost(rm_id))
         for stream in self._streams.of(rm_id):
             self._streams.unbind(stream)
             stream.break_off(Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, _DOES_NOT_READ))
@@ -106,6 +173,8 @@ class Engine:
     def _set_alarm(self) -> None:
         deadline = self.scheduler.next_deadline()
         if self._alarm is not None:
+            if deadline == self._alarm_is_for:
+                return
             self._alarm.cancel()
             self._alarm = None
         if deadline is None:
@@ -113,6 +182,10 @@ class Engine:
         patience = max(0.0, deadline - self.clock.now())
         if patience == 0.0 or not isinstance(self.clock, VirtualClock):
             self._alarm = asyncio.get_running_loop().call_later(patience, self._ring)
+            self._alarm_is_for = deadline
 
     def _ring(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
         self._carry_out(self.scheduler.handle_timeout(self.clock.now()))

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import fields
 from socketserver import ThreadingMixIn
 from typing import Any, Final, TypeVar
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -10,6 +11,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import msgspec
 from prometheus_client import make_wsgi_app
 
+from sireference.core.snapshot import Snapshot
 from sireference.core.tally import Tally
 from sireference.shell.counters import Counters
 from sireference.shell.engine import Engine
@@ -51,32 +53,48 @@ class HttpPage:
             answer: Iterable[bytes] = self._metrics(environment, start)
             return answer
         if path == "/state":
-            body = self._on_loop(self._state)
+            body = self._on_loop(self._state())
             start("200 OK", [("Content-Type", "application/json")])
             return [body]
         start("200 OK" if path == "/" else "404 Not Found", [("Content-Type", _TEXT)])
         return [_WHAT_THERE_IS]
 
-    def _state(self) -> bytes:
-        scheduler = self._engine.scheduler
-        state = {
-            "revision": self._engine.codec.revision.name,
-            "now": self._engine.clock.now(),
-            "resource_managers": [scheduler.snapshot(rm.rm_id) for rm in scheduler.rms.all()],
-        }
-        return msgspec.json.encode(state)
+    async def _state(self) -> bytes:
+        engine = self._engine
+        known = [rm.rm_id for rm in engine.scheduler.rms.all()]
+        now = engine.clock.now()
+        snapshots = [await engine.snapshot(rm_id) for rm_id in known]
+        return await engine.beside(_encoded, engine.codec.revision.name, now, snapshots)
 
     def _tallies(self) -> tuple[Counters, list[Tally]]:
-        def count() -> tuple[Counters, list[Tally]]:
-            return self._engine.counters, self._engine.scheduler.tallies()
+        async def count() -> tuple[Counters, list[Tally]]:
+            return self._engine.counters, await self._engine.tallies()
 
-        return self._on_loop(count)
+        return self._on_loop(count())
 
-    def _on_loop(self, read: Callable[[], Result]) -> Result:
-        async def on_loop() -> Result:
-            return read()
+    def _on_loop(self, reading: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(reading, self._loop).result(_PATIENCE)
 
-        return asyncio.run_coroutine_threadsafe(on_loop(), self._loop).result(_PATIENCE)
+
+def _encoded(revision: str, now: float, snapshots: list[Snapshot]) -> bytes:
+    """The state as JSON, encoded in small pieces: whoever else waits for Python gets it between."""
+    return msgspec.json.encode(
+        {
+            "revision": revision,
+            "now": now,
+            "resource_managers": [_raw(snapshot) for snapshot in snapshots],
+        }
+    )
+
+
+def _raw(snapshot: Snapshot) -> dict[str, Any]:
+    pieces = {field.name: getattr(snapshot, field.name) for field in fields(snapshot)}
+    return {
+        name: [msgspec.Raw(msgspec.json.encode(view)) for view in piece]
+        if isinstance(piece, tuple)
+        else piece
+        for name, piece in pieces.items()
+    }
 
 
 class _ThreadPerRequest(ThreadingMixIn, WSGIServer):

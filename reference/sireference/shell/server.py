@@ -121,3 +121,4 @@ class Server:
         for rm_stream in self.engine.callbacks.all():
             rm_stream.end(_GOING_DOWN)
         await self._server.stop(grace=0.5)
+        self.engine.stop()

@@ -56,7 +56,7 @@ class SchedulerService:
         except NoPolicyError as why:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(why))
             raise
-        refused = self._engine.handle(event)
+        refused = await self._engine.handle(event)
         if refused is not None:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, refused.reason)
         response: Message = self._codec.revision.si.RegisterResourceManagerResponse()
@@ -96,13 +96,13 @@ class SchedulerService:
 
     async def _read(self, stream: OpenStream, requests: AsyncIterator[Any]) -> None:
         async for request in requests:
-            self._take(stream, request)
+            await self._take(stream, request)
             if stream.ending.done():
                 return
         await asyncio.sleep(_CANCELLATION_FOLLOWS)
         self._half_closed(stream)
 
-    def _take(self, stream: OpenStream, request: Any) -> None:
+    async def _take(self, stream: OpenStream, request: Any) -> None:
         self._note(stream.method, request)
         rm_id = request.rmID
         if stream.rm_id not in (None, rm_id):
@@ -111,13 +111,11 @@ class SchedulerService:
             return
         if stream.rm_id is None and self._engine.serves(rm_id):
             self._streams.bind(stream, rm_id)
-        for event in self._codec.events(stream.method, request):
-            refused = self._engine.handle(event)
-            if refused is not None:
-                farewell = self._codec.farewell(refused)
-                stream.put([message.SerializeToString() for message in farewell])
-                stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, refused.reason))
-                return
+        refused = await self._engine.take(rm_id, self._codec.events(stream.method, request))
+        if refused is not None:
+            farewell = self._codec.farewell(refused)
+            stream.put([message.SerializeToString() for message in farewell])
+            stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, refused.reason))
 
     def _half_closed(self, stream: OpenStream) -> None:
         stream.is_half_closed = True

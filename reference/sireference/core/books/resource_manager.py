@@ -12,8 +12,12 @@ from sireference.core.states import RM_TRANSITIONS, RMHappening, RMState, fire
 class ResourceManager:
     """Everything a registration began; another registration of the RM begins another one."""
 
-    def __init__(self, register: Register, settings: Settings, identities: Identities) -> None:
+    def __init__(
+        self, register: Register, settings: Settings, identities: Identities, number: int = 0
+    ) -> None:
+        """``number`` counts registrations, of all resource managers."""
         self.rm_id = register.rm_id
+        self.number = number
         self.register = register
         self.settings = settings
         self.state = RMState.INIT

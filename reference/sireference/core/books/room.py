@@ -81,11 +81,21 @@ class Room:
     as long as somebody wants it.
     """
 
-    __slots__ = ("_gained", "_groups", "_needs", "_vetoes", "_wanted", "index", "sleepers")
+    __slots__ = (
+        "_gained",
+        "_groups",
+        "_needs",
+        "_vetoes",
+        "_wanted",
+        "index",
+        "looked_at",
+        "sleepers",
+    )
 
     def __init__(self, policy: NodeSortPolicy, groups: Groups) -> None:
         self._groups = groups
         self.index = NodeIndex(rank_by(policy))
+        self.looked_at = 0  # nodes, in all
         self.sleepers = Sleepers(_NOWHERE, self._may_find)  # lines that found no node
         self._gained: dict[Shape, dict[str, Node]] = {}
         self._wanted: dict[Shape, int] = {}
@@ -133,6 +143,7 @@ class Room:
             return None
         second: Node | None = None
         for node in candidates:
+            self.looked_at += 1
             if need.fits(node.free) and self.is_open(shape, node):
                 if shape.affinity is None or self._groups.allow(shape, node):
                     return node

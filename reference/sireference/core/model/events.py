@@ -1,4 +1,8 @@
-"""Events: what comes in."""
+"""Events: what comes in.
+
+A large request comes in several events. Where ``more_follows`` is set, the next one belongs to the
+same request, and nothing is scheduled before it is handled.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,6 +40,7 @@ class UpdateNodes:
 
     rm_id: str
     nodes: tuple[NodeInfo, ...] = ()
+    more_follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class UpdateApplications:
     rm_id: str
     new: tuple[NewApplication, ...] = ()
     remove: tuple[RemoveApplication, ...] = ()
+    more_follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class UpdateAllocations:
     asks: tuple[Ask, ...] = ()
     ask_releases: tuple[AskRelease, ...] = ()
     releases: tuple[Release, ...] = ()
+    more_follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ class ReportUtilisation:
 
     rm_id: str
     reports: tuple[UtilisationReport, ...] = ()
+    more_follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

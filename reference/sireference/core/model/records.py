@@ -41,6 +41,8 @@ class Settings:
     )
     retention: float = 3 * 24 * 3600.0  # a finished application is remembered this long
     connection_loss_timeout: float = 60.0  # a lost RM is stopped after this
+    stopped_retention: float = 3600.0  # a stopped RM is remembered this long, to be told so
+    longest_name: int = 1024  # characters of an id, a key, a queue or a type of resource
     identity_prefix: str = ""
 
 

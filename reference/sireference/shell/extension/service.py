@@ -10,6 +10,7 @@ from sireference.clock import VirtualClock
 from sireference.codec import NoPolicyError
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import UpdateConfiguration, quoted
+from sireference.core.tally import tally
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds
@@ -56,7 +57,8 @@ class ExtensionService:
 
     async def snapshot(self, request: ext.SnapshotQuery, _context: Any) -> ext.SnapshotResult:
         """What is held for one RM, and what the RM says of itself if it has a state dump."""
-        result = snapshot_result(self._engine.scheduler.snapshot(request.rm_id))
+        snapshot = await self._engine.snapshot(request.rm_id)
+        result = await self._engine.beside(snapshot_result, snapshot)
         dump = await self._engine.callbacks.state_dump(request.rm_id)
         if dump is not None:
             result.raw_json = state_dump(dump)
@@ -66,8 +68,9 @@ class ExtensionService:
         """Outstanding demand of one RM, and counters."""
         await self._known(request.rm_id, context)
         scheduler = self._engine.scheduler
-        (tally,) = (one for one in scheduler.tallies() if one.rm_id == request.rm_id)
-        return metrics_result(scheduler.outstanding(request.rm_id), tally, self._engine.counters)
+        (known,) = (one for one in scheduler.rms.all() if one.rm_id == request.rm_id)
+        outstanding = scheduler.outstanding(request.rm_id)
+        return metrics_result(outstanding, tally(known), self._engine.counters)
 
     async def _known(self, rm_id: str, context: Any) -> None:
         if not self._engine.scheduler.rms.known(rm_id):
@@ -85,7 +88,7 @@ class ExtensionService:
             )
         except (ConfigurationError, NoPolicyError) as why:
             return ext.ConfigurationOutcome(reason=str(why))
-        refused = self._engine.handle(
+        refused = await self._engine.handle(
             UpdateConfiguration(
                 request.rm_id, configuration, request.policy_group, dict(request.extra)
             )
@@ -102,5 +105,5 @@ class ExtensionService:
         if moment * 1000 > _LAST_MOMENT:
             says = f"{quoted(str(request.milliseconds))} milliseconds lead beyond the year 2262"
             await context.abort(grpc.StatusCode.OUT_OF_RANGE, says)
-        self._engine.advance_to(moment)
+        await self._engine.advance_to(moment)
         return ext.ClockResult(now_milliseconds=round(self._engine.clock.now() * 1000))
