@@ -38,7 +38,7 @@ STOPPED = TerminationType.STOPPED_BY_RM
 
 
 # requirement: SI-ASK-001, SI-ASK-002
-@pytest.mark.parametrize("key", ["k", " spaces in it ", "käfer", "0", "x" * 100_000])
+@pytest.mark.parametrize("key", ["k", " spaces in it ", "käfer", "0", "x" * 1024])
 def test_an_ask_that_fits_is_served_under_its_key(busy: RM, key: str) -> None:
     assert keys(busy.asks(key, memory=1, more={"tags": {"d/x": "y"}})) == [key]
 

@@ -148,7 +148,7 @@ def test_any_field_of_a_registration_may_be_bad(revision: Revision) -> None:
             assert served.held() == before, what
 
     assert outcomes["Registered"] > 20
-    assert outcomes["Refused"] == 1  # without rmID
+    assert outcomes["Refused"] == 2  # without rmID, and with one that is too long
     assert (outcomes["ConfigurationError"] > 0) is revision.can(
         Capability.CONFIGURATION_IN_REGISTRATION
     )

@@ -185,8 +185,27 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
 
 
 @every_revision
-def test_names_of_megabytes_and_odd_names_are_names(revision: Revision) -> None:
-    for name in ("m" * 2_000_000, "\x00", "ä/€ 😀\u2028", "a.b..c", " ", "%s{}"):
+def test_a_name_may_be_as_long_as_the_operator_says_and_no_longer(revision: Revision) -> None:
+    for length, kinds in (
+        (1024, {AcceptedNode, AcceptedApplication, NewAllocation}),
+        (1025, set()),
+    ):
+        served = Served(revision)
+        rm = Speaker(revision)
+        name = "m" * length
+
+        served.hears(*rm.node(name, 9))
+        served.hears(*rm.application(name, gang=0))
+        served.hears(*rm.asks(name, name, placeholder=False))
+
+        assert kinds <= served.kinds
+        assert kinds or served.kinds == {RejectedNode, RejectedApplication, RejectedAsk}
+        assert served.longest_reason < 200
+
+
+@every_revision
+def test_odd_names_are_names(revision: Revision) -> None:
+    for name in ("\x00", "ä/€ 😀\u2028", "a.b..c", " ", "%s{}"):
         served = Served(revision)
         rm = Speaker(revision)
         for _ in range(2):  # the second time they are rejected, with a reason of bearable length

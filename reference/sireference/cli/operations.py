@@ -11,6 +11,7 @@ from sireference.cli.parameters import SECONDS, Address
 from sireference.configuration.model import Configuration
 from sireference.configuration.parsing import parse_configuration
 from sireference.configuration.problems import ConfigurationError
+from sireference.core.model import Settings
 from sireference.shell.options import DEFAULT_LIMITS, Limits, Tls
 
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -49,6 +50,14 @@ operation_options: Final = group(
         default=DEFAULT_LIMITS.outbox_bytes,
         show_default=True,
         help="What may wait for a resource manager to read it, before it counts as lost.",
+    ),
+    click.option(
+        "--longest-name",
+        type=_AT_LEAST_ONE,
+        default=Settings().longest_name,
+        show_default=True,
+        metavar="CHARACTERS",
+        help="What has an id, a key, a queue or a type of resource with a longer name is rejected.",
     ),
     click.option(
         "--callback-timeout",

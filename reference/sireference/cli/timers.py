@@ -45,6 +45,11 @@ timer_options: Final = group(
         _DEFAULTS.connection_loss_timeout,
         "After which a resource manager that lost its connection is stopped.",
     ),
+    _timer(
+        "--stopped-retention",
+        _DEFAULTS.stopped_retention,
+        "How long a resource manager that is stopped is remembered, to be told so.",
+    ),
     click.option(
         "--virtual-clock",
         is_flag=True,

@@ -10,7 +10,7 @@ from sireference.core.model import (
     UpdateNodes,
 )
 
-MOST: Final = 500  # elements of one event
+MOST: Final = 200  # elements of one event
 
 Made = UpdateNodes | UpdateApplications | UpdateAllocations | ReportUtilisation
 

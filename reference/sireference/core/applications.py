@@ -1,6 +1,7 @@
 """Applications: submitted and removed."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from sireference.core import endings, namespace_quota, progress, queues
 from sireference.core.books.application import Application
@@ -17,6 +18,7 @@ from sireference.core.model import (
     partition_name,
     quoted,
 )
+from sireference.core.names import too_long
 from sireference.core.placement import NoQueueError, place
 from sireference.core.states import TerminationType
 
@@ -29,7 +31,9 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
         return [RejectedApplication(rm.rm_id, new.application_id, reason)]
 
     partition = rm.partitions.get(partition_name(new.partition))
-    reason = next(_objections(partition, new), "")
+    names = (new.application_id, new.queue, new.user, *new.groups)
+    are_too_long = too_long(rm.settings.longest_name, *names)
+    reason = next(chain(are_too_long, _objections(partition, new)), "")
     if reason or partition is None:
         return rejected(reason)
     try:

@@ -17,6 +17,7 @@ from sireference.core.model import (
     partition_name,
     quoted,
 )
+from sireference.core.names import too_long
 from sireference.core.preemption import handshake
 from sireference.core.states import (
     ASK_TRANSITIONS,
@@ -62,6 +63,9 @@ def _objections(
     """Why the ask cannot be taken, nothing if it can."""
     if partition is None:
         yield f"there is no partition {quoted(ask.partition)}"
+    else:
+        names = (ask.key, ask.application_id, ask.task_group, *ask.resource.amounts)
+        yield from too_long(partition.settings.longest_name, *names)
     if not ask.application_id:
         yield "the ask names no application"
     if application is None:

@@ -11,10 +11,10 @@ from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Effect
 
 # An ask may want two billion allocations and a node have room for them, or it may fit on none of a
-# hundred thousand nodes: others have to get a word in between. So many steps take about thirty
+# hundred thousand nodes: others have to get a word in between. So many steps take about six
 # milliseconds, and so do so many looks at nodes
-_MOST_STEPS: Final = 1_000
-_MOST_LOOKS: Final = 100_000
+_MOST_STEPS: Final = 200
+_MOST_LOOKS: Final = 20_000
 
 
 def run(partition: Partition, now: float) -> list[Effect]:

@@ -1,6 +1,7 @@
 """Nodes: created, updated, drained, brought back, decommissioned."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from sireference.core import endings, progress, recovery
 from sireference.core.books.node import Node
@@ -15,6 +16,7 @@ from sireference.core.model import (
     partition_name,
     quoted,
 )
+from sireference.core.names import too_long
 from sireference.core.preemption import handshake
 from sireference.core.resources import NOTHING
 from sireference.core.states import (
@@ -38,12 +40,18 @@ def update(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
     if info.action is NodeAction.UNSET:
         return []
     known = rm.node(info.node_id)
-    reason = next(_objections(info, is_known=known is not None), "")
+    are_too_long = _too_long(rm.settings.longest_name, info)
+    reason = next(chain(are_too_long, _objections(info, is_known=known is not None)), "")
     if reason:
         return [RejectedNode(rm.rm_id, info.node_id, reason)]
     if known is None:
         return create(rm, info, now)
     return change(*known, info, now)
+
+
+def _too_long(longest: int, info: NodeInfo) -> Iterator[str]:
+    types = chain.from_iterable(one.amounts for one in (info.capacity, info.occupied) if one)
+    return too_long(longest, info.node_id, *types)
 
 
 def _objections(info: NodeInfo, *, is_known: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ from sireference.core import asks, releases
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import AskRelease, Event, Release, UpdateAllocations, partition_name
 
-MOST: Final = 500  # elements of one portion; to handle one takes some ten microseconds
+MOST: Final = 200  # elements of one portion; to handle one takes some ten microseconds
 
 Element = TypeVar("Element")
 

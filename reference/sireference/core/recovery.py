@@ -9,6 +9,7 @@ from sireference.core.books.partition import Partition
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.gang import placeholders
 from sireference.core.model import Allocation, Effect, RejectedAllocation, partition_name, quoted
+from sireference.core.names import too_long
 from sireference.core.states import ApplicationState
 
 
@@ -31,6 +32,8 @@ def _objections(partition: Partition, allocation: Allocation) -> Iterator[str]:
     It needs no room: what runs already runs, even above a limit or on a draining node.
     """
     ask = allocation.ask
+    names = (allocation.identity, ask.key, ask.task_group, *ask.resource.amounts)
+    yield from too_long(partition.settings.longest_name, *names)
     if not allocation.identity:
         yield "the allocation has no identity"
     if allocation.identity in partition.allocations:

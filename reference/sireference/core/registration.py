@@ -14,6 +14,7 @@ from sireference.core.model import (
     Registered,
     Settings,
 )
+from sireference.core.names import too_long
 from sireference.core.proposed_timers import settings_for
 from sireference.core.states import RMHappening, RMState
 
@@ -35,6 +36,8 @@ class ResourceManagers:
         """Begin anew for this RM: whatever was known of it is dropped (SI-REG-004 to 008)."""
         if not event.rm_id:
             return [Refused("", "the registration has no rmID")]
+        for reason in too_long(self._settings.longest_name, event.rm_id):
+            return [Refused("", reason)]
         settings = settings_for(self._settings, event.extra_config)
         self._registrations += 1
         rm = ResourceManager(event, settings, self._identities, self._registrations)

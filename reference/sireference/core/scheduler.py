@@ -43,7 +43,7 @@ from sireference.core.snapshot import portions as snapshot_portions
 from sireference.core.states import RMState
 from sireference.core.tally import Tally, tally
 
-_MOST_EFFECTS: Final = 1000  # of the deadlines of several RMs, until others get a word in
+_MOST_EFFECTS: Final = 200  # of the deadlines of several RMs, until others get a word in
 
 
 class Scheduler:

@@ -16,7 +16,7 @@ from sireference.core.states import NodeState, RMState
 
 Amounts = Mapping[str, int]
 View = TypeVar("View")
-_MOST: Final = 500  # views between two pauses
+_MOST: Final = 1_000  # views between two pauses
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,14 +55,21 @@ class ExtensionService:
         described.timers.callback_answer = milliseconds(callbacks.patience)
         return described
 
-    async def snapshot(self, request: ext.SnapshotQuery, _context: Any) -> ext.SnapshotResult:
-        """What is held for one RM, and what the RM says of itself if it has a state dump."""
+    async def snapshot(self, request: ext.SnapshotQuery, _context: Any) -> bytes:
+        """What is held for one RM, and what the RM says of itself if it has a state dump.
+
+        It may be large: it is put into bytes beside the loop.
+        """
         snapshot = await self._engine.snapshot(request.rm_id)
-        result = await self._engine.beside(snapshot_result, snapshot)
         dump = await self._engine.callbacks.state_dump(request.rm_id)
-        if dump is not None:
-            result.raw_json = state_dump(dump)
-        return result
+
+        def serialized() -> bytes:
+            result = snapshot_result(snapshot)
+            if dump is not None:
+                result.raw_json = state_dump(dump)
+            return result.SerializeToString()
+
+        return await self._engine.beside(serialized)
 
     async def read_metrics(self, request: ext.MetricsQuery, context: Any) -> ext.MetricsResult:
         """Outstanding demand of one RM, and counters."""

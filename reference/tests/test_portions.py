@@ -1,0 +1,241 @@
+"""Large requests are handled in portions, which mean the same as the whole."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sireference.clock import VirtualClock
+from sireference.codec import codec_for
+from sireference.codec import portions as codec_portions
+from sireference.core import portions
+from sireference.core.model import (
+    Ask,
+    AskRelease,
+    Effect,
+    Event,
+    NewAllocation,
+    NodeInfo,
+    RejectedAsk,
+    Release,
+    ReleasedAsk,
+    Settings,
+    UpdateAllocations,
+    UpdateNodes,
+)
+from sireference.core.resources import Resource
+from sireference.core.states import NodeAction
+from sireference.shell.options import Limits
+from sireference.shell.streams import StreamTable
+from siwire import REVISIONS, Revision
+from tests.driving import RM, STOPPED, of
+from tests.histories import Player
+from tests.history_moves import histories
+from tests.wire import Wire, served
+
+EVERY_REVISION = pytest.mark.parametrize("revision", list(REVISIONS.values()), ids=lambda r: r.name)
+
+
+def waiting(rm: RM, applications: int, asks: int) -> None:
+    """Applications with asks that fit nowhere."""
+    for application in range(applications):
+        rm.submits(f"a{application}")
+        for number in range(asks):
+            rm.asks(f"k{number}", f"a{application}", memory=1)
+
+
+def handled(rm: RM, events: Iterable[Event]) -> list[Effect]:
+    return [effect for event in events for effect in rm.scheduler.handle(event, rm.now)]
+
+
+@pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("nobody", 0)])
+def test_a_sentence_that_withdraws_many_is_handled_in_portions(
+    monkeypatch: pytest.MonkeyPatch, application: str, withdrawn: int
+) -> None:
+    monkeypatch.setattr(portions, "MOST", 3)
+    rm = RM()
+    waiting(rm, 2, 10)
+    event = UpdateAllocations("rm", ask_releases=(AskRelease("default", application, "", STOPPED),))
+
+    said = [rm.scheduler.handle(one, rm.now) for one in rm.scheduler.portions(event)]
+
+    assert sum(len(of(effects, ReleasedAsk)) for effects in said) == withdrawn
+    assert max(len(of(effects, ReleasedAsk)) for effects in said) <= 3
+
+
+@given(histories, st.sampled_from(["", "a1", "g1"]))
+@settings(max_examples=30, deadline=None)
+def test_portions_mean_the_same_as_the_whole(history: list[Any], application: str) -> None:
+    withdrawal = AskRelease("default", application, "", STOPPED)
+    release = Release("default", application or "a1", "", STOPPED)
+    event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
+    whole, in_portions = Player(), Player()
+    for move in history:
+        whole.play(move)
+        in_portions.play(move)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "MOST", 1)
+        parts = in_portions.scheduler.portions(event)
+        said = [e for p in parts for e in in_portions.scheduler.handle(p, in_portions.now)]
+
+    assert said == whole.scheduler.handle(event, whole.now)
+    assert in_portions.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
+
+
+@EVERY_REVISION
+def test_a_large_message_is_read_in_portions(
+    monkeypatch: pytest.MonkeyPatch, revision: Revision
+) -> None:
+    monkeypatch.setattr(codec_portions, "MOST", 4)
+    codec, si = codec_for(revision), revision.si
+    asks = [si.AllocationAsk(allocationKey=f"k{n}", maxAllocations=1) for n in range(10)]
+    (method,) = (name for name in codec.update_methods if name in ("Update", "UpdateAllocation"))
+    request = si.UpdateRequest if method == "Update" else si.AllocationRequest
+
+    events: list[Any] = list(codec.events(method, request(rmID="rm", asks=asks)))
+
+    assert [len(event.asks) for event in events] == [4, 4, 2]
+    assert [event.more_follows for event in events] == [True, True, False]
+
+
+def test_nothing_is_scheduled_before_all_of_a_request_is_there() -> None:
+    """As in one piece, the ask of higher priority is served first, wherever it stands."""
+    rm = RM(queues=PRIORITIES)
+    rm.submits("a1")
+    rm.creates("n1", memory=1)
+    low = Ask("low", "a1", resource=Resource({"memory": 1}), priority=1)
+    first = UpdateAllocations("rm", asks=(low,), more_follows=True)
+    second = UpdateAllocations("rm", asks=(replace(low, key="high", priority=2),))
+
+    said = handled(rm, (first, second))
+
+    assert [new.allocation.ask.key for new in of(said, NewAllocation)] == ["high"]
+
+
+PRIORITIES = """
+partitions:
+  - name: default
+    queues: [{name: root, submitacl: "*", queues: [{name: default}]}]
+"""
+
+
+def asks(*keys: str, **more: Any) -> UpdateAllocations:
+    need = Resource({"memory": 1})
+    return UpdateAllocations("rm", asks=tuple(Ask(k, "a1", resource=need) for k in keys), **more)
+
+
+async def begun(wire: Wire) -> None:
+    """Two RMs; what the first says comes in portions."""
+    await wire.registers()
+    await wire.registers("other")
+
+
+def test_others_are_heard_between_two_portions() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await begun(wire)
+            engine = wire.server.engine
+
+            many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+            own = engine.handle(asks("k3"))
+            others = engine.handle(replace(asks("k4"), rm_id="other"))
+
+            assert others.done()
+            assert not many.done()
+            assert not own.done()
+            assert await many is None
+            assert await own is None
+
+    asyncio.run(play())
+
+
+def test_a_snapshot_is_of_one_moment() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await begun(wire)
+            engine = wire.server.engine
+            infos = tuple(NodeInfo(f"n{n}", NodeAction.CREATE) for n in range(3000))
+            await engine.handle(UpdateNodes("rm", infos))
+
+            taking = engine.snapshot("rm")
+            removal = engine.handle(UpdateNodes("rm", (NodeInfo("n0", NodeAction.DECOMMISSION),)))
+            assert not taking.done()
+            assert not removal.done()
+
+            assert len((await taking).nodes) == 3000
+            await removal
+            assert len((await engine.snapshot("rm")).nodes) == 2999
+
+    asyncio.run(play())
+
+
+def test_no_deadline_comes_while_a_request_is_handled_in_portions() -> None:
+    """But those of others do."""
+
+    async def play() -> None:
+        clock = VirtualClock()
+        async with served(clock=clock, settings=Settings(connection_loss_timeout=5.0)) as wire:
+            await begun(wire)
+            scheduler, engine = wire.server.engine.scheduler, wire.server.engine
+            for rm_id in ("rm", "other"):
+                rm = scheduler.rms.known(rm_id)
+                assert rm is not None
+                rm.timers.set(clock.now() + 1.0, lambda _: [])
+                scheduler.rms.deadlines.changed(rm)
+
+            many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+            due = scheduler.rms.deadlines.due(clock.now() + 1.0)
+            assert [rm.rm_id for rm in due] == ["other"]
+            await many
+
+            due = scheduler.rms.deadlines.due(clock.now() + 1.0)
+            assert [rm.rm_id for rm in due] == ["rm", "other"]
+
+    asyncio.run(play())
+
+
+def test_answers_are_counted_before_the_next_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One ask for four thousand allocations on a node whose id takes a hundred kilobytes."""
+    made = 0
+    deliver = StreamTable.deliver
+
+    def counted(self: StreamTable, rm_id: str, method: str, messages: list[bytes]) -> None:
+        nonlocal made
+        made += sum(map(len, messages))
+        deliver(self, rm_id, method, messages)
+
+    async def play() -> None:
+        limits = Limits(outbox_bytes=10 << 20)
+        async with served(settings=Settings(longest_name=1 << 20), limits=limits) as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            await nodes.says(nodes=[wire.node("n" * 100_000, memory=4000)])
+            await nodes.hears()
+            applications = await wire.opens("UpdateApplication")
+            await applications.says(new=[wire.application()])
+            await applications.hears()
+            monkeypatch.setattr(StreamTable, "deliver", counted)
+            ask = wire.ask(memory=1)
+            ask.maxAllocations = 4000
+            allocations = await wire.opens("UpdateAllocation")
+            await allocations.says(asks=[ask])
+
+            code, says = await allocations.ends()
+
+            assert "does not read" in says
+            assert code.name == "RESOURCE_EXHAUSTED"
+            assert made < (10 << 20) + (4 << 20)
+
+    asyncio.run(play())
+
+
+def test_what_is_rejected_in_portions_is_rejected_once() -> None:
+    rm = RM()
+
+    said = handled(rm, (asks("k1", more_follows=True), asks("k2")))
+
+    assert [rejected.key for rejected in of(said, RejectedAsk)] == ["k1", "k2"]
