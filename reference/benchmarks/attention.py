@@ -286,8 +286,8 @@ def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
         lines = [said.readline().strip() for _ in range(2)] if said is not None else [""]
         if not lines[0].startswith("listening on "):
             raise SystemExit("the reference does not say where it listens")
-        addresses = (line.rpartition(" ")[2].removeprefix("http://") for line in lines)
-        yield *addresses, psutil.Process(process.pid)
+        address, http = (line.rpartition(" ")[2].removeprefix("http://") for line in lines)
+        yield address, http, psutil.Process(process.pid)
     finally:
         process.kill()
         process.communicate()

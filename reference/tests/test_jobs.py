@@ -45,7 +45,7 @@ def test_the_jobs_of_one_rm_are_done_in_order_and_those_of_others_in_turns() -> 
         assert log.busy == {"rm", "other"}
         assert not second.done()
 
-        assert await asyncio.gather(first, second, other) == ["a", "b", "c"]
+        assert [await one for one in (first, second, other)] == ["a", "b", "c"]
         await log.jobs.all_done()
 
         assert log.done == ["a0", "c0", "a1", "c1", "a2", "b0"]
