@@ -21,9 +21,12 @@ from sireference.core.model import (
     NodeInfo,
     RejectedAsk,
     Release,
+    ReleasedAllocation,
     ReleasedAsk,
+    RemoveApplication,
     Settings,
     UpdateAllocations,
+    UpdateApplications,
     UpdateNodes,
 )
 from sireference.core.resources import Resource
@@ -34,6 +37,7 @@ from siwire import REVISIONS, Revision
 from tests.driving import RM, STOPPED, of
 from tests.histories import Player
 from tests.history_moves import histories
+from tests.test_histories import books_balance
 from tests.wire import Wire, served
 
 EVERY_REVISION = pytest.mark.parametrize("revision", list(REVISIONS.values()), ids=lambda r: r.name)
@@ -84,6 +88,27 @@ def test_portions_mean_the_same_as_the_whole(history: list[Any], application: st
 
     assert said == whole.scheduler.handle(event, whole.now)
     assert in_portions.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
+
+
+@given(histories, st.sampled_from(["a1", "b1", "g1", "g2"]))
+@settings(max_examples=30, deadline=None)
+def test_an_application_can_go_bit_by_bit(history: list[Any], application: str) -> None:
+    event = UpdateApplications("rm", remove=(RemoveApplication(application),))
+    whole, in_portions = Player(), Player()
+    for move in history:
+        whole.play(move)
+        in_portions.play(move)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "MOST", 1)
+        parts = in_portions.scheduler.portions(event)
+        said = [e for p in parts for e in in_portions.scheduler.handle(p, in_portions.now)]
+
+    at_once = whole.scheduler.handle(event, whole.now)
+    assert of(said, ReleasedAllocation) == of(at_once, ReleasedAllocation)
+    for partition in in_portions.partitions:
+        books_balance(partition)
+        assert partition.name != "default" or application not in partition.applications
 
 
 @EVERY_REVISION

@@ -1,11 +1,13 @@
 """Applications: submitted and removed."""
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from sireference.core import endings, namespace_quota, progress, queues
 from sireference.core.books.application import Application
+from sireference.core.books.live import LiveAllocation
 from sireference.core.books.partition import Partition
+from sireference.core.books.pending import PendingAsk
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.gang import submission
 from sireference.core.model import (
@@ -84,18 +86,32 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None:
         return []
-    application = partition.applications.pop(request.application_id, None)
+    application = partition.applications.get(request.application_id)
     if application is None:
         return []
-    for pending in list(application.pending.values()):
+    asks, live_ones = _what_it_has(application, request.at_most)
+    if len(asks) + len(live_ones) == len(application.pending) + len(application.allocations):
+        del partition.applications[request.application_id]
+    for pending in asks:
         partition.drop(pending)
     effects: list[Effect] = []
     went_on: list[Effect] = []
-    for live in list(application.allocations.values()):
+    for live in live_ones:
         went_on += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
         release = live.release(TerminationType.STOPPED_BY_RM, "the application was removed")
         effects.append(ReleasedAllocation(rm.rm_id, release))
+    if request.application_id in partition.applications:
+        return effects + went_on  # the rest is to come
     partition.journal.left(application, "removed by the RM")
     progress.retire(partition, application, now)
     partition.journal.removed(application, "removed by the RM")
     return effects + went_on
+
+
+def _what_it_has(
+    application: Application, at_most: int | None
+) -> tuple[list[PendingAsk], list[LiveAllocation]]:
+    """Its asks, then its allocations, but ``at_most`` so many together."""
+    asks = list(islice(application.pending.values(), at_most))
+    left = None if at_most is None else at_most - len(asks)
+    return asks, list(islice(application.allocations.values(), left))

@@ -160,10 +160,14 @@ class NewApplication:
 
 @dataclass(frozen=True, slots=True)
 class RemoveApplication:
-    """An application the RM takes back with everything it has."""
+    """An application the RM takes back with everything it has.
+
+    With ``at_most`` it goes on having what is more than that, until it is removed again.
+    """
 
     application_id: str
     partition: str = DEFAULT_PARTITION
+    at_most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
