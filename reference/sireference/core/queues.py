@@ -26,6 +26,7 @@ def leave(partition: Partition, application: Application, now: float) -> None:
     """The application is out of its queue."""
     limits.leave(application.quotas)
     application.leaf.applications -= 1
+    application.leaf.forget(application)
     tidy(partition, application.leaf, now)
 
 

@@ -190,6 +190,8 @@ class Partition:
         self._clear(line)
         is_news = not application.pending
         if pending.ask.is_placeholder and application.gang is not None:
+        if pending.line is not None:  # it was not the first there
+            pending.line.leave(pending)
             application.gang.asked -= 1
             is_news = is_news or not application.gang.asked
         if is_news:
@@ -251,6 +253,7 @@ class Partition:
         line.done_with()
         if line.application.lines.get(line.key) is line:
             del line.application.lines[line.key]
+        line.application.awake.leave(line)
             self.room.unwanted(line.shape)
 
     # Allocations

@@ -119,6 +119,7 @@ class Line:
     __slots__ = (
         "_heap",
         "_joined",
+        "_stale",
         "application",
         "bed",
         "called_from",
@@ -144,6 +145,7 @@ class Line:
         self.priority = 0  # of the ask whose turn it is
         self._heap: list[tuple[Order, int, PendingAsk]] = []
         self._joined = 0
+        self._stale = 0  # places in the heap that are nobody's any more
 
     @property
     def shape(self) -> Shape:
@@ -152,9 +154,23 @@ class Line:
 
     def join(self, pending: PendingAsk) -> None:
         """One more ask in line."""
+        if pending.line is self:
+            return
+        if pending.line is not None:
+            pending.line.leave(pending)
         pending.line = self
         self._joined += 1  # an ask and the one it replaced may both be here, with one order
         heapq.heappush(self._heap, (pending.order, self._joined, pending))
+
+    def leave(self, pending: PendingAsk) -> None:
+        """One ask less in line, wherever it stands; no more than half of the places are empty."""
+        pending.line = None
+        self._stale += 1
+        if 2 * self._stale > len(self._heap):
+            taken = {entry[2]: entry for entry in self._heap if entry[2].line is self}
+            self._heap[:] = taken.values()
+            heapq.heapify(self._heap)
+            self._stale = 0
 
     def __iter__(self) -> Iterator[PendingAsk]:
         """Everybody in line, in no order."""
@@ -169,6 +185,8 @@ class Line:
                 if pending.wants_more:
                     return pending
                 pending.line = None
+            else:
+                self._stale -= 1
             heapq.heappop(heap)
         return None
 

@@ -99,6 +99,7 @@ class Queue(Quota):
         """``child`` is gone."""
         child.stop_timer()
         del self.children[child.config.name]
+        self._waiting.leave(child)
 
     def sort_children(self, names: Iterable[str]) -> None:
         """Bring the children into the order of ``names``, those not named after them."""
@@ -136,6 +137,10 @@ class Queue(Quota):
         above: Queue | None = self
         while above is not None and above._waiting.join(member):  # noqa: SLF001  # a queue, too
             member, above = above, above.parent
+
+    def forget(self, application: "Application") -> None:
+        """``application`` is out of this leaf."""
+        self._waiting.leave(application)
 
     def next_line(self) -> Line | None:
         """The line whose turn it is below this root, None when all sleep.

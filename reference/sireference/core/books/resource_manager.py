@@ -1,6 +1,6 @@
 """One resource manager: its life, and the partitions of its present registration."""
 
-from sireference.configuration.model import PartitionConfig
+from sireference.configuration.model import Configuration, PartitionConfig
 from sireference.core.books.callbacks import Callbacks
 from sireference.core.books.node import Node
 from sireference.core.books.partition import Identities, Partition
@@ -52,6 +52,11 @@ class ResourceManager:
         return None
 
     def clear(self) -> None:
-        """Drop everything the registration began, its deadlines too."""
+        """Drop everything the registration began, its deadlines too.
+
+        What is left says who it is and in which state, nothing that grows with what it had.
+        """
         self.timers.clear()
+        self.callbacks.offer(frozenset())
+        self.register = Register(self.rm_id, Configuration(()))
         self.partitions = {}

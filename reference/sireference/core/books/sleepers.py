@@ -103,7 +103,7 @@ class Row:
 
     def discard(self, line: "Line") -> None:
         """One less."""
-        self._places.pop(line).is_taken = False
+        self._turns.leave(self._places.pop(line))
 
     def moved_up(self, line: "Line") -> None:
         """``line`` may have got an earlier turn."""
@@ -136,17 +136,16 @@ class Row:
 class _Place:
     """The place of a line in a row; its turn is that of its application, then that of its ask."""
 
-    __slots__ = ("is_taken", "line", "priority", "turn")
+    __slots__ = ("line", "priority", "turn")
 
     def __init__(self, line: "Line") -> None:
         self.line = line
-        self.is_taken = True
         self.turn: Turn | None = None
         self.priority = 0
 
     def next_turn(self) -> Turn | None:
-        """The turn in the row, None once the line is gone."""
-        first = self.line.first() if self.is_taken else None
+        """The turn in the row, None if nobody stands in the line."""
+        first = self.line.first()
         if first is None:
             return None
         application, self.priority = self.line.application, first.ask.priority

@@ -25,15 +25,17 @@ class Turns(Generic[Kind]):
 
     Who may have got an earlier turn joins, again if need be. Who got a later one needs not say so:
     that is found out when its turn would come. So a turn costs no more than the logarithm of the
-    number of members, whatever their order is made of.
+    number of members, whatever their order is made of. Who is gone for good leaves: no more than
+    half of the turns that are kept are those of nobody.
     """
 
-    __slots__ = ("_count", "_heap", "_joined")
+    __slots__ = ("_count", "_heap", "_joined", "_stale")
 
     def __init__(self) -> None:
         self._heap: list[tuple[Turn, int, Kind]] = []
         self._joined: dict[Kind, None] = {}
         self._count = 0
+        self._stale = 0  # in the heap, but the turn of nobody any more
 
     def join(self, member: Kind) -> bool:
         """``member`` may have something to be served, or may have got an earlier turn; if news."""
@@ -41,6 +43,11 @@ class Turns(Generic[Kind]):
             return False
         self._joined[member] = None
         return True
+
+    def leave(self, member: Kind) -> None:
+        """``member`` has nothing to be served."""
+        self._joined.pop(member, None)
+        self._take_back(member)
 
     def first(self) -> Kind | None:
         """The member whose turn it is, None when there is nothing to be served."""
@@ -53,6 +60,7 @@ class Turns(Generic[Kind]):
             turn, _, member = heap[0]
             if turn is not member.turn:  # it stands elsewhere, or nowhere
                 heapq.heappop(heap)
+                self._stale -= 1
                 continue
             now = member.next_turn()
             if now == turn:
@@ -71,6 +79,18 @@ class Turns(Generic[Kind]):
     def _place(self, member: Kind, turn: Turn | None) -> None:
         if turn is None or turn == member.turn:
             return
+        self._take_back(member)
         self._count += 1
         member.turn = turn
         heapq.heappush(self._heap, (turn, self._count, member))
+
+    def _take_back(self, member: Kind) -> None:
+        """The turn of ``member``, if it stands somewhere, is its turn no more."""
+        if member.turn is None:
+            return
+        member.turn = None
+        self._stale += 1
+        if 2 * self._stale > len(self._heap):
+            self._heap[:] = (entry for entry in self._heap if entry[0] is entry[2].turn)
+            heapq.heapify(self._heap)
+            self._stale = 0

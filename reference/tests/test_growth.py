@@ -1,0 +1,227 @@
+"""Growth: what came and went leaves nothing behind, however long others wait beside it.
+
+Everything is counted in objects. Each life is led where nobody waits, too: that is the control.
+"""
+
+import gc
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from types import FunctionType, MethodType, ModuleType
+from typing import Final
+
+import pytest
+from sireference.configuration.defaults import default_configuration
+from sireference.configuration.model import PartitionConfig
+from sireference.core.books.application import Application
+from sireference.core.books.partition import Partition
+from sireference.core.books.pending import Line, PendingAsk
+from sireference.core.books.queue import Queue
+from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.books.sleepers import Row
+from sireference.core.books.timers import Timers
+from sireference.core.model import Callback, Register, ShutDown
+from sireference.core.resources import Resource
+from sireference.core.scheduler import Scheduler
+from tests.driving import RM, identities
+
+WARM_UP: Final = 100
+LIVES: Final = 400
+FEW: Final = 50  # objects more or less after so many lives
+KINDS: Final = (Application, Line, PendingAsk, Queue, Row)
+
+QUEUES: Final = """
+partitions:
+  - name: default
+    placementrules: [{{name: provided, create: true}}]
+    queues:
+      - name: root
+        submitacl: "*"
+        properties: {{application.sort.policy: {policy}}}
+        queues:
+          - {{name: leaf, resources: {{max: {{memory: 50}}}}}}
+          - {{name: gangs}}
+          - {{name: dynamic, parent: true}}
+"""
+
+Life = Callable[[RM, int], object]
+
+
+def withdrawn(rm: RM, number: int) -> None:
+    rm.asks(f"k{number}", memory=100)
+    rm.withdraws(f"k{number}")
+
+
+def replaced(rm: RM, number: int) -> None:
+    rm.asks("again", memory=100, more={"tags": {"try": str(number)}})
+
+
+def resized(rm: RM, number: int) -> None:
+    rm.asks("again", memory=100 + number % 2)
+
+
+def asked_for_by_turns(rm: RM, number: int) -> None:
+    rm.asks(f"k{number}", memory=200 + number)
+    rm.withdraws(f"k{number}")
+
+
+def removed(rm: RM, number: int) -> None:
+    rm.submits(f"b{number}", "root.leaf")
+    rm.asks("k", f"b{number}", memory=100)
+    rm.removes(f"b{number}")
+
+
+def removed_after_a_release(rm: RM, number: int) -> None:
+    """What it has less may have moved it up, so that the turns of all who wait are known."""
+    rm.submits(f"b{number}", "root.leaf")
+    rm.asks("large", f"b{number}", memory=100)
+    for identity in identities(rm.asks("small", f"b{number}", memory=1)):
+        rm.releases(identity, f"b{number}")
+    rm.removes(f"b{number}")
+
+
+def gathered_in_vain(rm: RM, number: int) -> None:
+    rm.submits(f"g{number}", "root.gangs", placeholder_ask=Resource({"memory": 200}))
+    of_group = {"task_group": "tg", "placeholder": True}
+    rm.asks("p", f"g{number}", memory=100, most=2, more=of_group)
+    rm.asks("m", f"g{number}", memory=100, more={"task_group": "tg"})
+    rm.removes(f"g{number}")
+
+
+def queued_on_its_own(rm: RM, number: int) -> None:
+    rm.submits(f"b{number}", f"root.dynamic.q{number}")
+    rm.asks("k", f"b{number}", memory=100)
+    rm.removes(f"b{number}")
+    rm.waits(rm.scheduler.settings.empty_queue_timeout)
+
+
+def counted() -> Counter[str]:
+    """How many objects of these kinds there are, by name."""
+    gc.collect()
+    return Counter(type(one).__name__ for one in gc.get_objects() if type(one) in KINDS)
+
+
+def grown(rm: RM, life: Life) -> Counter[str]:
+    """The kinds of which there are more after many lives than after a few, and how many more."""
+    for number in range(WARM_UP):
+        life(rm, number)
+    before = counted()
+    for number in range(WARM_UP, WARM_UP + LIVES):
+        life(rm, number)
+    more = counted() - before
+    return Counter({name: by for name, by in more.items() if by > FEW})
+
+
+def nobody_waits(_: RM) -> None:
+    """Nothing is there beside the lives."""
+
+
+def others_wait(rm: RM) -> None:
+    """An ask for each shape that comes and goes, in every queue, all before it."""
+    rm.asks("waits", memory=100)
+    rm.submits("first", "root.leaf")
+    rm.asks("waits", "first", memory=100)
+    of_group = {"task_group": "tg", "placeholder": True}
+    for gang in ("first-gang", "second-gang"):
+        rm.submits(gang, "root.gangs", placeholder_ask=Resource({"memory": 200}))
+        rm.asks("waits", gang, memory=100, most=2, more=of_group)
+        rm.asks("member", gang, memory=100, more={"task_group": "tg"})
+
+
+LIVES_LED: Final = (
+    withdrawn,
+    replaced,
+    resized,
+    asked_for_by_turns,
+    removed,
+    removed_after_a_release,
+    gathered_in_vain,
+    queued_on_its_own,
+)
+
+
+@pytest.mark.parametrize("background", [nobody_waits, others_wait])
+@pytest.mark.parametrize("policy", ["fifo", "fair", "stateaware"])
+@pytest.mark.parametrize("life", LIVES_LED)
+def test_short_lives_leave_nothing_behind(
+    life: Life, policy: str, background: Callable[[RM], None]
+) -> None:
+    rm = RM(queues=QUEUES.format(policy=policy))
+    rm.creates("n1", memory=60)
+    rm.submits("a1", "root.leaf")
+    background(rm)
+
+    assert grown(rm, life) == {}
+
+
+@pytest.mark.parametrize("life", [withdrawn, asked_for_by_turns, removed, queued_on_its_own])
+def test_short_lives_leave_nothing_behind_while_a_question_is_open(life: Life) -> None:
+    rm = RM(queues=QUEUES.format(policy="fifo"))
+    rm.creates("n1", memory=60)
+    rm.submits("a1", "root.leaf")
+    rm.offers(Callback.PREDICATES)
+    rm.asks("questionable", memory=1)
+
+    assert grown(rm, life) == {}
+
+
+def test_asks_withdrawn_at_once_leave_nothing_behind_those_that_wait() -> None:
+    rm = RM()
+    rm.submits("a1")
+    rm.asks("waits", memory=100)
+    for number in range(LIVES):
+        rm.asks(f"k{number}", memory=100)
+    before = counted()["PendingAsk"]
+
+    for number in range(LIVES):
+        rm.withdraws(f"k{number}")
+
+    assert before - counted()["PendingAsk"] > LIVES - FEW
+
+
+def reachable(thing: object) -> Iterator[object]:
+    """All that is kept alive by ``thing``, without classes, functions' modules and the like."""
+    seen, found = {id(thing)}, deque([thing])
+    while found:
+        one = found.popleft()
+        yield one
+        for other in gc.get_referents(one):
+            is_code = isinstance(other, type | ModuleType)
+            if isinstance(one, FunctionType) and other is one.__globals__:
+                continue
+            if not is_code and id(other) not in seen:
+                seen.add(id(other))
+                found.append(other)
+
+
+def holds_its_registration(rm: ResourceManager) -> Counter[str]:
+    """What is there of a registration, by kind."""
+    kinds = (*KINDS, PartitionConfig, Partition, MethodType)
+    return Counter(type(one).__name__ for one in reachable(rm) if type(one) in kinds)
+
+
+def test_a_resource_manager_that_shut_down_keeps_nothing_of_its_registration() -> None:
+    scheduler = Scheduler()
+    extra = {"key": "value"}
+    register = Register("rm", default_configuration(), extra_config=extra, version="1")
+    scheduler.handle(register, 0.0)
+    rm = RM(scheduler=scheduler)
+    rm.offers(*Callback)
+    rm.creates("n1", memory=10)
+    rm.submits("a1")
+    rm.asks("questionable", memory=1)
+    known = scheduler.rms.known("rm")
+    assert known is not None
+    assert holds_its_registration(known).keys() >= {"PartitionConfig", "Partition", "PendingAsk"}
+
+    scheduler.handle(ShutDown("rm"), rm.now)
+
+    assert holds_its_registration(known) == {}
+    assert scheduler.snapshot("rm").state is known.state
+
+
+def test_cancelled_timers_are_few() -> None:
+    timers = Timers()
+    for number in range(100_000):
+        timers.set(1e9 + number, lambda _: []).cancel()
+
+    assert len(timers._heap) < 5_000
