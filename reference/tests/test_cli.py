@@ -12,7 +12,7 @@ from pathlib import Path
 import grpc
 import pytest
 from click.testing import CliRunner
-from sireference.cli import main
+from sireference.cli import _settings, main, serve
 from sireference.shell.extension.service import SERVICE
 from siwire import DEFAULT_REVISION, rpc
 
@@ -79,6 +79,12 @@ def test_negative_times_are_usage_errors() -> None:
     result = CliRunner().invoke(main, ["serve", "--completing-timeout", "-1"])
 
     assert result.exit_code == 2
+
+
+def test_how_many_finished_applications_are_remembered_is_an_option() -> None:
+    chosen = serve.make_context("serve", ["--max-finished", "7"])
+
+    assert _settings(chosen.params).max_finished == 7
 
 
 def test_time_can_stand_still() -> None:

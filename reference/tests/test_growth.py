@@ -19,10 +19,10 @@ from sireference.core.books.queue import Queue
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.books.sleepers import Row
 from sireference.core.books.timers import Timers
-from sireference.core.model import Callback, Register, ShutDown
+from sireference.core.model import Callback, Register, Settings, ShutDown
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
-from tests.driving import RM, identities
+from tests.driving import RM, identities, states
 
 WARM_UP: Final = 100
 LIVES: Final = 400
@@ -217,6 +217,27 @@ def test_a_resource_manager_that_shut_down_keeps_nothing_of_its_registration() -
 
     assert holds_its_registration(known) == {}
     assert scheduler.snapshot("rm").state is known.state
+
+
+def finishes(rm: RM, number: int) -> list[str]:
+    """An application that is over once it has waited; the states that are reported."""
+    application_id = f"b{number}"
+    rm.submits(application_id)
+    (identity,) = identities(rm.asks("k", application_id, memory=1))
+    rm.releases(identity, application_id)
+    return states(rm.waits(rm.scheduler.settings.completing_timeout))
+
+
+def test_no_more_finished_applications_are_remembered_than_the_operator_wants() -> None:
+    rm = RM(settings=Settings(max_finished=3))
+    rm.creates("n1", memory=10)
+
+    told = [finishes(rm, number) for number in range(5)]
+
+    known = rm.scheduler.rms.known("rm")
+    assert known is not None
+    assert list(known.partitions["default"].finished) == ["b2", "b3", "b4"]
+    assert told == [["Completed"]] * 3 + [["Completed", "Expired"]] * 2
 
 
 def test_cancelled_timers_are_few() -> None:

@@ -40,6 +40,14 @@ timer_options: Final = group(
         " yunikorn-core, and does not bound how long it runs.",
     ),
     _timer("--retention", _DEFAULTS.retention, "How long a finished application is remembered."),
+    click.option(
+        "--max-finished",
+        type=click.IntRange(min=0),
+        default=_DEFAULTS.max_finished,
+        show_default=True,
+        help="Finished applications of a partition that are remembered; beyond it the first to"
+        " finish is forgotten.",
+    ),
     _timer(
         "--connection-loss-timeout",
         _DEFAULTS.connection_loss_timeout,

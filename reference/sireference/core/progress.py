@@ -42,11 +42,12 @@ def move(
     partition.journal.moved(application, message)
     _enter(partition, application, now)
     application.moved()
-    return [
+    effects: list[Effect] = [
         UpdatedApplication(
             partition.rm_id, application.application_id, application.state, now, message
         )
     ]
+    return effects + _forget_surplus(partition, now)
 
 
 def _enter(partition: Partition, application: Application, now: float) -> None:
@@ -118,16 +119,26 @@ def _leave(partition: Partition, application: Application, now: float) -> None:
     queue = application.leaf.name
     queues.leave(partition, application, now)
     timer = partition.timers.set(
-        now + partition.settings.retention, partial(_expire, partition, application_id, queue)
+        now + partition.settings.retention, partial(_expire, partition, application_id)
     )
-    partition.finished[application_id] = Finished(application_id, application.state, timer)
+    partition.finished[application_id] = Finished(application_id, queue, application.state, timer)
 
 
-def _expire(partition: Partition, application_id: str, queue: str, now: float) -> list[Effect]:
+def _forget_surplus(partition: Partition, now: float) -> list[Effect]:
+    """As if their time were up: the first to finish, while more are remembered than may be."""
+    effects: list[Effect] = []
+    while len(partition.finished) > partition.settings.max_finished:
+        oldest = next(iter(partition.finished.values()))
+        oldest.timer.cancel()
+        effects += _expire(partition, oldest.application_id, now)
+    return effects
+
+
+def _expire(partition: Partition, application_id: str, now: float) -> list[Effect]:
     finished = partition.finished.pop(application_id)
     state = fire(APPLICATION_TRANSITIONS, finished.state, ApplicationHappening.EXPIRE)
     message = "not remembered any longer"
-    partition.journal.forgotten(application_id, queue, message)
+    partition.journal.forgotten(application_id, finished.queue, message)
     return [UpdatedApplication(partition.rm_id, application_id, state, now, message)]
 
 

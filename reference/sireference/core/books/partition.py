@@ -1,6 +1,6 @@
 """One partition of one RM: everything that is known in it."""
 
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 from sireference.configuration.model import PartitionConfig
@@ -49,6 +49,7 @@ class Finished:
     """What is remembered of an application that is over."""
 
     application_id: str
+    queue: str  # it was in
     state: ApplicationState
     timer: Timer
 
@@ -83,7 +84,8 @@ class Partition:
         self.preemptors = Preemptors()
         self.nodes: dict[str, Node] = {}
         self.applications: dict[str, Application] = {}
-        self.finished: dict[str, Finished] = {}
+        # the first to finish first; it is taken again and again, which a plain dict is slow at
+        self.finished: OrderedDict[str, Finished] = OrderedDict()
         self.proposals: deque[Proposal] = deque()  # a question is open about the first
         self._numbers = 0
 
@@ -188,10 +190,10 @@ class Partition:
         pending.awaited.clear()
         self._let_go(pending)
         self._clear(line)
-        is_news = not application.pending
-        if pending.ask.is_placeholder and application.gang is not None:
         if pending.line is not None:  # it was not the first there
             pending.line.leave(pending)
+        is_news = not application.pending
+        if pending.ask.is_placeholder and application.gang is not None:
             application.gang.asked -= 1
             is_news = is_news or not application.gang.asked
         if is_news:
@@ -251,9 +253,9 @@ class Partition:
             return
         line.leave_bed()
         line.done_with()
+        line.application.awake.leave(line)
         if line.application.lines.get(line.key) is line:
             del line.application.lines[line.key]
-        line.application.awake.leave(line)
             self.room.unwanted(line.shape)
 
     # Allocations

@@ -40,6 +40,7 @@ class Settings:
         10.0  # a queue made by a placement rule goes when empty for so long
     )
     retention: float = 3 * 24 * 3600.0  # a finished application is remembered this long
+    max_finished: int = 10_000  # finished applications of a partition that are remembered
     connection_loss_timeout: float = 60.0  # a lost RM is stopped after this
     stopped_retention: float = 3600.0  # a stopped RM is remembered this long, to be told so
     longest_name: int = 1024  # characters of an id, a key, a queue or a type of resource
