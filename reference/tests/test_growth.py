@@ -19,7 +19,7 @@ from sireference.core.books.queue import Queue
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.books.sleepers import Row
 from sireference.core.books.timers import Timers
-from sireference.core.model import Callback, Register, Settings, ShutDown
+from sireference.core.model import Callback, ConnectionLost, Register, Settings, ShutDown
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
 from tests.driving import RM, identities, states
@@ -32,6 +32,7 @@ KINDS: Final = (Application, Line, PendingAsk, Queue, Row)
 QUEUES: Final = """
 partitions:
   - name: default
+    preemption: {{enabled: true}}
     placementrules: [{{name: provided, create: true}}]
     queues:
       - name: root
@@ -39,6 +40,7 @@ partitions:
         properties: {{application.sort.policy: {policy}}}
         queues:
           - {{name: leaf, resources: {{max: {{memory: 50}}}}}}
+          - {{name: limited, limits: [{{limit: one, users: ["*"], maxresources: {{memory: 9}}}}]}}
           - {{name: gangs}}
           - {{name: dynamic, parent: true}}
 """
@@ -164,6 +166,33 @@ def test_short_lives_leave_nothing_behind_while_a_question_is_open(life: Life) -
     assert grown(rm, life) == {}
 
 
+@pytest.mark.parametrize("queue", ["root.limited", "root.leaf", "root.dynamic.own"])
+def test_what_an_application_had_goes_at_once_and_not_when_cycles_are_looked_for(
+    queue: str,
+) -> None:
+    rm = RM(queues=QUEUES.format(policy="fair"))
+    rm.creates("n1", memory=60)
+
+    def lives(number: int) -> None:
+        rm.submits(f"b{number}", queue, user=f"user{number}")
+        rm.asks("large", f"b{number}", memory=100)
+        rm.asks("small", f"b{number}", memory=1)
+        rm.removes(f"b{number}")
+        rm.waits(rm.scheduler.settings.empty_queue_timeout)
+
+    lives(0)
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(1, FEW):
+            lives(number)
+        left = gc.collect()
+    finally:
+        gc.enable()
+
+    assert left < FEW
+
+
 def test_asks_withdrawn_at_once_leave_nothing_behind_those_that_wait() -> None:
     rm = RM()
     rm.submits("a1")
@@ -219,24 +248,79 @@ def test_a_resource_manager_that_shut_down_keeps_nothing_of_its_registration() -
     assert scheduler.snapshot("rm").state is known.state
 
 
+def gives_up_all(rm: RM) -> None:
+    rm.scheduler.handle(ShutDown("rm"), rm.now)
+
+
+def registers_again(rm: RM) -> None:
+    rm.registers(QUEUES.format(policy="fair"))
+
+
+def is_lost_for_good(rm: RM) -> None:
+    rm.scheduler.handle(ConnectionLost("rm"), rm.now)
+    rm.waits(rm.scheduler.settings.connection_loss_timeout)
+
+
+@pytest.mark.parametrize("end", [gives_up_all, registers_again, is_lost_for_good])
+@pytest.mark.parametrize("offered", [(), tuple(Callback)])
+def test_a_registration_goes_at_once_and_not_when_cycles_are_looked_for(
+    offered: tuple[Callback, ...], end: Callable[[RM], None]
+) -> None:
+    rm = RM(queues=QUEUES.format(policy="fair"))
+    gc.collect()
+    gc.disable()
+    try:
+        rm.registers(QUEUES.format(policy="fair"))
+        lives_of_all_kinds(rm, offered)
+        end(rm)
+        left = gc.collect()
+    finally:
+        gc.enable()
+
+    assert left < FEW
+
+
+def lives_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
+    """Much that has something, waits for something, was told to go, or has finished."""
+    for number in range(FEW):
+        rm.creates(f"n{number}", memory=60)
+    rm.submits("a1", "root.leaf")
+    others_wait(rm)
+    for number in range(FEW):
+        name = f"b{number}"
+        rm.submits(name, f"root.dynamic.{name}", user=name)
+        rm.submits(f"c{number}", "root.limited", user=name, execution_timeout=9.0)
+        rm.submits(f"g{number}", "root.dynamic.gangs")
+        rm.asks("large", name, memory=100)
+        rm.asks("small", name, memory=1, more={"execution_timeout": 9.0})
+        rm.asks("small", f"c{number}", memory=1)
+        rm.asks("large", f"c{number}", memory=20)
+        rm.asks("p", f"g{number}", memory=1, more={"task_group": "tg", "placeholder": True})
+        rm.asks("m", f"g{number}", memory=1, more={"task_group": "tg"})
+        rm.asks("urgent", name, memory=60, more={"priority": 9, "required_node": "n1"})
+        finishes(rm, number)
+        if number == FEW // 2:
+            rm.offers(*offered)
+
+
 def finishes(rm: RM, number: int) -> list[str]:
     """An application that is over once it has waited; the states that are reported."""
-    application_id = f"b{number}"
-    rm.submits(application_id)
-    (identity,) = identities(rm.asks("k", application_id, memory=1))
-    rm.releases(identity, application_id)
+    application_id = f"f{number}"
+    rm.submits(application_id, "root.dynamic.finishes")
+    for identity in identities(rm.asks("k", application_id, memory=1)):
+        rm.releases(identity, application_id)
     return states(rm.waits(rm.scheduler.settings.completing_timeout))
 
 
 def test_no_more_finished_applications_are_remembered_than_the_operator_wants() -> None:
-    rm = RM(settings=Settings(max_finished=3))
+    rm = RM(queues=QUEUES.format(policy="fifo"), settings=Settings(max_finished=3))
     rm.creates("n1", memory=10)
 
     told = [finishes(rm, number) for number in range(5)]
 
     known = rm.scheduler.rms.known("rm")
     assert known is not None
-    assert list(known.partitions["default"].finished) == ["b2", "b3", "b4"]
+    assert list(known.partitions["default"].finished) == ["f2", "f3", "f4"]
     assert told == [["Completed"]] * 3 + [["Completed", "Expired"]] * 2
 
 

@@ -45,6 +45,7 @@ class ResourceManagers:
         earlier = self._known.get(event.rm_id)
         if earlier is not None:
             self.deadlines.forget(earlier)
+            earlier.clear()
         self._known[event.rm_id] = rm
         rm.callbacks.offer(event.callbacks)
         journal = rm.callbacks.journal

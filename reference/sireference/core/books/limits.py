@@ -38,6 +38,7 @@ class Allowance(Quota):
         self.applications -= 1
         if not self.applications:
             del self._queue.allowances[self._key]
+            self.let_go()
 
 
 def join(leaf: Queue, user: str, groups: Collection[str]) -> tuple[Quota, ...]:

@@ -100,6 +100,7 @@ class Queue(Quota):
         child.stop_timer()
         del self.children[child.config.name]
         self._waiting.leave(child)
+        child.let_go()
 
     def sort_children(self, names: Iterable[str]) -> None:
         """Bring the children into the order of ``names``, those not named after them."""
@@ -111,6 +112,21 @@ class Queue(Quota):
         self._born = len(children)
         for number, child in enumerate(children):
             child.number = number
+
+    def let_go(self) -> None:
+        """It is gone, with all below it: nothing there refers to itself any more."""
+        super().let_go()
+        for allowance in self.allowances.values():
+            allowance.let_go()
+        for child in self.children.values():
+            child.let_go()
+        self.allowances.clear()
+        self.children.clear()
+        self.calls.clear()
+        self.gathering, self.beginning = Succession(), Succession()
+        self._waiting = Turns()
+        self.path = ()
+        del self.root
 
     @property
     def is_empty(self) -> bool:

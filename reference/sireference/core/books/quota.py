@@ -3,7 +3,7 @@
 from typing import Final
 
 from sireference.core.books.pending import Outlook, Shape
-from sireference.core.books.sleepers import Sleepers
+from sireference.core.books.sleepers import Sleepers, until_woken
 from sireference.core.model import SchedulingState
 from sireference.core.resources import NOTHING, Resource
 
@@ -45,6 +45,10 @@ class Quota:
         self.slots_taken = Sleepers(_TAKEN, lambda _: self.has_slot())
         # placeholder lines until there is room for their whole gang
         self.gates = Sleepers(_TOO_SMALL)
+
+    def let_go(self) -> None:
+        """Nobody counts against it any more: it refers to itself no more, and so goes at once."""
+        self.full.may_go = self.slots_taken.may_go = until_woken
 
     def has_room(self, need: Resource) -> bool:
         """Whether ``need`` fits below the maximum."""

@@ -2,6 +2,7 @@
 
 from sireference.configuration.model import Configuration, PartitionConfig
 from sireference.core.books.callbacks import Callbacks
+from sireference.core.books.dissolution import dissolve
 from sireference.core.books.node import Node
 from sireference.core.books.partition import Identities, Partition
 from sireference.core.books.timers import Timers
@@ -57,6 +58,8 @@ class ResourceManager:
         What is left says who it is and in which state, nothing that grows with what it had.
         """
         self.timers.clear()
+        for partition in self.partitions.values():
+            dissolve(partition)
         self.callbacks.offer(frozenset())
         self.register = Register(self.rm_id, Configuration(()))
         self.partitions = {}

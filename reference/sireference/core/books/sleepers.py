@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sireference.core.books.queue import Queue
 
 
-def _until_woken(_: "Line") -> bool:
+def until_woken(_: "Line") -> bool:
     """Nobody is called; who changes something wakes those it concerns."""
     return False
 
@@ -29,7 +29,7 @@ class Sleepers:
 
     __slots__ = ("_rows", "may_go", "outlook")
 
-    def __init__(self, outlook: "Outlook", may_go: "Callable[[Line], bool]" = _until_woken) -> None:
+    def __init__(self, outlook: "Outlook", may_go: "Callable[[Line], bool]" = until_woken) -> None:
         self.outlook = outlook
         self.may_go = may_go
         self._rows: dict[Shape, dict[Queue, Row]] = {}

@@ -45,6 +45,8 @@ class Timers:
 
     def clear(self) -> None:
         """No deadline counts any more."""
+        for timer in self._heap:
+            timer.cancel()
         self._heap.clear()
 
     def _tidy(self) -> None:
