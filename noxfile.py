@@ -143,6 +143,15 @@ def same_verdicts(session: nox.Session) -> None:
 
 
 @nox.session
+def soak(session: nox.Session) -> None:
+    """See whether memory stays flat: -- core --lives 1000000, or -- grpc --minutes 30."""
+    install(session)
+    modes = [session.posargs] if session.posargs else [["core"], ["grpc"]]
+    for mode in modes:
+        session.run("python", "-m", "benchmarks.soak", *mode)
+
+
+@nox.session
 def adapter(session: nox.Session) -> None:
     """Test the Go program that makes yunikorn-core a target, against both real cores."""
     install(session, "tests")

@@ -72,7 +72,8 @@ class Stream:
         opened = rpc.callable_for(channel, METHODS[name], serializer=bytes)
         self._call = opened(iter(self._requests.get, None))
         self._hear = hear
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def says(self, request: bytes) -> None:
         """Send it when there is room."""
@@ -81,6 +82,11 @@ class Stream:
     def ends(self) -> None:
         """Say no more."""
         self._requests.put(None)
+
+    def is_over(self, patience: float) -> bool:
+        """Whether the other side has ended it within so many seconds."""
+        self._listener.join(patience)
+        return not self._listener.is_alive()
 
     def _listen(self) -> None:
         with suppress(grpc.RpcError):

@@ -1,0 +1,1 @@
+"""The soak: very many short lives beside what waits for ever, and what is kept of them."""

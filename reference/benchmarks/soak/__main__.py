@@ -1,0 +1,28 @@
+"""Does memory stay flat under very many short lives beside asks that wait for ever?
+
+``core`` leads them in this process, ``grpc`` says them to ``sireference serve``. Both print a table
+and end with 1 where more is left than the bound they state.
+"""
+
+import argparse
+
+from benchmarks.soak import in_process, over_grpc
+
+
+def main() -> int:
+    """Soak; the exit code."""
+    parser = argparse.ArgumentParser(prog="soak", description=__doc__.partition("\n")[0])
+    modes = parser.add_subparsers(dest="mode", required=True)
+    core = modes.add_parser("core", help="in this process, no wire")
+    core.add_argument("--lives", type=int, default=1_000_000)
+    grpc = modes.add_parser("grpc", help="against sireference serve, started and stopped for it")
+    grpc.add_argument("--minutes", type=float, default=5.0)
+    grpc.add_argument("--rms", type=int, default=4, help="resource managers")
+    said = parser.parse_args()
+    if said.mode == "core":
+        return in_process.soak(said.lives)
+    return over_grpc.soak(said.minutes * 60, said.rms)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

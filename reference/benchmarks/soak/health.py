@@ -1,0 +1,36 @@
+"""Asks a server for its health again and again, and prints how many seconds each answer took.
+
+It is a process of its own, so that nothing else keeps it from looking at the clock. It ends when
+its standard input does.
+"""
+
+import sys
+import threading
+import time
+from typing import Final
+
+import grpc
+from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
+    health_pb2,
+    health_pb2_grpc,
+)
+
+PAUSE: Final = 0.01
+PATIENCE: Final = 30.0  # seconds until the server counts as dead
+
+
+def main() -> None:
+    """Ask the server at the address that is the only argument."""
+    over = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+    with grpc.insecure_channel(sys.argv[1]) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        while not over.wait(PAUSE):
+            began = time.perf_counter()
+            stub.Check(health_pb2.HealthCheckRequest(), timeout=PATIENCE)
+            sys.stdout.write(f"{time.perf_counter() - began}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

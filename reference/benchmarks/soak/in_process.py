@@ -1,0 +1,111 @@
+"""The soak of the core alone: very many short lives in this process, and what is left of them."""
+
+import gc
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Final
+
+import psutil
+from benchmarks.soak.lives import LEAVES, LIVES, SHORT, STEADY, Cluster, Life, resource_manager
+from benchmarks.soak.samples import MIB, Bound, Growth, growth, say, verdict
+
+AT_A_TIME: Final = 40  # lives that are led
+RESOURCE_MANAGERS: Final = 25  # lives of applications for one of an RM
+SAMPLES: Final = 40
+OBJECTS: Final = Bound(share=0.02, on_top=500)
+MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
+IN_CYCLES: Final = 1.0  # objects a life
+SHOWN: Final = 8  # kinds of objects that grew most
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What there is at one moment; objects are those that Python's collector of cycles knows."""
+
+    lives: int
+    in_cycles: int  # freed by the collector and by nothing else, since the sample before
+    objects: Counter[str]
+    memory: int
+
+
+def lives(cluster: Cluster) -> Iterator[Life]:
+    """One of each kind after the other, in every leaf, of every RM."""
+    for number in count():
+        name = f"n-{number}"
+        if number % RESOURCE_MANAGERS == 0:
+            rm_id = SHORT[number // RESOURCE_MANAGERS % len(SHORT)]
+            yield resource_manager(cluster, rm_id, name, LEAVES[0])
+        else:
+            kinds, leaves = len(LIVES), len(LEAVES)
+            rm_id = STEADY[number // kinds // leaves % len(STEADY)]
+            leaf = LEAVES[number // kinds % leaves]
+            yield LIVES[number % kinds](cluster, rm_id, name, leaf)
+
+
+def lead(cluster: Cluster, coming: Iterator[Life]) -> Iterator[int]:
+    """Lead all of them, many at a time; how many are over, after each."""
+    led = deque(islice(coming, AT_A_TIME))
+    over = 0
+    while led:
+        life = led.popleft()
+        cluster.passes()
+        if next(life, cluster) is not cluster:
+            led.append(life)
+            continue
+        over += 1
+        led.extend(islice(coming, 1))
+        yield over
+
+
+def sample(number: int, process: psutil.Process) -> Sample:
+    """What there is now."""
+    in_cycles = gc.collect()
+    objects = Counter(type(one).__name__ for one in gc.get_objects())
+    return Sample(number, in_cycles, objects, process.memory_info().rss)
+
+
+def soak(many: int) -> int:
+    """Lead so many lives and say what they leave behind; the exit code.
+
+    Cycles are looked for with the samples only: who looks seldom must not need it.
+    """
+    gc.disable()
+    cluster, process = Cluster(), psutil.Process()
+    say(f"{many:,} lives in this process, {AT_A_TIME} at a time, beside asks that wait for ever")
+    say(
+        f"{'lives':>10} {'seconds':>8} {'allocations':>12} {'objects':>10}"
+        f" {'in cycles':>10} {'RSS MiB':>8}"
+    )
+    each = max(1, many // SAMPLES)
+    samples = []
+    began = time.monotonic()
+    for over in lead(cluster, islice(lives(cluster), many)):
+        if over % each:
+            continue
+        samples.append(one := sample(over, process))
+        spent = time.monotonic() - began
+        say(
+            f"{over:10,} {spent:8,.0f} {cluster.allocations:12,}"
+            f" {one.objects.total():10,} {one.in_cycles:10,} {one.memory / MIB:8.1f}"
+        )
+    return judged(samples, each)
+
+
+def judged(samples: list[Sample], each: int) -> int:
+    """Say whether it is flat, and where it is not, what there is more of; the exit code."""
+    in_cycles = max(one.in_cycles for one in samples[1:])
+    code = verdict(
+        (
+            Growth("objects in cycles", 0, in_cycles, Bound(0, each * IN_CYCLES)),
+            growth("objects", [one.objects.total() for one in samples], OBJECTS),
+            growth("bytes of RSS", [one.memory for one in samples], MEMORY),
+        )
+    )
+    if code:
+        more = samples[-1].objects - samples[len(samples) // 4].objects
+        for kind, by in more.most_common(SHOWN):
+            say(f"{by:10,} more of {kind}")
+    return code
