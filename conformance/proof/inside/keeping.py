@@ -123,15 +123,19 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def register(original: Original, self: ResourceManagers, event: Any, now: float) -> Any:
         before = self.known(event.rm_id)
+        earlier = {} if before is None else before.partitions
+        used = {
+            name: {queue.name: queue.used for queue in partition.root.all()}
+            for name, partition in earlier.items()
+        }
         effects = original(self, event, now)
         after = self.known(event.rm_id)
         if before is None or after is None or before is after:
             return effects
         for name, partition in after.partitions.items():
-            if name in before.partitions:
-                used = {queue.name: queue.used for queue in before.partitions[name].root.all()}
+            if name in used:
                 for queue in partition.root.all():
-                    queue.used = used.get(queue.name, queue.used)
+                    queue.used = used[name].get(queue.name, queue.used)
                     inside.fires()
         return effects
 

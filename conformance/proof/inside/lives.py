@@ -65,16 +65,17 @@ def _(inside: Inside) -> None:
 
 
 def _keeps(inside: Inside, keep: Callable[[Any, Any, float], None]) -> None:
-    """What ``keep`` takes from the earlier life is there in the later one."""
+    """What ``keep`` takes from the partitions of the earlier life is there in the later one."""
 
     def register(
         original: Original, self: ResourceManagers, event: Register, now: float
     ) -> list[Effect]:
         earlier = self.known(event.rm_id)
+        partitions = {} if earlier is None else dict(earlier.partitions)
         effects = original(self, event, now)
         later = self.known(event.rm_id)
         if earlier is not None and later is not earlier:
-            keep(earlier, later, now)
+            keep(partitions, later, now)
         return effects
 
     inside.instead_of(ResourceManagers.register, register)
@@ -82,8 +83,8 @@ def _keeps(inside: Inside, keep: Callable[[Any, Any, float], None]) -> None:
 
 @fault("nodes-survive", "Nodes are still known after registering again.", breaks=("SI-REG-005",))
 def _(inside: Inside) -> None:
-    def keep(earlier: Any, later: Any, now: float) -> None:
-        for name, partition in earlier.partitions.items():
+    def keep(partitions: Any, later: Any, now: float) -> None:
+        for name, partition in partitions.items():
             for node in partition.nodes.values():
                 inside.fires()
                 info = NodeInfo(
@@ -105,8 +106,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-REG-006",),
 )
 def _(inside: Inside) -> None:
-    def keep(earlier: Any, later: Any, now: float) -> None:
-        for partition in earlier.partitions.values():
+    def keep(partitions: Any, later: Any, now: float) -> None:
+        for partition in partitions.values():
             for application in partition.applications.values():
                 inside.fires()
                 applications.submit(later, application.submitted, now)
@@ -122,8 +123,8 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     unseen: set[str] = set()
 
-    def keep(earlier: Any, later: Any, now: float) -> None:
-        for name, partition in earlier.partitions.items():
+    def keep(partitions: Any, later: Any, now: float) -> None:
+        for name, partition in partitions.items():
             for node in partition.nodes.values():
                 inside.fires()
                 unseen.add(node.node_id)

@@ -22,7 +22,12 @@ PATIENCE: Final = 30.0  # seconds until the server counts as dead
 def main() -> None:
     """Ask the server at the address that is the only argument."""
     over = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+
+    def listen() -> None:
+        sys.stdin.read()
+        over.set()
+
+    threading.Thread(target=listen, daemon=True).start()
     with grpc.insecure_channel(sys.argv[1]) as channel:
         stub = health_pb2_grpc.HealthStub(channel)
         while not over.wait(PAUSE):

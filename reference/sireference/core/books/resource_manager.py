@@ -61,5 +61,6 @@ class ResourceManager:
         for partition in self.partitions.values():
             dissolve(partition)
         self.callbacks.offer(frozenset())
-        self.register = Register(self.rm_id, Configuration(()))
+        group = self.register.policy_group
+        self.register = Register(self.rm_id, Configuration(()), policy_group=group)
         self.partitions = {}
