@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,7 @@ class Stream:
         opened = rpc.callable_for(channel, METHODS[name], serializer=bytes)
         self._call = opened(iter(self._requests.get, None))
         self._hear = hear
+        self.broke: grpc.RpcError | None = None  # why it ended, unless it ended well
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -89,9 +90,11 @@ class Stream:
         return not self._listener.is_alive()
 
     def _listen(self) -> None:
-        with suppress(grpc.RpcError):
+        try:
             for answer in self._call:
                 self._hear(answer)
+        except grpc.RpcError as why:
+            self.broke = why
 
 
 class Client:

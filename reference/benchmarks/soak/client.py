@@ -1,7 +1,6 @@
 """A resource manager over gRPC that leads short lives, one round after the other."""
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -68,19 +67,19 @@ class ShortLives:
         request = SI.RegisterResourceManagerRequest
         register(request(rmID=self._rm_id, policyGroup="queues", config=QUEUES), timeout=PATIENCE)
         heard = (self._hear_accepted, self._hear_accepted, self._hear_allocations)
-        streams = [
+        self._streams = [
             Stream(self._channel, name, hear) for name, hear in zip(STREAMS, heard, strict=True)
         ]
-        self._nodes, self._applications, self._allocations = streams
+        self._nodes, self._applications, self._allocations = self._streams
         self._backlog()
         for number in range(ROUNDS):
             if self._over.is_set():
                 break
             self._round(f"{self.rounds}", LEAVES[number % len(LEAVES)])
             self.rounds += 1
-        for stream in streams:
+        for stream in self._streams:
             stream.ends()
-        if not all(stream.is_over(PATIENCE) for stream in streams):
+        if not all(stream.is_over(PATIENCE) for stream in self._streams):
             raise TimeoutError(f"{self._rm_id} has streams that do not end")
 
     def _backlog(self) -> None:
@@ -176,8 +175,9 @@ class ShortLives:
     def _waits(self, holds: Callable[[], bool], what: str) -> None:
         with self._news:
             if not self._news.wait_for(holds, PATIENCE):
+                broke = [stream.broke for stream in self._streams if stream.broke is not None]
                 missing = f"{what} did not come within {PATIENCE:.0f} seconds"
-                raise TimeoutError(f"{missing}: {self._rm_id}, {time.strftime('%X')}")
+                raise TimeoutError(f"{missing} to {self._rm_id}; streams that broke: {broke}")
 
 
 def _memory(amount: int) -> Any:
