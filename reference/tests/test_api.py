@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from sireference.api import (
     SIError,
     StateDumpPlugin,
 )
-from sireference.clock import VirtualClock
+from sireference.api.deadlines import Deadlines
+from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
 from siwire import DEFAULT_REVISION, REVISIONS, Revision
 from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, settled
@@ -25,6 +27,7 @@ LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 OLDEST = REVISIONS["2021-02"]
 PATIENCE = 20.0  # seconds, where another thread has something to do
+QUIET = 0.1  # seconds in which another thread would have failed
 
 of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
 
@@ -348,6 +351,32 @@ def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
     assert rm.rm.overlaps == 0
 
 
+def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() -> None:
+    settings = Settings(starting_timeout=0.0, completing_timeout=0.01)
+    with SchedulerAPI(DEFAULT_REVISION, settings=settings) as api:
+        rm = Embedding(api, EmbeddedRM()).settles()
+        ask = rm.si.AllocationAsk(
+            allocationKey="k1",
+            applicationID="a1",
+            resourceAsk=rm.resource(memory=1),
+            maxAllocations=1,
+            executionTimeoutMilliSeconds=2**63 - 1,
+        )
+        api.update_allocation(rm.si.AllocationRequest(rmID="rm", asks=[ask]))
+        with rm.rm.has_news:
+            assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), PATIENCE)
+        (thread,) = (one for one in threading.enumerate() if one.name == "SI deadlines")
+        thread.join(QUIET)  # the only deadline is that of the ask now
+        rm.submits("a2")
+        rm.asks("k2", "a2", memory=3)
+        rm.releases(rm.rm.allocations()[-1])
+
+        with rm.rm.has_news:
+            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), PATIENCE)
+
+    assert completed
+
+
 def test_after_it_is_closed_no_deadline_is_kept() -> None:
     before = set(threading.enumerate())
     api = SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01))
@@ -387,6 +416,53 @@ def test_a_deadline_thread_survives_a_callback_that_breaks(
                 )
 
     assert "a callback of the resource manager failed" in caplog.text
+
+
+def test_a_deadline_thread_survives_a_callback_that_wants_to_exit(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def exits(response: Any) -> None:
+        if any(update.state == "Completed" for update in response.updated):
+            sys.exit(1)
+
+    with SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01)) as api:
+        rm = Embedding(api, EmbeddedRM()).settles()
+        rm.rm.reacts = {"update_application": exits}
+        for count, key in enumerate(("k1", "k2"), start=1):
+            rm.submits(key)
+            rm.asks(key, key, memory=3)
+            rm.releases(rm.rm.allocations()[-1])
+            with rm.rm.has_news:
+                assert rm.rm.has_news.wait_for(
+                    lambda: states(rm.rm).count("Completed") == count,  # noqa: B023  # at once
+                    PATIENCE,
+                )
+
+    assert "a callback of the resource manager failed" in caplog.text
+
+
+def test_a_deadline_thread_survives_a_deadline_that_cannot_be_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[str] = []
+    has_failed, is_kept = threading.Event(), threading.Event()
+
+    def next_deadline() -> float:
+        if not told:
+            told.append("failed")
+            has_failed.set()
+            raise ZeroDivisionError
+        return 0.0
+
+    deadlines = Deadlines(SystemClock(), threading.RLock(), next_deadline, is_kept.set)
+    deadlines.changed()
+    assert has_failed.wait(PATIENCE)
+    deadlines.changed()
+    was_kept = is_kept.wait(PATIENCE)
+    deadlines.stop()
+
+    assert was_kept
+    assert "the next deadline is not known" in caplog.text
 
 
 def states(rm: EmbeddedRM) -> list[str]:

@@ -75,10 +75,21 @@ def test_an_address_in_use_is_one_sentence() -> None:
     assert "Traceback" not in result.output
 
 
-def test_negative_times_are_usage_errors() -> None:
-    result = CliRunner().invoke(main, ["serve", "--completing-timeout", "-1"])
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e308", "9223372037", "-1", "-inf"])
+@pytest.mark.parametrize("option", ["--completing-timeout", "--callback-timeout"])
+def test_what_nothing_can_take_is_a_usage_error_in_one_sentence(option: str, seconds: str) -> None:
+    result = CliRunner().invoke(main, ["serve", option, seconds, "--listen", "nowhere"])
 
     assert result.exit_code == 2
+    says = f"{float(seconds)!r} is not from 0 to 9223372036 seconds (292 years)"
+    assert f"Invalid value for '{option}': {says}" in result.output
+
+
+def test_seconds_that_are_no_number_are_a_usage_error() -> None:
+    result = CliRunner().invoke(main, ["serve", "--completing-timeout", "soon"])
+
+    assert result.exit_code == 2
+    assert "Invalid value for '--completing-timeout': 'soon' is no number" in result.output
 
 
 def test_how_many_finished_applications_are_remembered_is_an_option() -> None:

@@ -24,7 +24,9 @@ def test_what_is_proposed_takes_the_place_of_what_the_operator_chose() -> None:
 
 
 # requirement: SI-REG-016
-@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1e999", "soon", "1.5 s"])
+@pytest.mark.parametrize(
+    "text", ["", "0", "-1", "nan", "inf", "1e999", "1e308", "9223372037", "soon", "1.5 s"]
+)
 def test_what_is_no_time_is_left_unread(text: str) -> None:
     assert settings_for(OWN, {"siconform.timers.waiting": text, "other": "1"}) is OWN
 

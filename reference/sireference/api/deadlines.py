@@ -8,6 +8,8 @@ from typing import Final
 from sireference.clock import Clock
 
 _LOGGER: Final = logging.getLogger("sireference.api")
+# Seconds; a wait is not longer than threading.TIMEOUT_MAX, which may be as little as 49 days
+_LONGEST_WAIT: Final = 3600.0
 
 
 class Deadlines:
@@ -42,16 +44,24 @@ class Deadlines:
 
     def _run(self) -> None:
         while not self._is_over:
-            deadline = self._next_deadline()
-            patience = None if deadline is None else max(0.0, deadline - self._clock.now())
-            if not self._has_changed.wait(patience):
+            if not self._has_changed.wait(self._patience()):
                 self._keep_those_due()
             self._has_changed.clear()
+
+    def _patience(self) -> float | None:
+        """Seconds until the next deadline, or until it is to be asked for again; None if never."""
+        try:
+            deadline = self._next_deadline()
+            left = None if deadline is None else max(0.0, deadline - self._clock.now())
+        except Exception:
+            _LOGGER.exception("the next deadline is not known")
+            left = _LONGEST_WAIT
+        return None if left is None else min(left, _LONGEST_WAIT)
 
     def _keep_those_due(self) -> None:
         try:
             with self._lock:
                 if not self._is_over:
                     self._keep()
-        except Exception:
+        except BaseException:  # one that exits would end the thread without a word
             _LOGGER.exception("a callback of the resource manager failed")

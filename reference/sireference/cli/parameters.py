@@ -5,11 +5,32 @@ from typing import Any, Final
 import click
 from siwire import Revision, find_revision
 
+from sireference.seconds import checked_seconds
 from sireference.shell.server import UNIX
 
 _LAST_PORT: Final = 65535
 
-SECONDS: Final = click.FloatRange(min=0)
+
+class Seconds(click.ParamType[float]):
+    """A number of seconds that something can take."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is no number", param, ctx)
+        try:
+            return checked_seconds(seconds)
+        except ValueError as why:
+            self.fail(str(why), param, ctx)
+
+
+SECONDS: Final = Seconds()
 
 
 class RevisionName(click.ParamType[Revision]):

@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 
 from sireference.configuration.problems import quoted
+from sireference.seconds import MOST_NANOSECONDS
 
 _NANOSECONDS = {
     "ns": 1,
@@ -19,9 +20,9 @@ _NANOSECONDS = {
     "h": 3600 * 10**9,
 }
 _UNITS = "|".join(_NANOSECONDS)
-# Lengths are bounded: Go ends at 290 years, and Python refuses to read endless digits.
+# Lengths are bounded: Go ends at 292 years, and Python refuses to read endless digits.
 _PART = re.compile(rf"(?P<number>[0-9]{{1,40}}\.?[0-9]{{0,40}}|\.[0-9]{{1,40}})(?P<unit>{_UNITS})")
-_MOST_NANOSECONDS = 2**63 - 1
+_LONGEST_TEXT = 1000
 
 
 def read_duration(text: str) -> float:
@@ -29,6 +30,8 @@ def read_duration(text: str) -> float:
 
     ValueError says what is wrong, as a clause.
     """
+    if len(text) > _LONGEST_TEXT:
+        raise ValueError(f"{quoted(text)} is not a duration: it is too long")
     unsigned = text[1:] if text[:1] in {"+", "-"} else text
     nanoseconds = Fraction(0)
     position = 0
@@ -40,7 +43,7 @@ def read_duration(text: str) -> float:
         position = part.end()
     if unsigned != "0" and (position == 0 or position < len(unsigned)):
         raise ValueError(f"{quoted(text)} is not a duration such as 30s, 500ms or 1m30s")
-    if nanoseconds > _MOST_NANOSECONDS:
-        raise ValueError(f"{quoted(text)} is longer than a duration can be (290 years)")
+    if nanoseconds > MOST_NANOSECONDS:
+        raise ValueError(f"{quoted(text)} is longer than a duration can be (292 years)")
     seconds = float(nanoseconds / 10**9)
     return -seconds if text.startswith("-") else seconds

@@ -6,6 +6,8 @@ from typing import Final
 
 import grpc
 
+from sireference.seconds import check_times
+
 _MIB: Final = 1 << 20
 
 
@@ -18,6 +20,9 @@ class Limits:
     # that wait to be written to one resource manager; one that does not read is lost beyond it
     outbox_bytes: int = 256 * _MIB
     callback_patience: float = 10.0  # seconds until a callback without answer counts as refused
+
+    def __post_init__(self) -> None:
+        check_times(self)
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -59,6 +59,19 @@ def test_delay_is_longer_than_nothing(delay: str) -> None:
         parse_configuration(f"{QUEUE}preemption.delay: {delay}\n")
 
 
+@pytest.mark.parametrize(
+    "delay",
+    [
+        *("nan", "inf", "infs", "1e308s", "1e3s", "9" * 30 + "s", "9" * 5000 + "s", "9223372037s"),
+        *("1h" * 3_000_000, "1" * 9_000_000, "1ns" * 3_000_000),
+    ],
+    ids=lambda delay: f"{delay[:8]}, {len(delay)} characters",
+)
+def test_delay_is_a_duration_a_timer_can_take(delay: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"is not a duration|longer than a duration can"):
+        parse_configuration(f"{QUEUE}preemption.delay: {delay}\n")
+
+
 @pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("nothing", ["", '""', "~"])
 def test_property_without_a_value_is_not_written(name: str, nothing: str) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from sireference.core.placement_constraints import PlacementConstraint
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.states import NodeAction, TerminationType
+from sireference.seconds import check_times
 
 DEFAULT_PARTITION: Final = "default"
 
@@ -24,7 +25,7 @@ def quoted(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the operator chooses; times in seconds.
+    """What the operator chooses; times in seconds, at most LONGEST_SECONDS (ValueError).
 
     ``identity_prefix`` starts the identity of every allocation, so that two processes that know
     the same RM one after the other never announce the same identity twice.
@@ -45,6 +46,9 @@ class Settings:
     stopped_retention: float = 3600.0  # a stopped RM is remembered this long, to be told so
     longest_name: int = 1024  # characters of an id, a key, a queue or a type of resource
     identity_prefix: str = ""
+
+    def __post_init__(self) -> None:
+        check_times(self)
 
 
 @dataclass(frozen=True, slots=True)

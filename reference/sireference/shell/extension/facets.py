@@ -4,6 +4,7 @@ from siwire import Revision
 from siwire.ext import extension_pb2 as ext
 
 from sireference.core.model import Settings
+from sireference.seconds import LONGEST_SECONDS
 
 
 def facets(revision: Revision, settings: Settings, *, is_virtual: bool) -> ext.Facets:
@@ -27,5 +28,8 @@ def facets(revision: Revision, settings: Settings, *, is_virtual: bool) -> ext.F
 
 
 def milliseconds(seconds: float) -> int:
-    """Whole milliseconds; what is shorter than one is one, because zero would be unknown."""
-    return max(1, round(seconds * 1000))
+    """Whole milliseconds; what is shorter than one is one, because zero would be unknown.
+
+    What is longer than anything can take is the longest there is.
+    """
+    return max(1, round(min(seconds, LONGEST_SECONDS) * 1000))

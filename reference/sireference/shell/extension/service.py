@@ -11,14 +11,13 @@ from sireference.codec import NoPolicyError
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import UpdateConfiguration, quoted
 from sireference.core.tally import tally
+from sireference.seconds import LONGEST_SECONDS
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds
 from sireference.shell.extension.views import metrics_result, snapshot_result, state_dump
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
-# The SI tells times in nanoseconds in an int64, which ends in the year 2262
-_LAST_MOMENT: Final = 9_223_372_036_854
 
 Behaviour = Callable[[Any, Any], Awaitable[Any]]
 
@@ -109,7 +108,7 @@ class ExtensionService:
         if request.milliseconds < 0:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "time does not go back")
         moment = self._engine.clock.now() + request.milliseconds / 1000
-        if moment * 1000 > _LAST_MOMENT:
+        if moment > LONGEST_SECONDS:  # as nanoseconds since 1970 it cannot be told
             says = f"{quoted(str(request.milliseconds))} milliseconds lead beyond the year 2262"
             await context.abort(grpc.StatusCode.OUT_OF_RANGE, says)
         await self._engine.advance_to(moment)

@@ -1,0 +1,58 @@
+"""Numbers of seconds that nothing can take are refused wherever they could come in."""
+
+import math
+import re
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from sireference.core.model import Settings
+from sireference.seconds import LONGEST_SECONDS
+from sireference.shell.extension.facets import facets, milliseconds
+from sireference.shell.options import Limits
+from siwire import DEFAULT_REVISION
+
+TIMES = [field.name for field in fields(Settings) if field.type is float]
+DESCRIBED = (
+    "connection_loss",
+    "placeholder_default",
+    "waiting_to_completed",
+    "starting_to_running",
+    "retention",
+)
+
+of_no_time = pytest.mark.parametrize("seconds", [math.nan, math.inf, 1e308, 1e10, -1.0, -math.inf])
+
+
+def test_six_settings_are_times() -> None:
+    assert len(TIMES) == 6
+
+
+@of_no_time
+@pytest.mark.parametrize("name", TIMES)
+def test_settings_with_a_time_that_is_none_say_which(name: str, seconds: float) -> None:
+    chosen: dict[str, Any] = {name: seconds}
+
+    says = f"{name}: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
+    with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
+        Settings(**chosen)
+
+
+@of_no_time
+def test_limits_with_a_time_that_is_none_say_which(seconds: float) -> None:
+    says = f"callback_patience: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
+    with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
+        Limits(callback_patience=seconds)
+
+
+def test_the_longest_time_there_is_can_be_described() -> None:
+    chosen: dict[str, Any] = dict.fromkeys(TIMES, LONGEST_SECONDS)
+
+    timers = facets(DEFAULT_REVISION, Settings(**chosen), is_virtual=False).timers
+
+    assert [getattr(timers, name) for name in DESCRIBED] == [9_223_372_036_000] * 5
+
+
+@pytest.mark.parametrize("seconds", [1e300, math.inf])
+def test_milliseconds_fit_an_int64_whatever_they_are_of(seconds: float) -> None:
+    assert milliseconds(seconds) == 9_223_372_036_000
