@@ -195,6 +195,7 @@ def test_the_tag_says_what_is_guaranteed_to_the_namespace() -> None:
         '{"resources": {"memory": {"value": -1}}}',
         '{"resources": {"memory": {"value": 0}}}',
         '{"resources": {"memory": {"value": 1' + "0" * 5000 + "}}}",
+        '{"resources": {"memory": {"value": 9223372036854775808}}}',
         "[" * 5_000,
         '{"resources": {' + " " * 10_000 + '"memory": {"value": 12}}}',
     ],

@@ -1,5 +1,7 @@
 """Placement: rules in order, filters, parents, creation, permission."""
 
+from typing import Any
+
 import pytest
 from sireference.core.model import AcceptedApplication, RejectedApplication
 from tests.driving import RM, keys, of
@@ -135,6 +137,37 @@ def test_a_filter_says_whose_applications_a_rule_sees(condition: str, users: set
     seen = {user for user in groups if queue_of(rm, user, "root.x", user=user, groups=groups[user])}
 
     assert seen == users
+
+
+@pytest.mark.parametrize("kind", ["users", "groups"])
+def test_an_expression_that_could_be_matched_in_many_ways_is_searched_at_once(kind: str) -> None:
+    rule = f"filter: {{{kind}: ['^(a+)+$']}}"
+    rm = with_rules(f"      - {{name: fixed, value: root.q1, {rule}}}\n")
+    unlike = "a" * 60 + "!"
+
+    assert queue_of(rm, "a1", user="a" * 60, groups=("a" * 60,)) == "root.q1"
+    assert queue_of(rm, "a2", user=unlike, groups=("g", unlike)) == "root.default"
+
+
+def test_an_expression_ends_where_the_name_ends_and_knows_letters_of_any_script() -> None:
+    rm = with_rules(r"      - {name: fixed, value: root.q1, filter: {users: ['^\pL[[:digit:]]$']}}")
+
+    assert queue_of(rm, "a1", user="\N{GREEK SMALL LETTER ALPHA}1") == "root.q1"
+    assert queue_of(rm, "a2", user="a1\n") == "root.default"
+    assert queue_of(rm, "a3", user="11") == "root.default"
+
+
+@pytest.mark.parametrize("names", [{"user": "u" * 10_001}, {"groups": ("g" * 99,) * 102}])
+@pytest.mark.parametrize("kind", ["allow", "deny"])
+def test_names_that_take_too_long_to_search_are_rejected(kind: str, names: Any) -> None:
+    condition = f"{{type: {kind}, {'users' if 'user' in names else 'groups'}: ['x.*']}}"
+    rm = with_rules(f"      - {{name: fixed, value: root.q1, filter: {condition}}}\n")
+
+    (rejected,) = of(rm.submits("a1", "", **names), RejectedApplication)
+
+    assert rejected.reason == "names of 10001 characters and more are not searched by an expression"
+    forced = {"application.create.force": "true"}
+    assert queue_of(rm, "a2", tags=forced, **names) == "root.@recovery@"
 
 
 def test_who_may_not_submit_is_rejected() -> None:

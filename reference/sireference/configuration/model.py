@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from sireference.configuration.expressions import Expression
+
 DEFAULT_PARTITION = "default"
 ROOT_QUEUE = "root"
 DEFAULT_PREEMPTION_DELAY = 30.0
@@ -156,8 +158,8 @@ class PlacementFilter:
     type: FilterType = FilterType.ALLOW
     users: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
-    user_expression: str | None = None
-    group_expression: str | None = None
+    user_expression: Expression | None = None
+    group_expression: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

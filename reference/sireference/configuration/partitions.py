@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from sireference.configuration.expressions import Expression, is_expression, read_expression
 from sireference.configuration.fields import Field, Keys
 from sireference.configuration.model import (
     ROOT_QUEUE,
@@ -11,12 +12,7 @@ from sireference.configuration.model import (
     NodeSortType,
     PlacementFilter,
 )
-from sireference.configuration.names import (
-    check_expression,
-    is_expression,
-    read_group,
-    read_user,
-)
+from sireference.configuration.names import read_group, read_user
 from sireference.configuration.queues import read_limits, read_names, read_queues
 from sireference.configuration.scalars import read_choice, read_switch, read_weight
 from sireference.configuration.written import WrittenPartition, WrittenQueue, WrittenRule
@@ -102,10 +98,10 @@ def _read_filter(filter_: Field) -> PlacementFilter:
     return PlacementFilter(kind, users, groups, user_expression, group_expression)
 
 
-def _read_filtered(keys: Keys, name: str) -> tuple[frozenset[str], str | None]:
+def _read_filtered(keys: Keys, name: str) -> tuple[frozenset[str], Expression | None]:
     """Read the names of a filter; an entry that stands alone may be an expression instead."""
     entries = keys[name].entries()
     if len(entries) == 1 and is_expression(entries[0].text()):
-        return frozenset(), entries[0].read(check_expression, None)
+        return frozenset(), entries[0].read(read_expression, None)
     reading = read_user if name == "users" else read_group
     return frozenset(named.name for named in read_names(keys[name], reading)), None

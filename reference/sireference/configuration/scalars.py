@@ -17,7 +17,7 @@ _YES = frozenset({"true", "yes", "on", "y"})
 _NO = frozenset({"false", "no", "off", "n"})
 _COUNT = re.compile("0|[1-9][0-9]{0,19}")
 _WHOLE = re.compile("[-+]?[0-9]{1,19}")
-_DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def read_count(text: str) -> int:

@@ -17,6 +17,7 @@ from sireference.core.resources import Resource
 QUOTA: Final = "namespace.resourcequota"
 GUARANTEED: Final = "namespace.resourceguaranteed"
 _LONGEST: Final = 10_000  # characters; a quota has a handful of types
+_MOST: Final = 2**63 - 1  # a Quantity of the SI is an int64
 
 
 def apply(leaf: Queue, new: NewApplication) -> None:
@@ -42,6 +43,6 @@ def _amounts(text: str) -> Resource | None:
 
 def _amount(quantity: Any) -> int:
     value = quantity.get("value", 0)
-    if type(value) is not int or value < 0:
-        raise ValueError("an amount is a whole number, not below zero")
+    if type(value) is not int or not 0 <= value <= _MOST:
+        raise ValueError("an amount is a whole number, not below zero, of 64 bits")
     return value

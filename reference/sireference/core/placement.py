@@ -8,9 +8,9 @@ Source: yunikorn-core 1.5 ``scheduler/placement``. Other than there, an applicat
 queue nobody offers is rejected even where ``root.default`` exists: it asked for something else.
 """
 
-import re
 from typing import Final
 
+from sireference.configuration.expressions import Expression
 from sireference.configuration.model import (
     ChildTemplate,
     FilterType,
@@ -29,6 +29,8 @@ RECOVERY_QUEUE: Final = "@recovery@"  # no configuration can name it
 _TRUE: Final = ("1", "t", "true")
 _DOT: Final = "_dot_"  # how a dot inside one segment of a queue name is written
 _DEEPEST: Final = 64  # levels of queues that are created; a name may have megabytes
+# characters of a user or all its groups; expressions take a time that grows with them
+_LONGEST_SEARCHED: Final = 10_000
 _NAMED: Final = (PlacementRule(RuleName.PROVIDED),)
 
 
@@ -128,8 +130,15 @@ def _passes(condition: PlacementFilter, new: NewApplication) -> bool:
     return is_meant is (condition.type is FilterType.ALLOW)
 
 
-def _searched(expression: str | None, names: tuple[str, ...]) -> bool:
-    return expression is not None and any(re.search(expression, name) for name in names)
+def _searched(expression: Expression | None, names: tuple[str, ...]) -> bool:
+    if expression is None:
+        return False
+    if sum(map(len, names)) > _LONGEST_SEARCHED:
+        least = _LONGEST_SEARCHED + 1
+        raise NoQueueError(
+            f"names of {least} characters and more are not searched by an expression"
+        )
+    return any(expression.is_in(name) for name in names)
 
 
 def _leaf(partition: Partition, name: str, rule: PlacementRule, new: NewApplication) -> Queue:

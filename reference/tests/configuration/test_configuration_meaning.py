@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sireference.configuration.defaults import default_configuration
+from sireference.configuration.expressions import read_expression
 from sireference.configuration.model import (
     Acl,
     ChildTemplate,
@@ -191,7 +192,7 @@ def test_placement_rules_are_read_whole() -> None:
         PlacementRule(
             RuleName.TAG,
             create=True,
-            filter=PlacementFilter(group_expression="dev.*"),
+            filter=PlacementFilter(group_expression=read_expression("dev.*")),
             parent=tenants,
             value="namespace",
         ),

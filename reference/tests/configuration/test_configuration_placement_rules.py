@@ -166,7 +166,7 @@ FILTERS = {
         "u(",
         "u(v|w)",
         f"{RULE}.filter.users[0]",
-        '"u(" is not a regular expression: missing ), unterminated subpattern at position 1',
+        '"u(" is not a regular expression: missing ), as in "u("',
     ),
     "an expression stands alone": (
         RULES_OF + '      - {name: user, filter: {groups: [@^"g.*"]}}\n',
@@ -175,6 +175,19 @@ FILTERS = {
         f"{RULE}.filter.groups[1]",
         '"g.*" cannot be a group',
     ),
+}
+
+# What an engine in linear time cannot do, what Go's package regexp does not know, what is too large
+IMPOSSIBLE = {
+    r"(a)\1": r'invalid escape sequence, as in "\\1"',
+    "a(?=b)": 'invalid perl operator, as in "(?="',
+    "(?<!a)b": 'invalid perl operator, as in "(?<!"',
+    "a++": 'bad repetition operator, as in "++"',
+    "a{1001}": 'invalid repetition size, as in "{1001}"',
+    "((a{100}){100}){100}": 'invalid repetition size, as in "{100}"',
+    r"a+\Z": r'invalid escape sequence, as in "\\Z"',
+    "(" * 10_000: 'missing ), as in "' + "(" * 37 + '..."',
+    r"(\pL{1,30}\pN){30}": "pattern too large - compile failed",
 }
 
 RULES = ALONE | TARGETS | FILTERS
@@ -192,3 +205,20 @@ def test_breaking_the_rule_is_one_problem_in_its_place(
 
     assert caught.value.errors == (ConfigurationProblem(path, line, column, says),)
     parse_configuration(fill(text, good)[0])
+
+
+@pytest.mark.parametrize("expression", IMPOSSIBLE, ids=lambda expression: expression[:30])
+def test_an_expression_that_cannot_be_searched_in_linear_time_is_a_problem(expression: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        parse_configuration(
+            f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n"
+        )
+
+    (problem,) = refused.value.errors
+    assert problem.path == f"{RULE}.filter.users[0]"
+    assert problem.says.endswith(f" is not a regular expression: {IMPOSSIBLE[expression]}")
+
+
+@pytest.mark.parametrize("expression", [r"^\pL+$", "[[:alpha:]]+", r"a+\z", "(?i)a|b", "(?s:.*)"])
+def test_an_expression_that_go_knows_is_taken(expression: str) -> None:
+    parse_configuration(f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n")

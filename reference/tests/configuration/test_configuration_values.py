@@ -242,6 +242,12 @@ def test_weights() -> None:
         read_weight("-0.1")
 
 
+@pytest.mark.parametrize("digits", ["1", "1.", "1e", ".1", "11.1"])
+def test_a_weight_that_never_ends_is_refused_at_once(digits: str) -> None:
+    with pytest.raises(ValueError, match="is not a number"):
+        read_weight(digits * 500_000 + "!")
+
+
 def test_whole_numbers() -> None:
     assert read_whole("-5", -5, 5) == -5
     assert read_whole("+05", -5, 5) == 5
