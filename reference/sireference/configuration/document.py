@@ -16,6 +16,12 @@ from sireference.configuration.problems import ConfigurationProblem, quoted
 
 # A queue takes two levels (its list and its mapping), so this is some sixty queues deep.
 MOST_NESTED = 128
+# As many as YAML allows for a key that is not marked as one by a question mark.
+LONGEST_KEY = 1024
+# What a path shows of a key, as every problem below it has the path.
+_LONGEST_STEP = 64
+# Problems with single places, each with its path, before the rest of the text is not read any more.
+MOST_TOLD = 1000
 # Nodes that aliases may add; far more than any configuration repeats.
 MOST_REPEATED = 100_000
 
@@ -33,7 +39,6 @@ class _Open:
 
     place: Place
     is_mapping: bool
-    path: str
     anchor: str | None
     items: list[Node] = field(default_factory=list)
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -41,12 +46,15 @@ class _Open:
     key: Word | None = None
     size: int = 1
 
-    def next_path(self) -> str:
+    @property
+    def step(self) -> str:
+        """What the path of the node that is read next adds to that of this one."""
         if not self.is_mapping:
-            return f"{self.path}[{len(self.items)}]"
+            return f"[{len(self.items)}]"
         if self.key is None:
-            return self.path
-        return f"{self.path}.{self.key.text}" if self.path else self.key.text
+            return ""
+        key = self.key.text
+        return f".{key}" if len(key) <= _LONGEST_STEP else f".{key[:_LONGEST_STEP]}..."
 
 
 class _Unreadable(Exception):
@@ -113,9 +121,11 @@ class _Builder:
         if path is None:
             path = self._path()
         self.problems.append(ConfigurationProblem(path, place.line, place.column, says))
+        if len(self.problems) >= MOST_TOLD:
+            raise _Unreadable
 
     def _path(self) -> str:
-        return self._open[-1].next_path() if self._open else ""
+        return "".join(level.step for level in self._open).removeprefix(".")
 
     def _begin(self, event: yaml.SequenceStartEvent | yaml.MappingStartEvent) -> None:
         place = _place(event.start_mark)
@@ -124,7 +134,7 @@ class _Builder:
             self.refuse(place, f"nested more than {MOST_NESTED} levels deep", path="")
             raise _Unreadable
         is_mapping = isinstance(event, yaml.MappingStartEvent)
-        self._open.append(_Open(place, is_mapping, self._path(), event.anchor))
+        self._open.append(_Open(place, is_mapping, event.anchor))
 
     def _end(self) -> None:
         done = self._open.pop()
@@ -167,10 +177,13 @@ class _Builder:
             level.key = None
 
     def _key(self, node: Node) -> Word:
-        if isinstance(node, Word):
-            return node
-        self.refuse(node.place, "a key must be a word")
-        raise _Unreadable
+        if not isinstance(node, Word):
+            self.refuse(node.place, "a key must be a word")
+            raise _Unreadable
+        if len(node.text) > LONGEST_KEY:
+            self.refuse(node.place, f"a key has more than {LONGEST_KEY} characters")
+            raise _Unreadable
+        return node
 
     def _enter(self, level: _Open, key: Word, value: Node) -> None:
         if key.plain and key.text == _MERGE:
@@ -186,7 +199,7 @@ class _Builder:
         for merged in level.merged:
             for source in merged.items if isinstance(merged, Series) else (merged,):
                 if not isinstance(source, Mapping):
-                    self.problems.append(_not_a_mapping(level.path, source))
+                    self.problems.append(_not_a_mapping(self._path(), source))
                     continue
                 for entry in source.entries:
                     level.entries.setdefault(entry.key.text, entry)

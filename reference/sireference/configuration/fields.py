@@ -16,10 +16,11 @@ _LONGEST_GUESS = 64
 
 @dataclass(slots=True)
 class Report:
-    """The problems found so far, and the place of every path read so far."""
+    """The problems found so far, and place and parent of every path read so far."""
 
     problems: list[ConfigurationProblem] = field(default_factory=list)
     places: dict[str, Place] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
     _blamed: set[str] = field(default_factory=set)
 
     def refuse(self, path: str, says: str, place: Place | None = None) -> None:
@@ -36,7 +37,7 @@ class Report:
         """Remember that a problem at the path is noted."""
         while path and path not in self._blamed:
             self._blamed.add(path)
-            path = _above(path)
+            path = self._above(path)
 
     def refuse_anew(self, path: str, says: str, causes: Collection[str] = ()) -> None:
         """Note a problem unless one is noted that may well be the cause of it.
@@ -48,8 +49,13 @@ class Report:
 
     def _nearest(self, path: str) -> Place:
         while path and path not in self.places:
-            path = _above(path)
+            path = self._above(path)
         return self.places.get(path, Place(1, 1))
+
+    def _above(self, path: str) -> str:
+        """The path without its last key, which may have dots of its own if it was read."""
+        parent = self.parents.get(path)
+        return path[: max(path.rfind("."), path.rfind("["), 0)] if parent is None else parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ class Field:
         for entry in self.node.entries:
             name = entry.key.text
             path = _below(self.path, name)
-            value = _field(path, entry.value, self.report)
+            value = _field(path, entry.value, self.report, self.path)
             pairs[name] = Pair(path, entry.key.place, value)
         return pairs
 
@@ -111,7 +117,7 @@ class Field:
             self.refuse("must be a list")
             return ()
         return tuple(
-            _field(f"{self.path}[{index}]", item, self.report)
+            _field(f"{self.path}[{index}]", item, self.report, self.path)
             for index, item in enumerate(self.node.items)
         )
 
@@ -187,16 +193,13 @@ class Keys:
 
 def top_field(node: Node, report: Report) -> Field:
     """Start reading at the top of a document."""
-    return _field("", node, report)
+    return _field("", node, report, "")
 
 
-def _field(path: str, node: Node, report: Report) -> Field:
+def _field(path: str, node: Node, report: Report, parent: str) -> Field:
     report.places[path] = node.place
+    report.parents[path] = parent
     return Field(path, node, report)
-
-
-def _above(path: str) -> str:
-    return path[: max(path.rfind("."), path.rfind("["), 0)]
 
 
 def _below(path: str, name: str) -> str:

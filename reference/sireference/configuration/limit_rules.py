@@ -3,6 +3,7 @@
 Source: yunikorn-core 1.5.1 `common/configs/configvalidator.go`.
 """
 
+from collections import ChainMap
 from dataclasses import dataclass
 
 from sireference.configuration.fields import Report
@@ -26,8 +27,8 @@ class _Allowance:
     applications: int
 
 
-# By "user" or "group" and the name.
-_Allowances = dict[tuple[str, str], _Allowance]
+# By "user" or "group" and the name; a queue's own, then those of the queues above.
+_Allowances = ChainMap[tuple[str, str], _Allowance]
 
 
 def check_limits(partition: WrittenPartition, report: Report) -> None:
@@ -37,7 +38,7 @@ def check_limits(partition: WrittenPartition, report: Report) -> None:
         path = f"{partition.path}.limits"
         report.refuse(path, "differ from the limits of the root queue; write one of the two")
     limits = root.limits or partition.limits
-    _check_queue(root, limits, {}, report)
+    _check_queue(root, limits, ChainMap(), report)
 
 
 def _said(limits: tuple[WrittenLimit, ...]) -> list[tuple[object, ...]]:
@@ -62,10 +63,10 @@ def _check_queue(
     if groups and all(group.name == WILDCARD for group in groups):
         says = "* alone would limit the queue, not a group: name a group before it"
         report.refuse(groups[0].path, says)
-    here = dict(above)
+    here = above.new_child() if limits else above
     for limit in limits:
         _check_limit(limit, queue, report)
-        here |= _check_against(limit, above, report)
+        here.update(_check_against(limit, above, report))
     for child in queue.queues:
         _check_queue(child, child.limits, here, report)
 
@@ -102,19 +103,22 @@ def _check_limit(limit: WrittenLimit, queue: WrittenQueue, report: Report) -> No
         report.refuse(f"{path}.maxapplications", says)
 
 
-def _check_against(limit: WrittenLimit, above: _Allowances, report: Report) -> _Allowances:
+def _check_against(
+    limit: WrittenLimit, above: _Allowances, report: Report
+) -> dict[tuple[str, str], _Allowance]:
     """Hold a limit against those of the queues above; give what it leaves to each name."""
     names = [("user", user.name) for user in limit.users]
     names += [("group", group.name) for group in limit.groups]
     resources = limit.max_resources or {}
-    here: _Allowances = {}
+    here: dict[tuple[str, str], _Allowance] = {}
     for kind, name in names:
         same = above.get((kind, name))
         wider = same or above.get((kind, WILDCARD))
         if wider is not None:
             _check_within(limit, wider, f"{kind} {quoted(name)}", report)
-        narrowed = dict(resources)
+        narrowed = resources
         if same is not None:
+            narrowed = dict(resources)
             for resource_type, amount in same.resources.items():
                 narrowed[resource_type] = min(amount, narrowed.get(resource_type, amount))
         here[kind, name] = _Allowance(narrowed, limit.max_applications)

@@ -20,12 +20,13 @@ _DOT = "."
 
 def check_placement_rules(partition: WrittenPartition, report: Report) -> None:
     """Report everything that is wrong with the placement rules of a partition."""
+    children = _Children(partition.root)
     for rule in partition.rules:
         chain = _chain(rule)
         for link in chain:
             _check_rule(link, report)
         if all(_is_sound(link) for link in chain):
-            _check_target(rule, chain, partition.root, report)
+            _check_target(rule, chain, children, report)
 
 
 def _chain(rule: WrittenRule) -> list[WrittenRule]:
@@ -68,8 +69,24 @@ def _is_full(value: str) -> bool:
     return value.split(_DOT, maxsplit=1)[0] == ROOT_QUEUE
 
 
+class _Children:
+    """The queues below a queue by name, looked through once however many rules ask."""
+
+    def __init__(self, root: WrittenQueue) -> None:
+        self.root = root
+        self._known: dict[str, dict[str, WrittenQueue]] = {}  # by path
+
+    def of(self, queue: WrittenQueue) -> dict[str, WrittenQueue]:
+        """The queues right below, the first of each name in lower case."""
+        known = self._known.get(queue.path)
+        if known is None:
+            known = {child.name.lower(): child for child in reversed(queue.queues)}
+            self._known[queue.path] = known
+        return known
+
+
 def _check_target(
-    rule: WrittenRule, chain: list[WrittenRule], root: WrittenQueue, report: Report
+    rule: WrittenRule, chain: list[WrittenRule], children: _Children, report: Report
 ) -> None:
     """Follow the part of the queue name that is fixed; it must lead to a queue of the right kind.
 
@@ -83,16 +100,16 @@ def _check_target(
     if segments[0] == ROOT_QUEUE:
         segments = segments[1:]
     path = f"{fixed[-1].path}.value"
-    queue, full_name = root, ROOT_QUEUE
+    queue, full_name = children.root, ROOT_QUEUE
     for segment in segments:
-        below = [child for child in queue.queues if child.name.lower() == segment]
+        below = children.of(queue).get(segment)
         if not queue.is_parent:
             report.refuse(path, f"{full_name} is a leaf, so there is no queue {segment} below it")
-        elif not below and not rule.create:
+        elif below is None and not rule.create:
             report.refuse(path, f"there is no queue {full_name}.{segment}, and none is created")
-        if not below:
+        if below is None:
             return
-        queue, full_name = below[0], f"{full_name}.{segment}"
+        queue, full_name = below, f"{full_name}.{segment}"
     says = _wrong_kind(queue, is_whole=len(fixed) == len(chain))
     if says:
         report.refuse(path, f"{full_name} {says}")

@@ -6,6 +6,8 @@ SI says nothing about them, and yunikorn-core leaves the set of properties open 
 nothing, which that core passes over, is a problem here.
 """
 
+from collections import ChainMap
+from collections.abc import Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -83,8 +85,15 @@ def inherit(above: QueueProperties, written: WrittenProperties) -> QueueProperti
         priority_offset=_first(written.priority_offset, default.priority_offset),
         preemption_policy=_first(written.preemption_policy, passed_on),
         preemption_delay=_first(written.preemption_delay, above.preemption_delay),
-        others={**above.others, **written.others},
+        others=_others(above.others, written.others),
     )
+
+
+def _others(above: Mapping[str, str], written: dict[str, str]) -> Mapping[str, str]:
+    """What is written before what stands above; nothing is copied, as there may be much of it."""
+    if not written:
+        return above
+    return ChainMap(written, *above.maps) if isinstance(above, ChainMap) else ChainMap(written)
 
 
 def _first(written: T | None, otherwise: T) -> T:

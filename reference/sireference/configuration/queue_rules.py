@@ -52,7 +52,9 @@ def _check_amounts(queue: WrittenQueue, above: Amounts, report: Report) -> Count
         if kind in above and amount > above[kind]:
             says = f"{_than(kind, amount, above[kind])} that a queue above allows"
             report.refuse(f"{path}.max.{kind}", says)
-    allowed = above | {kind: min(own[kind], above.get(kind, own[kind])) for kind in own}
+    allowed = above
+    if own:
+        allowed = above | {kind: min(own[kind], above.get(kind, own[kind])) for kind in own}
     _check_guaranteed(path, guaranteed, own, report)
     if queue.template:
         template = queue.template

@@ -32,6 +32,8 @@ _QUEUE_KEYS = (
 )
 _TEMPLATE_KEYS = ("maxapplications", "properties", "resources")
 _RESOURCES_KEYS = ("guaranteed", "max")
+# Each is held against those of every queue below, and for limits of every user and group.
+_MOST_TYPES = 256
 _LIMIT_KEYS = ("limit", "users", "groups", "maxresources", "maxapplications")
 
 
@@ -111,7 +113,11 @@ def _read_amounts(amounts: Field) -> Amounts | None:
     if not amounts.is_written:
         return None
     read: Amounts = {}
-    for resource_type, pair in amounts.pairs().items():
+    pairs = amounts.pairs()
+    if len(pairs) > _MOST_TYPES:
+        amounts.refuse(f"has more than {_MOST_TYPES} resource types")
+        return None
+    for resource_type, pair in pairs.items():
         if not resource_type:
             amounts.report.refuse(pair.path, "a resource type must have a name", pair.key_place)
         elif not pair.value.is_written:
