@@ -9,6 +9,7 @@ from sireference.cli import main
 from sireference.cli.operations import operation_options
 from sireference.cli.policies import policies, policy_options
 from sireference.codec import NoPolicyError, Policies
+from sireference.configuration.problems import ConfigurationError
 
 QUEUES = "partitions: [{{name: {name}, queues: [{{name: root, submitacl: '*'}}]}}]"
 
@@ -94,3 +95,14 @@ def test_what_cannot_be_used_is_a_usage_error(
 
     assert result.exit_code == 2
     assert says in result.output
+
+
+def test_the_size_of_what_is_sent_is_bounded_and_that_of_files_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "queues.yaml"
+    file.write_text(QUEUES.format(name="one") + "#" * 100, encoding="utf-8")
+
+    said = chosen("--config", str(file), "--max-configuration-bytes", "100")
+
+    assert partitions(said, "") == ["one"]
+    with pytest.raises(ConfigurationError, match="no more than 100 are read"):
+        said.configuration("", file.read_text(encoding="utf-8"))

@@ -4,6 +4,8 @@ import asyncio
 
 import grpc
 import pytest
+from sireference.codec import Policies
+from sireference.configuration.problems import ConfigurationError
 from sireference.shell.options import Limits
 from tests.wire import Stream, Wire, served
 
@@ -39,6 +41,35 @@ def test_a_message_that_is_too_large_ends_its_stream() -> None:
             assert (await applications.hears()).accepted
 
     asyncio.run(play())
+
+
+def test_a_configuration_that_is_too_large_is_refused_with_a_sentence() -> None:
+    fits = "partitions: [{name: default, queues: [{name: root}]}] # \N{GREEK SMALL LETTER ALPHA}"
+    most = len(fits.encode())
+    says = f"the configuration has {most + 1} bytes, and no more than {most} are read"
+
+    async def play() -> None:
+        async with served(policies=Policies(configuration_bytes=most)) as wire:
+            await wire.registers(config=fits)
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await wire.registers("rm2", config=f"{fits}#")
+            outcome = await wire.calls("ApplyConfiguration", rm_id="rm", config=f"{fits}#")
+
+            assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert says in (refused.value.details() or "")
+            assert not outcome.applied
+            assert says in outcome.reason
+
+    asyncio.run(play())
+
+
+def test_a_configuration_is_as_large_as_kubernetes_can_keep() -> None:
+    sent = "#" * (1 << 20)
+    with pytest.raises(ConfigurationError, match="there is nothing in the text"):
+        Policies().configuration("", sent)
+
+    with pytest.raises(ConfigurationError, match="has 1048577 bytes, and no more than 1048576"):
+        Policies().configuration("", f"{sent}#")
 
 
 @pytest.mark.parametrize("megabytes", [5, 20])

@@ -8,6 +8,7 @@ import click
 from sireference.cli.groups import group
 from sireference.cli.operations import read_configuration
 from sireference.codec import Policies
+from sireference.codec.policies import MOST_CONFIGURATION_BYTES
 from sireference.configuration.defaults import default_configuration
 from sireference.configuration.model import Configuration
 
@@ -68,6 +69,13 @@ policy_options: Final = group(
         help="The priority that a class name stands for (2021-02). Can be repeated; a name that is"
         " not given counts as 0.",
     ),
+    click.option(
+        "--max-configuration-bytes",
+        type=click.IntRange(min=1),
+        default=MOST_CONFIGURATION_BYTES,
+        show_default=True,
+        help="A larger configuration of a resource manager is refused.",
+    ),
 )
 
 
@@ -78,4 +86,5 @@ def policies(options: dict[str, Any]) -> Policies:
         groups=dict(options["policy_groups"]),
         default=default_configuration() if file is None else read_configuration(file),
         priority_classes=dict(options["priority_classes"]),
+        configuration_bytes=options["max_configuration_bytes"],
     )

@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from sireference.configuration.defaults import default_configuration
 from sireference.configuration.model import Configuration
 from sireference.configuration.parsing import parse_configuration
+from sireference.configuration.problems import ConfigurationError, ConfigurationProblem
 from sireference.core.model import quoted
+
+# YuniKorn's configuration is kept in a ConfigMap of Kubernetes, which holds 1 MiB
+MOST_CONFIGURATION_BYTES: Final = 1 << 20
 
 
 class NoPolicyError(Exception):
@@ -18,12 +23,13 @@ class Policies:
     """Static policy: queue configurations, and numbers for the names of priorities.
 
     ``groups`` are configurations by policy group. ``default`` is for RMs that name no group, and
-    for all while no groups are configured.
+    for all while no groups are configured. ``configuration_bytes`` bounds what an RM may send.
     """
 
     groups: Mapping[str, Configuration] = field(default_factory=dict)
     default: Configuration = field(default_factory=default_configuration)
     priority_classes: Mapping[str, int] = field(default_factory=dict)
+    configuration_bytes: int = MOST_CONFIGURATION_BYTES
 
     def configuration(self, policy_group: str, sent: str = "") -> Configuration:
         """What is in force for an RM of ``policy_group`` (SI-REG-012).
@@ -33,6 +39,7 @@ class Policies:
         the RM is not silently replaced by another one.
         """
         if sent.strip():
+            self._check_size(sent)
             return parse_configuration(sent)
         if not policy_group or not self.groups:
             return self.default
@@ -40,6 +47,12 @@ class Policies:
         if found is None:
             raise NoPolicyError(f"policy group {quoted(policy_group)} is not configured")
         return found
+
+    def _check_size(self, sent: str) -> None:
+        size, most = len(sent.encode(errors="replace")), self.configuration_bytes
+        if size > most:
+            says = f"the configuration has {size} bytes, and no more than {most} are read"
+            raise ConfigurationError((ConfigurationProblem("", 1, 1, says),))
 
     def priority(self, class_name: str) -> int:
         """The priority a class name stands for; 0, the default, for an unknown one (SI-ASK-013)."""

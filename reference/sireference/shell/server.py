@@ -25,6 +25,7 @@ from sireference.shell.options import DEFAULT_LIMITS, Limits
 from sireference.shell.places import Places
 from sireference.shell.service import SchedulerService
 from sireference.shell.streams import Ending, StreamTable
+from sireference.shell.turns import Turns
 
 UNIX: Final = "unix:"
 _GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
@@ -72,8 +73,10 @@ class Server:
         self._streams = StreamTable()
         self.engine = Engine(codec, settings, clock or SystemClock(), self._streams, limits)
         places = Places(limits.streams)
-        service = SchedulerService(codec, self.engine, self._streams, places)
-        extension = ExtensionService(self.engine, CallbackService(self.engine, places, limits))
+        turns = Turns()
+        service = SchedulerService(codec, self.engine, self._streams, places, turns)
+        callbacks = CallbackService(self.engine, places, limits)
+        extension = ExtensionService(self.engine, callbacks, turns)
         self._server = grpc.aio.server(
             options=(
                 ("grpc.so_reuseport", 0),

@@ -17,6 +17,7 @@ from sireference.shell.logs import LOGGER, fields
 from sireference.shell.places import Places
 from sireference.shell.redaction import loggable
 from sireference.shell.streams import Ending, OpenStream, StreamTable
+from sireference.shell.turns import Turns
 
 # A status travels in HTTP/2 trailers, which are limited to 8 kB by default
 _LONGEST_SENTENCE = 4000
@@ -30,11 +31,14 @@ Behaviour = Callable[[Any, Any], Awaitable[Any]]
 class SchedulerService:
     """What each call does."""
 
-    def __init__(self, codec: Codec, engine: Engine, streams: StreamTable, places: Places) -> None:
+    def __init__(
+        self, codec: Codec, engine: Engine, streams: StreamTable, places: Places, turns: Turns
+    ) -> None:
         self._codec = codec
         self._engine = engine
         self._streams = streams
         self._places = places
+        self._turns = turns
 
     def behaviours(self) -> dict[str, Behaviour]:
         """The methods by name."""
@@ -47,7 +51,9 @@ class SchedulerService:
         """Register, or say what is wrong with the request."""
         self._note("RegisterResourceManager", request)
         try:
-            event = self._codec.register(request)
+            async with self._turns.of(request.rmID):
+                event = await asyncio.to_thread(self._codec.register, request)
+                refused = await self._engine.handle(event)
         except ConfigurationError as why:
             await context.abort(
                 grpc.StatusCode.INVALID_ARGUMENT, why.listing(20)[:_LONGEST_SENTENCE]
@@ -56,7 +62,6 @@ class SchedulerService:
         except NoPolicyError as why:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(why))
             raise
-        refused = await self._engine.handle(event)
         if refused is not None:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, refused.reason)
         response: Message = self._codec.revision.si.RegisterResourceManagerResponse()

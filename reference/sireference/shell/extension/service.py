@@ -1,5 +1,6 @@
 """The service ``siconform.ext.v1.SchedulerExtension``, beside the scheduler's on one address."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds
 from sireference.shell.extension.views import metrics_result, snapshot_result, state_dump
+from sireference.shell.turns import Turns
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
 
@@ -25,9 +27,10 @@ Behaviour = Callable[[Any, Any], Awaitable[Any]]
 class ExtensionService:
     """What each call does. A call that is not offered is answered UNIMPLEMENTED by gRPC."""
 
-    def __init__(self, engine: Engine, callbacks: CallbackService) -> None:
+    def __init__(self, engine: Engine, callbacks: CallbackService, turns: Turns) -> None:
         self._engine = engine
         self._callbacks = callbacks
+        self._turns = turns
 
     def behaviours(self) -> dict[str, Behaviour]:
         """The methods by name."""
@@ -87,18 +90,17 @@ class ExtensionService:
         self, request: ext.ConfigurationChange, context: Any
     ) -> ext.ConfigurationOutcome:
         """Replace the configuration of one RM, or say what is against it."""
-        await self._known(request.rm_id, context)
+        read = self._engine.codec.policies.configuration
+        group, extra = request.policy_group, dict(request.extra)
         try:
-            configuration = self._engine.codec.policies.configuration(
-                request.policy_group, request.config
-            )
+            async with self._turns.of(request.rm_id):
+                await self._known(request.rm_id, context)
+                configuration = await asyncio.to_thread(read, group, request.config)
+                refused = await self._engine.handle(
+                    UpdateConfiguration(request.rm_id, configuration, group, extra)
+                )
         except (ConfigurationError, NoPolicyError) as why:
             return ext.ConfigurationOutcome(reason=str(why))
-        refused = await self._engine.handle(
-            UpdateConfiguration(
-                request.rm_id, configuration, request.policy_group, dict(request.extra)
-            )
-        )
         if refused is not None:
             return ext.ConfigurationOutcome(reason=refused.reason)
         return ext.ConfigurationOutcome(applied=True)
