@@ -51,10 +51,12 @@ def test_trouble_is_told_in_full(form: logging.Formatter) -> None:
 
 @pytest.fixture
 def as_before() -> Iterator[None]:
-    before = (LOGGER.handlers, LOGGER.level, LOGGER.propagate)
+    loggers = [LOGGER, *map(logging.getLogger, ("asyncio", "grpc"))]
+    before = [(one.handlers, one.level, one.propagate) for one in loggers]
     yield
-    LOGGER.handlers, level, LOGGER.propagate = before
-    LOGGER.setLevel(level)
+    for one, (handlers, level, propagates) in zip(loggers, before, strict=True):
+        one.handlers, one.propagate = handlers, propagates
+        one.setLevel(level)
 
 
 @pytest.mark.usefixtures("as_before")
@@ -67,3 +69,14 @@ def test_only_the_chosen_level_is_written(capsys: pytest.CaptureFixture[str]) ->
 
     assert told.out == ""
     assert [json.loads(line)["says"] for line in told.err.splitlines()] == ["but this"]
+
+
+@pytest.mark.usefixtures("as_before")
+@pytest.mark.parametrize("name", ["asyncio", "grpc._cython.cygrpc"])
+def test_libraries_speak_in_the_same_form(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up("warning", "json")
+    logging.getLogger(name).error("oh")
+
+    (line,) = capsys.readouterr().err.splitlines()
+
+    assert json.loads(line)["says"] == "oh"

@@ -1,6 +1,7 @@
 """The optional HTTP port: metrics for Prometheus and the state as JSON."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import fields
@@ -17,6 +18,7 @@ from sireference.shell.counters import Counters
 from sireference.shell.engine import Engine
 from sireference.shell.logs import LOGGER
 from sireference.shell.metrics import registry
+from sireference.shell.unexpected import SAYS, report
 
 _PATIENCE: Final = 10.0  # seconds for the event loop to answer
 _WHAT_THERE_IS: Final = b"/metrics  metrics for Prometheus\n/state    the state as JSON\n"
@@ -48,6 +50,14 @@ class HttpPage:
         self._server.server_close()
 
     def _answer(self, environment: dict[str, Any], start: Start) -> Iterable[bytes]:
+        try:
+            return self._page(environment, start)
+        except Exception as error:  # noqa: BLE001  # it is reported
+            report(error, method=f"GET {environment['PATH_INFO']}")
+            start("500 Internal Server Error", [("Content-Type", _TEXT)])
+            return [f"{SAYS}\n".encode()]
+
+    def _page(self, environment: dict[str, Any], start: Start) -> Iterable[bytes]:
         path = environment["PATH_INFO"]
         if path == "/metrics":
             answer: Iterable[bytes] = self._metrics(environment, start)
@@ -101,6 +111,12 @@ class _ThreadPerRequest(ThreadingMixIn, WSGIServer):
     """One slow reader does not keep others waiting."""
 
     daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  # the library's
+        """Log what a connection ended with; that a client went away is no error."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, ConnectionError):
+            report(error, method="HTTP")
 
 
 class _Quiet(WSGIRequestHandler):

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 LOGGER: Final = logging.getLogger("sireference")
+# What they have to say comes in the same form, from warnings on
+_LIBRARIES: Final = tuple(map(logging.getLogger, ("asyncio", "grpc")))
 _FIELDS: Final = "fields"
 
 
@@ -19,9 +21,10 @@ def set_up(level: str, form: str) -> None:
     """Write records from ``level`` on (``debug`` to ``error``) as ``text`` or ``json``."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
-    LOGGER.handlers = [handler]
-    LOGGER.propagate = False
     LOGGER.setLevel(level.upper())
+    for logger in (LOGGER, *_LIBRARIES):
+        logger.handlers = [handler]
+        logger.propagate = False
 
 
 class TextLines(logging.Formatter):

@@ -7,6 +7,7 @@ from typing import Final
 import grpc
 
 from sireference.seconds import check_times
+from sireference.shell.permissions import Permissions
 
 _MIB: Final = 1 << 20
 
@@ -26,6 +27,17 @@ class Limits:
 
 
 DEFAULT_LIMITS: Final = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may do what, and who is shown what."""
+
+    permissions: Permissions | None = None  # None: every client may speak for every RM
+    shows_extra_config: bool = False  # all of it, to everybody who asks and in logs
+
+
+DEFAULT_ACCESS: Final = Access()
 
 
 @dataclass(frozen=True, slots=True)

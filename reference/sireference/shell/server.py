@@ -1,5 +1,6 @@
 """The gRPC server: the scheduler, its extension, health and reflection on one address."""
 
+import asyncio
 import contextlib
 import socket
 from typing import Any, Final
@@ -21,11 +22,13 @@ from sireference.core.model import Settings
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.service import SERVICE, ExtensionService
-from sireference.shell.options import DEFAULT_LIMITS, Limits
+from sireference.shell.interceptor import CallInterceptor
+from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Limits
 from sireference.shell.places import Places
 from sireference.shell.service import SchedulerService
 from sireference.shell.streams import Ending, StreamTable
 from sireference.shell.turns import Turns
+from sireference.shell.unexpected import in_event_loop
 
 UNIX: Final = "unix:"
 _GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
@@ -68,6 +71,7 @@ class Server:
         settings: Settings,
         clock: Clock | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        access: Access = DEFAULT_ACCESS,
     ) -> None:
         revision = codec.revision
         self._streams = StreamTable()
@@ -77,11 +81,13 @@ class Server:
         service = SchedulerService(codec, self.engine, self._streams, places, turns)
         callbacks = CallbackService(self.engine, places, limits)
         extension = ExtensionService(self.engine, callbacks, turns)
+        self._names = (*rpc.full_names(revision), SERVICE.full_name)
         self._server = grpc.aio.server(
+            interceptors=(CallInterceptor(frozenset(self._names), access.permissions),),
             options=(
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.message_bytes),
-            )
+            ),
         )
         self._server.add_generic_rpc_handlers(
             (
@@ -91,7 +97,6 @@ class Server:
         )
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        self._names = (*rpc.full_names(revision), SERVICE.full_name)
         served = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(
             served, self._server, pool=_Pools(revision.si.POOL, ext.DESCRIPTOR.pool)
@@ -104,6 +109,7 @@ class Server:
         ``listen`` is ``host:port`` (port 0 takes a free one) or ``unix:path``. Raises RuntimeError
         where that is not possible, as on a path where another server listens.
         """
+        asyncio.get_running_loop().set_exception_handler(in_event_loop)
         if listen.startswith(UNIX) and _answers(listen.removeprefix(UNIX).removeprefix("//")):
             raise RuntimeError("another server listens there")
         if credentials is None:

@@ -18,6 +18,7 @@ from sireference.shell.places import Places
 from sireference.shell.redaction import loggable
 from sireference.shell.streams import Ending, OpenStream, StreamTable
 from sireference.shell.turns import Turns
+from sireference.shell.unexpected import report_leftovers
 
 # A status travels in HTTP/2 trailers, which are limited to 8 kB by default
 _LONGEST_SENTENCE = 4000
@@ -96,6 +97,7 @@ class SchedulerService:
         finally:
             reader.cancel()
             writer.cancel()
+            report_leftovers(reader, writer, method=stream.method, rm=stream.rm_id)
         self._streams.unbind(stream)
         return await stream.ending
 

@@ -13,6 +13,7 @@ from sireference.shell.extension.callback_stream import CallbackStream
 from sireference.shell.options import Limits
 from sireference.shell.places import Places
 from sireference.shell.streams import Ending
+from sireference.shell.unexpected import report_leftovers
 
 
 class CallbackService:
@@ -73,6 +74,7 @@ async def _converse(
     finally:
         reader.cancel()
         writer.cancel()
+        report_leftovers(reader, writer, method="Callbacks", rm=stream.owner)
 
 
 async def _read(stream: CallbackStream, requests: AsyncIterator[ext.FromRm]) -> None:

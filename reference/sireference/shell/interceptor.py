@@ -1,0 +1,163 @@
+"""What every call passes: who may make it, and what the client is told where it cannot be served.
+
+Of a call that ends with an error nobody expected the log has everything, and the client only that
+there was one. Bytes that are no message are the client's error.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from sireference.shell import unexpected
+from sireference.shell.logs import LOGGER, fields
+from sireference.shell.permissions import Permissions
+from sireference.shell.unexpected import Refusal
+
+Behaviour = Callable[[Any, Any], Awaitable[Any]]
+
+_STREAMS: Final = "stream_stream"
+_ONE_ANSWER: Final = "unary_unary"
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """For the calls of ``services``; others, such as health checking, pass as they are."""
+
+    def __init__(self, services: frozenset[str], permissions: Permissions | None) -> None:
+        self._services = services
+        self._permissions = permissions
+
+    async def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
+        """The handler of the call, with all of that around it."""
+        handler = await continuation(handler_call_details)
+        service, _, method = handler_call_details.method.lstrip("/").rpartition("/")
+        if handler is None or service not in self._services:
+            return handler
+        kind = _STREAMS if handler.request_streaming else _ONE_ANSWER
+        behaviour = getattr(handler, kind)
+        if behaviour is None:
+            return handler
+        around = self._around_stream if kind == _STREAMS else self._around_request
+        make = getattr(grpc, f"{kind}_rpc_method_handler")
+        return make(
+            around(method, behaviour),
+            request_deserializer=_tolerant(handler.request_deserializer),
+            response_serializer=handler.response_serializer,
+        )
+
+    def _around_stream(self, method: str, behaviour: Behaviour) -> Behaviour:
+        async def call(requests: AsyncIterator[Any], context: Any) -> Any:
+            checked = _Checked(_Caller(method, context, self._permissions), requests)
+            return await _served(behaviour, checked, checked.caller)
+
+        return call
+
+    def _around_request(self, method: str, behaviour: Behaviour) -> Behaviour:
+        async def call(request: Any, context: Any) -> Any:
+            caller = _Caller(method, context, self._permissions)
+
+            async def checked(request: Any, context: Any) -> Any:
+                caller.check(request)
+                return await behaviour(request, context)
+
+            return await _served(checked, request, caller)
+
+        return call
+
+
+class _Caller:
+    """One call: by whom, and for which RM."""
+
+    def __init__(self, method: str, context: Any, permissions: Permissions | None) -> None:
+        self.method = method
+        self.context = context
+        self.rm_id: str | None = None
+        self._permissions = permissions
+
+    def about(self) -> dict[str, Any]:
+        """What the log says of the call."""
+        return {"method": self.method, "rm": self.rm_id}
+
+    def check(self, request: Any) -> None:
+        """Raises Refusal for a message that cannot be read, or is not this client's to send."""
+        if isinstance(request, _Unreadable):
+            raise Refusal(
+                grpc.StatusCode.INVALID_ARGUMENT, f"a message of {self.method}: {request}"
+            )
+        named = _rm_of(request)
+        if not named or named == self.rm_id:
+            return
+        self.rm_id = named
+        if self._permissions is not None:
+            refusal = self._permissions.refusal(self.context.auth_context(), named)
+            if refusal:
+                LOGGER.warning("refused: %s", refusal, extra=fields(**self.about()))
+                raise Refusal(grpc.StatusCode.PERMISSION_DENIED, refusal)
+
+
+class _Checked:
+    """The requests of a stream, each after it was checked."""
+
+    def __init__(self, caller: _Caller, requests: AsyncIterator[Any]) -> None:
+        self.caller = caller
+        self._requests = aiter(requests)
+
+    def __aiter__(self) -> "_Checked":
+        return self
+
+    async def __anext__(self) -> Any:
+        request = await anext(self._requests)
+        self.caller.check(request)
+        return request
+
+
+async def _served(behaviour: Behaviour, requests: Any, caller: _Caller) -> Any:
+    try:
+        return await behaviour(requests, caller.context)
+    except Refusal as refusal:
+        await _end(caller, refusal.code, refusal.says)
+    except Exception as error:
+        if unexpected.is_of_transport(error):
+            raise
+        unexpected.report(error, **caller.about())
+        await _end(caller, grpc.StatusCode.INTERNAL, unexpected.SAYS)
+
+
+async def _end(caller: _Caller, code: grpc.StatusCode, says: str) -> None:
+    """End the call so, if it is not over already."""
+    with suppress(grpc.aio.UsageError, grpc.aio.InternalError):
+        await caller.context.abort(code, says)
+
+
+def _rm_of(request: Any) -> str | None:
+    """The RM that a message names: of the SI, of the extension, or in an offer of callbacks."""
+    if hasattr(request, "offer"):
+        request = request.offer
+    name: str | None = getattr(request, "rmID", None) or getattr(request, "rm_id", None)
+    return name
+
+
+class _Unreadable:
+    """In place of a message that the bytes are not."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __str__(self) -> str:
+        return f"these bytes are no message of this call: {self._error}"
+
+
+def _tolerant(read: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """As ``read``, but what cannot be read is an _Unreadable: gRPC would log it as an error."""
+    if read is None:
+        return None
+
+    def tolerant(raw: bytes) -> Any:
+        try:
+            return read(raw)
+        except DecodeError as error:
+            return _Unreadable(error)
+
+    return tolerant

@@ -1,0 +1,326 @@
+"""An error nobody expected: logged once with its traceback; the client learns that, not what."""
+
+import asyncio
+import gc
+import json
+import logging
+import socket
+import struct
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import grpc
+import pytest
+from sireference.core.model import Settings
+from sireference.core.scheduler import Scheduler
+from sireference.shell.http_page import HttpPage
+from sireference.shell.outbox import Outbox
+from siwire import DEFAULT_REVISION, rpc
+from siwire.ext import extension_pb2 as ext
+from tests.wire import PATIENCE, Stream, Wire, served
+
+INTERNAL = grpc.StatusCode.INTERNAL
+INSIDE = "a detail of the inside"
+Told = Callable[[], list[logging.LogRecord]]
+
+
+def fails(*_: Any, **__: Any) -> Any:
+    raise RuntimeError(INSIDE)
+
+
+def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
+    """An error, then as ``original``."""
+    outcomes = iter([fails])
+
+    def call(*arguments: Any) -> Any:
+        return next(outcomes, original)(*arguments)
+
+    return call
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Everything that anybody logged as a warning or worse."""
+    for name in ("sireference", "grpc", "asyncio"):
+        monkeypatch.setattr(logging.getLogger(name), "propagate", True)
+    return lambda: [one for one in caplog.records if one.levelno >= logging.WARNING]
+
+
+def play(scenario: Callable[[Wire], Awaitable[None]]) -> None:
+    """Run it against a server of its own; tasks nobody asked about are collected, too."""
+
+    async def with_server() -> None:
+        async with served(settings=Settings(completing_timeout=0.0)) as wire:
+            await scenario(wire)
+        gc.collect()
+        await asyncio.sleep(0)
+
+    asyncio.run(with_server())
+
+
+def only(told: Told) -> logging.LogRecord:
+    (record,) = told()
+    assert (record.name, record.levelname) == ("sireference", "ERROR")
+    assert record.exc_info is not None
+    assert INSIDE in str(record.exc_info[1])
+    return record
+
+
+def about(record: logging.LogRecord) -> dict[str, Any]:
+    said: dict[str, Any] = vars(record)["fields"]
+    return said
+
+
+async def becomes(told: Told, count: int) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while len(told()) < count:  # noqa: ASYNC110  # logging tells nobody
+            await asyncio.sleep(0.005)
+
+
+def get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  # our own server
+        page: bytes = answer.read()
+        return page
+
+
+def test_a_registration_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    monkeypatch.setattr(Scheduler, "handle", fails)
+
+    async def scenario(wire: Wire) -> None:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await wire.registers("mine")
+        assert caught.value.code() is INTERNAL
+        assert INSIDE not in (caught.value.details() or "")
+        assert "went wrong" in (caught.value.details() or "")
+
+    play(scenario)
+
+    assert about(only(told)) == {"method": "RegisterResourceManager", "rm": "mine"}
+
+
+def test_a_request_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        nodes = await wire.opens("UpdateNode", "mine")
+        monkeypatch.setattr(Scheduler, "handle", fails)
+        await nodes.says(nodes=[wire.node(memory=1)])
+        code, says = await nodes.ends()
+        assert code is INTERNAL
+        assert INSIDE not in says
+
+    play(scenario)
+
+    assert about(only(told)) == {"method": "UpdateNode", "rm": "mine"}
+
+
+def test_a_stream_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        nodes = await wire.opens("UpdateNode", "mine")
+        monkeypatch.setattr(Outbox, "first", fails)
+        await nodes.says(nodes=[wire.node(memory=1)])
+        code, says = await nodes.ends()
+        assert code is INTERNAL
+        assert INSIDE not in says
+
+    play(scenario)
+
+    assert about(only(told)) == {"method": "UpdateNode", "rm": "mine"}
+
+
+def test_callbacks_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        callbacks = await wire.offers(ext.EVENT_BATCH, rm_id="mine")
+        monkeypatch.setattr(Outbox, "first", fails)
+        nodes = await wire.opens("UpdateNode", "mine", greets=False)
+        del nodes
+        wire.server.engine.callbacks._streams["mine"].put([b""])
+        code, says = await callbacks.ends()
+        assert code is INTERNAL
+        assert INSIDE not in says
+
+    play(scenario)
+
+    assert about(only(told)) == {"method": "Callbacks", "rm": "mine"}
+
+
+def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        applications = await wire.opens("UpdateApplication", "mine")
+        allocations = await wire.opens("UpdateAllocation", "mine")
+        await applications.says(new=[wire.application()])
+        await applications.hears()
+        once = fails_once(Scheduler.handle_timeout)
+        monkeypatch.setattr(Scheduler, "handle_timeout", once)
+        await allocations.says(asks=[wire.ask("k1", memory=1)])
+        withdrawn = wire.si.AllocationAskRelease(applicationID="a1", allocationKey="k1")
+        together = wire.si.AllocationReleasesRequest(allocationAsksToRelease=[withdrawn])
+        await allocations.says(releases=together)
+        await becomes(told, 1)
+        await allocations.says(asks=[wire.ask("k2", "nobody", memory=1)])
+        while not (await allocations.hears()).rejected:
+            pass
+
+    play(scenario)
+
+    assert "deadline" in only(told).getMessage()
+
+
+def test_a_loss_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        nodes = await wire.opens("UpdateNode", "mine")
+        await nodes.says(nodes=[wire.node(memory=1)])
+        await nodes.hears()
+        monkeypatch.setattr(Scheduler, "handle", fails)
+        nodes.call.cancel()
+        await becomes(told, 1)
+
+    play(scenario)
+
+    assert about(only(told)) == {"method": "UpdateNode", "rm": "mine"}
+
+
+def test_a_call_of_the_extension_that_fails_inside(
+    monkeypatch: pytest.MonkeyPatch, told: Told
+) -> None:
+    monkeypatch.setattr(Scheduler, "snapshot", fails)
+
+    async def scenario(wire: Wire) -> None:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await wire.calls("Snapshot", rm_id="mine")
+        assert caught.value.code() is INTERNAL
+
+    play(scenario)
+
+    assert about(only(told)) == {"method": "Snapshot", "rm": "mine"}
+
+
+def test_a_client_that_goes_away_is_no_error(told: Told) -> None:
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        async with grpc.aio.insecure_channel(wire.server.address) as second:
+            doomed = Wire(second, wire.revision, wire.server)
+            nodes = await doomed.opens("UpdateNode", "mine")
+            for number in range(2000):
+                await nodes.says(nodes=[wire.node(f"n{number}" + "x" * 2000, memory=1)])
+            await nodes.hears()
+        await wire.has_streams(0, "mine")
+
+    play(scenario)
+
+    assert told() == []
+
+
+@pytest.mark.parametrize("raw", [b"\x0a\xff", b"\x1a\x02\xff\xfe\x12\x02\xff\xfe\x32\x02\xff\xfe"])
+def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, told: Told) -> None:
+    async def scenario(wire: Wire) -> None:
+        methods = rpc.methods(wire.revision)
+        register = rpc.callable_for(
+            wire.channel, methods["RegisterResourceManager"], serializer=lambda said: said
+        )
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await register(raw, timeout=PATIENCE)
+        assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "RegisterResourceManagerRequest" in (caught.value.details() or "")
+        update = rpc.callable_for(
+            wire.channel, methods["UpdateNode"], serializer=lambda said: said
+        )()
+        await update.write(raw)
+        code, _ = await Stream(update, None, "").ends()
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+
+    play(scenario)
+
+    assert told() == []
+
+
+def test_a_page_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    monkeypatch.setattr(Scheduler, "snapshot", fails)
+
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        page = HttpPage(wire.server.engine, "127.0.0.1:0")
+        try:
+            with pytest.raises(urllib.error.HTTPError, match="500") as caught:
+                await asyncio.to_thread(get, f"http://{page.address}/state")
+            assert INSIDE not in caught.value.read().decode()
+        finally:
+            await asyncio.to_thread(page.stop)
+
+    play(scenario)
+
+    assert about(only(told)) == {"method": "GET /state"}
+
+
+def test_a_reader_of_pages_that_goes_away_is_no_error(
+    told: Told, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def scenario(wire: Wire) -> None:
+        page = HttpPage(wire.server.engine, "127.0.0.1:0")
+        host, _, port = page.address.rpartition(":")
+        try:
+            with socket.create_connection((host, int(port))) as connection:
+                cut_off = struct.pack("ii", 1, 0)  # closed by a reset, not in order
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, cut_off)
+                connection.sendall(b"GET /metrics HTTP/1.1\r\n")
+            await asyncio.to_thread(get, f"http://{page.address}/")
+        finally:
+            await asyncio.to_thread(page.stop)
+
+    play(scenario)
+
+    assert told() == []
+    assert capfd.readouterr().err == ""
+
+
+SERVES_AND_FAILS = f"""
+from sireference.cli import main
+from sireference.core.scheduler import Scheduler
+
+def fails(*_):
+    raise RuntimeError({INSIDE!r})
+
+Scheduler.handle = fails
+main(["serve", "--listen", "127.0.0.1:0", "--log-format", "FORMAT"])
+"""
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_nothing_but_our_own_lines_is_written(form: str) -> None:
+    process = subprocess.Popen(  # noqa: S603  # our own command
+        [sys.executable, "-c", SERVES_AND_FAILS.replace("FORMAT", form)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        method = rpc.methods(DEFAULT_REVISION)["RegisterResourceManager"]
+        with grpc.insecure_channel(address) as channel:
+            register = rpc.callable_for(channel, method)
+            with pytest.raises(grpc.RpcError):
+                register(method.request(rmID="mine"), timeout=PATIENCE)
+        process.terminate()
+        _, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert errors.count(f"RuntimeError: {INSIDE}") == 1
+    assert errors.count("Traceback") == 1
+    if form == "json":
+        (line,) = errors.splitlines()
+        record = json.loads(line)
+        assert (record["level"], record["method"]) == ("error", "RegisterResourceManager")
+        assert record["rm"] == "mine"
+    else:
+        assert " ERROR " in errors.splitlines()[0]
+        assert errors.splitlines()[0].endswith('method="RegisterResourceManager" rm="mine"')
