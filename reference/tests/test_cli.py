@@ -52,7 +52,7 @@ def test_it_says_where_it_listens_and_ends_cleanly(number: signal.Signals) -> No
 def test_an_unknown_revision_is_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", "2023-13"])
 
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     assert '"2023-13" is no revision of the SI.' in result.output
 
 
@@ -60,7 +60,7 @@ def test_an_unknown_revision_is_a_usage_error() -> None:
 def test_an_address_that_is_none_is_a_usage_error(listen: str) -> None:
     result = CliRunner().invoke(main, ["serve", "--listen", listen])
 
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     assert "HOST:PORT" in result.output
 
 
@@ -70,7 +70,7 @@ def test_an_address_in_use_is_one_sentence() -> None:
         address = process.stdout.readline().split()[-1]
         result = CliRunner().invoke(main, ["serve", "--listen", address])
 
-    assert result.exit_code == 1
+    assert result.exit_code == 4
     assert f"cannot listen on {address}" in result.output
     assert "Traceback" not in result.output
 
@@ -80,7 +80,7 @@ def test_an_address_in_use_is_one_sentence() -> None:
 def test_what_nothing_can_take_is_a_usage_error_in_one_sentence(option: str, seconds: str) -> None:
     result = CliRunner().invoke(main, ["serve", option, seconds, "--listen", "nowhere"])
 
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     says = f"{float(seconds)!r} is not from 0 to 9223372036 seconds (292 years)"
     assert f"Invalid value for '{option}': {says}" in result.output
 
@@ -88,7 +88,7 @@ def test_what_nothing_can_take_is_a_usage_error_in_one_sentence(option: str, sec
 def test_seconds_that_are_no_number_are_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["serve", "--completing-timeout", "soon"])
 
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     assert "Invalid value for '--completing-timeout': 'soon' is no number" in result.output
 
 
@@ -122,7 +122,7 @@ def test_a_unix_socket_with_a_live_server_is_not_taken_from_it(tmp_path: Path) -
         with grpc.insecure_channel(path) as channel:
             rpc.callable_for(channel, method)(method.request(rmID="rm"), timeout=PATIENCE)
 
-    assert second.returncode == 1
+    assert second.returncode == 4
     assert f"cannot listen on {path}" in errors
     assert len(errors.splitlines()) == 1
 

@@ -93,7 +93,7 @@ def test_what_cannot_be_used_is_a_usage_error(
 
     result = CliRunner().invoke(main, ["serve", *(one.format(**places) for one in arguments)])
 
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     assert says in result.output
 
 

@@ -1,5 +1,9 @@
 """The command ``sireference``: serve the reference scheduler."""
 
+import sireference.cli.silence  # noqa: F401  # before gRPC is imported
+
+# isort: split
+
 import asyncio
 import signal
 import sys
@@ -12,6 +16,7 @@ import grpc
 from siwire import DEFAULT_REVISION, Revision
 
 from sireference import __version__
+from sireference.cli.ending import OneSentence
 from sireference.cli.operations import credentials, limits, operation_options
 from sireference.cli.parameters import Address, RevisionName
 from sireference.cli.policies import policies, policy_options
@@ -20,11 +25,12 @@ from sireference.clock import SystemClock, VirtualClock
 from sireference.codec import codec_for
 from sireference.core.model import Settings
 from sireference.shell import collector, logs
+from sireference.shell.addresses import CannotListenError
 from sireference.shell.http_page import HttpPage
 from sireference.shell.server import Server
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=OneSentence, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="sireference")
 def main() -> None:
     """A readable reference scheduler for the Scheduler Interface."""
@@ -83,13 +89,9 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     try:
         page = None if http is None else HttpPage(server.engine, http)
-    except OSError as why:
-        raise click.ClickException(f"cannot listen on {http}: {why}") from None
-    try:
         await server.start(listen, secure)
-    except RuntimeError as why:
-        with_what = " with this certificate and key" if secure else ""
-        raise click.ClickException(f"cannot listen on {listen}{with_what}: {why}") from None
+    except CannotListenError as why:
+        raise click.ClickException(str(why)) from None
     _say(f"listening on {server.address}")
     if page is not None:
         _say(f"metrics and state on http://{page.address}")

@@ -12,6 +12,7 @@ from sireference.configuration.model import Configuration
 from sireference.configuration.parsing import parse_configuration
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import Settings
+from sireference.shell.certificates import UnfitFileError
 from sireference.shell.options import DEFAULT_LIMITS, Limits, Tls
 
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -105,7 +106,7 @@ def limits(options: dict[str, Any]) -> Limits:
 
 
 def credentials(options: dict[str, Any]) -> grpc.ServerCredentials | None:
-    """What TLS needs, None without TLS. Raises UsageError where something is missing."""
+    """What TLS needs, None without TLS. Raises UsageError where something is missing or wrong."""
     certificate, key = options["tls_cert"], options["tls_key"]
     if (certificate is None) != (key is None):
         raise click.UsageError("--tls-cert and --tls-key go together")
@@ -113,4 +114,7 @@ def credentials(options: dict[str, Any]) -> grpc.ServerCredentials | None:
         if options["tls_client_ca"] is not None:
             raise click.UsageError("--tls-client-ca needs --tls-cert and --tls-key")
         return None
-    return Tls(certificate, key, options["tls_client_ca"]).credentials()
+    try:
+        return Tls(certificate, key, options["tls_client_ca"]).credentials()
+    except UnfitFileError as why:
+        raise click.UsageError(str(why)) from None

@@ -6,7 +6,7 @@ import click
 from siwire import Revision, find_revision
 
 from sireference.seconds import checked_seconds
-from sireference.shell.server import UNIX
+from sireference.shell.addresses import UNIX
 
 _LAST_PORT: Final = 65535
 
@@ -66,4 +66,6 @@ class Address(click.ParamType[str]):
         if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
             kinds = "neither HOST:PORT nor unix:PATH" if self._may_be_path else "not HOST:PORT"
             self.fail(f"{value!r} is {kinds}, with a port up to {_LAST_PORT}", param, ctx)
+        if ":" in host and not (host.startswith("[") and host.endswith("]")):
+            self.fail(f"an IPv6 address is written in brackets: [{host}]:{port}", param, ctx)
         return str(value)

@@ -1,6 +1,7 @@
 """The optional HTTP port: metrics for Prometheus and the state as JSON."""
 
 import asyncio
+import socket
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterable
@@ -14,6 +15,7 @@ from prometheus_client import make_wsgi_app
 
 from sireference.core.snapshot import Snapshot
 from sireference.core.tally import Tally
+from sireference.shell.addresses import CannotListenError, check, host_and_port, reason
 from sireference.shell.counters import Counters
 from sireference.shell.engine import Engine
 from sireference.shell.logs import LOGGER
@@ -32,15 +34,18 @@ class HttpPage:
     """Serves on a thread of its own; what it shows is read on the event loop of the scheduler."""
 
     def __init__(self, engine: Engine, listen: str) -> None:
-        """Listen on ``listen`` (``host:port``). Raises OSError where that is not possible."""
+        """Listen on ``listen`` (``host:port``). Raises CannotListenError."""
+        check(listen)
         self._engine = engine
         self._loop = asyncio.get_running_loop()
         self._metrics: Any = make_wsgi_app(registry(self._tallies))
-        host, _, port = listen.rpartition(":")
-        self._server = make_server(
-            host.strip("[]"), int(port), self._answer, _ThreadPerRequest, _Quiet
-        )
-        self.address = f"{host}:{self._server.server_port}"
+        host, port = host_and_port(listen)
+        kind = _OnIpv6 if ":" in host else _ThreadPerRequest
+        try:
+            self._server = make_server(host, port, self._answer, kind, _Quiet)
+        except OSError as why:
+            raise CannotListenError(listen, reason(listen, why)) from None
+        self.address = f"{listen.rpartition(':')[0]}:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
@@ -117,6 +122,12 @@ class _ThreadPerRequest(ThreadingMixIn, WSGIServer):
         error = sys.exception()
         if error is not None and not isinstance(error, ConnectionError):
             report(error, method="HTTP")
+
+
+class _OnIpv6(_ThreadPerRequest):
+    """The same on an address of IPv6."""
+
+    address_family = socket.AF_INET6
 
 
 class _Quiet(WSGIRequestHandler):

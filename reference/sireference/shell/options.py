@@ -7,6 +7,7 @@ from typing import Final
 import grpc
 
 from sireference.seconds import check_times
+from sireference.shell.certificates import check_certificates, check_pair
 from sireference.shell.permissions import Permissions
 
 _MIB: Final = 1 << 20
@@ -49,7 +50,10 @@ class Tls:
     client_ca: Path | None = None
 
     def credentials(self) -> grpc.ServerCredentials:
-        """What gRPC needs. Raises OSError where a file cannot be read."""
+        """What gRPC needs. Raises UnfitFileError where a file is not what it is given as."""
+        check_pair(self.certificate, self.key)
+        if self.client_ca is not None:
+            check_certificates(self.client_ca)
         pair = (self.key.read_bytes(), self.certificate.read_bytes())
         authority = self.client_ca.read_bytes() if self.client_ca is not None else None
         return grpc.ssl_server_credentials(

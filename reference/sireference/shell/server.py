@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 from typing import Any, Final
 
 import grpc
@@ -19,6 +18,7 @@ from siwire.ext import extension_pb2 as ext
 from sireference.clock import Clock, SystemClock
 from sireference.codec import Codec
 from sireference.core.model import Settings
+from sireference.shell.addresses import UNIX, CannotListenError, check
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.service import SERVICE, ExtensionService
@@ -30,16 +30,7 @@ from sireference.shell.streams import Ending, StreamTable
 from sireference.shell.turns import Turns
 from sireference.shell.unexpected import in_event_loop
 
-UNIX: Final = "unix:"
 _GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
-
-
-def _answers(path: str) -> bool:
-    """Whether a server has this socket; gRPC would take the path from it without a word."""
-    with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
-        probe.connect(path)
-        return True
-    return False
 
 
 class _Pools:
@@ -106,16 +97,19 @@ class Server:
     async def start(self, listen: str, credentials: grpc.ServerCredentials | None = None) -> None:
         """Listen on ``listen``, with TLS if there are ``credentials``.
 
-        ``listen`` is ``host:port`` (port 0 takes a free one) or ``unix:path``. Raises RuntimeError
-        where that is not possible, as on a path where another server listens.
+        ``listen`` is ``host:port`` (port 0 takes a free one) or ``unix:path``. Raises
+        CannotListenError where that is not possible, as on a path where another server listens.
         """
         asyncio.get_running_loop().set_exception_handler(in_event_loop)
-        if listen.startswith(UNIX) and _answers(listen.removeprefix(UNIX).removeprefix("//")):
-            raise RuntimeError("another server listens there")
-        if credentials is None:
-            port = self._server.add_insecure_port(listen)
-        else:
-            port = self._server.add_secure_port(listen, credentials)
+        check(listen)
+        try:
+            if credentials is None:
+                port = self._server.add_insecure_port(listen)
+            else:
+                port = self._server.add_secure_port(listen, credentials)
+        except RuntimeError:
+            says = "gRPC cannot, and says more if GRPC_VERBOSITY=debug is set"
+            raise CannotListenError(listen, says) from None
         await self._server.start()
         for name in (health.OVERALL_HEALTH, *self._names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)

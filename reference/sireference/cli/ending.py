@@ -1,0 +1,37 @@
+"""How the command ends: whatever is wrong is one sentence, and a code says whose fault it was."""
+
+import sys
+import traceback
+from contextlib import suppress
+from typing import Any, Final, NoReturn
+
+import click
+
+WRONG: Final = 4  # an option that is wrong, or asks for what cannot be had
+INTERRUPTED: Final = 2
+BROKEN: Final = 13  # the scheduler itself went wrong
+
+
+class OneSentence(click.Group):
+    """A command line that ends in one of these ways; without arguments it shows its help."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line."""
+        try:
+            return super().main(*args, **{**kwargs, "standalone_mode": False})
+        except click.Abort:
+            sys.exit(INTERRUPTED)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message())
+        except click.ClickException as error:
+            _ends(error.format_message(), WRONG)
+        except Exception as error:  # noqa: BLE001  # that is what it is for
+            with suppress(OSError):
+                traceback.print_exc()
+            _ends(f"the scheduler itself broke: {type(error).__name__}: {error}", BROKEN)
+
+
+def _ends(sentence: str, code: int) -> NoReturn:
+    with suppress(OSError):
+        click.echo(f"sireference: {sentence}", err=True)
+    sys.exit(code)

@@ -1,0 +1,127 @@
+"""Where to listen: whether that is possible, said in a sentence where it is not.
+
+gRPC says no more than that it failed, so it is tried before gRPC is asked.
+"""
+
+import contextlib
+import errno
+import ipaddress
+import os
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+UNIX: Final = "unix:"
+_IN_USE: Final = "something else listens there; stop it, or choose another port (0 is any free one)"
+_REASONS: Final[Mapping[int, str]] = {
+    errno.EADDRINUSE: _IN_USE,
+    errno.EADDRNOTAVAIL: "this machine has no such address; 0.0.0.0 and [::] are all it has",
+    errno.EACCES: "that is not permitted; ports below 1024 may need privileges, others do not",
+    errno.EPERM: "that is not permitted; ports below 1024 may need privileges, others do not",
+}
+_PATH_REASONS: Final[Mapping[int, str]] = {
+    errno.ENOENT: "its folder is not there; create it, or choose another path",
+    errno.ENOTDIR: "its folder is none; choose another path",
+    errno.EACCES: "its folder cannot be written; grant that, or choose another path",
+    errno.EPERM: "its folder cannot be written; grant that, or choose another path",
+    errno.EROFS: "its folder is on a file system that is read-only; choose another path",
+}
+
+
+class CannotListenError(RuntimeError):
+    """Nobody can listen there; the text says where, why, and what to do."""
+
+    def __init__(self, listen: str, why: str) -> None:
+        super().__init__(f"cannot listen on {listen}: {why}")
+
+
+def check(listen: str) -> None:
+    """Raises CannotListenError where listening on ``host:port`` or ``unix:path`` would fail."""
+    try:
+        if listen.startswith(UNIX):
+            _check_path(listen)
+        else:
+            _check_port(listen)
+    except socket.gaierror as why:
+        says = f"the host has no address ({why.strerror}); give a name or address of this machine"
+        raise CannotListenError(listen, says) from None
+    except OSError as why:
+        raise CannotListenError(listen, reason(listen, why)) from None
+
+
+def reason(listen: str, why: OSError) -> str:
+    """What the system's error means to whoever chose ``listen``."""
+    known = _PATH_REASONS if listen.startswith(UNIX) else _REASONS
+    if why.errno is None:  # what Python says itself, of a path
+        return "the path is too long for a socket; choose a shorter one"
+    return known.get(why.errno, why.strerror or str(why))
+
+
+def is_public(listen: str) -> bool:
+    """Whether others than this machine may reach it; a host without address counts as public."""
+    if listen.startswith(UNIX):
+        return False
+    try:
+        found = _resolved(listen)
+    except socket.gaierror:
+        return True
+    addresses = [str(place[0]).partition("%")[0] for _, place in found]
+    return not all(ipaddress.ip_address(one).is_loopback for one in addresses)
+
+
+def host_and_port(listen: str) -> tuple[str, int]:
+    """The parts of ``host:port``, an IPv6 address without its brackets."""
+    host, _, port = listen.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _resolved(listen: str) -> list[tuple[int, Any]]:
+    host, port = host_and_port(listen)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return [(family, place) for family, _, _, _, place in found]
+
+
+def _check_port(listen: str) -> None:
+    """One address of a host will do, but none may be somebody else's."""
+    troubles = []
+    found = _resolved(listen)
+    for family, place in found:
+        try:
+            with socket.socket(family) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+        except OSError as why:
+            if why.errno == errno.EADDRINUSE:
+                raise
+            troubles.append(why)
+    if len(troubles) == len(found):
+        raise troubles[0]
+
+
+def _check_path(listen: str) -> None:
+    """A socket that nobody serves any more is no obstacle: gRPC takes its place."""
+    path = Path(listen.removeprefix(UNIX).removeprefix("//"))
+    if _answers(path):
+        raise CannotListenError(
+            listen, "another server listens there; stop it, or choose another path"
+        )
+    if path.is_socket():
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
+        return
+    if path.exists():
+        raise CannotListenError(
+            listen, "there is a file that is no socket; remove it, or choose another path"
+        )
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.bind(str(path))
+    path.unlink()
+
+
+def _answers(path: Path) -> bool:
+    """Whether a server has this socket; gRPC would take the path from it without a word."""
+    with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+        probe.connect(str(path))
+        return True
+    return False

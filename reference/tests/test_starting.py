@@ -1,0 +1,230 @@
+"""A server that cannot start says why in one sentence; nothing else is on standard error."""
+
+import errno
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+import grpc
+import pytest
+import trustme
+from click.testing import CliRunner
+from cryptography.hazmat.primitives import serialization
+from sireference.cli import main
+from sireference.shell.addresses import check, reason
+from sireference.shell.engine import Engine
+from siwire import DEFAULT_REVISION, rpc
+
+PATIENCE: Final = 20
+WRONG: Final = 4
+BROKEN: Final = 13
+
+
+def ends(*options: str) -> tuple[int, str]:
+    """Exit code and standard error of ``sireference`` with these arguments."""
+    done = subprocess.run(  # noqa: S603  # our own command
+        [sys.executable, "-m", "sireference", *options],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def taken() -> Iterator[str]:
+    """An address of 127.0.0.1 where somebody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.fixture
+def places(tmp_path: Path, taken: str) -> dict[str, str]:
+    """Where nobody can listen."""
+    (tmp_path / "file").write_text("")
+    long = tmp_path / ("x" * 120)
+    return {
+        "taken": taken,
+        "by name": taken.replace("127.0.0.1", "localhost"),
+        "no folder": f"unix:{tmp_path}/nowhere/si.sock",
+        "in a file": f"unix:{tmp_path}/file/si.sock",
+        "a file": f"unix:{tmp_path}/file",
+        "long": f"unix:{long}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ("taken", "something else listens there; stop it, or choose another port"),
+        ("by name", "something else listens there; stop it, or choose another port"),
+        ("192.0.2.1:0", "this machine has no such address; 0.0.0.0 and [::] are all it has"),
+        ("nobody.invalid:0", "the host has no address"),
+        ("no folder", "its folder is not there; create it, or choose another path"),
+        ("in a file", "its folder is none; choose another path"),
+        ("a file", "there is a file that is no socket; remove it, or choose another path"),
+        ("long", "the path is too long for a socket; choose a shorter one"),
+    ],
+)
+def test_where_nobody_can_listen(places: dict[str, str], where: str, says: str) -> None:
+    listen = places.get(where, where)
+
+    code, errors = ends("serve", "--listen", listen)
+
+    assert errors.startswith(f"sireference: cannot listen on {listen}: {says}")
+    assert len(errors.splitlines()) == 1
+    assert code == WRONG
+
+
+def test_pages_cannot_be_where_somebody_listens(taken: str) -> None:
+    code, errors = ends("serve", "--listen", "127.0.0.1:0", "--http", taken)
+
+    assert errors.startswith(f"sireference: cannot listen on {taken}: something else listens")
+    assert len(errors.splitlines()) == 1
+    assert code == WRONG
+
+
+@pytest.mark.parametrize(
+    ("listen", "number", "says"),
+    [
+        ("127.0.0.1:80", errno.EACCES, "ports below 1024 may need privileges"),
+        ("unix:/root/si.sock", errno.EACCES, "its folder cannot be written"),
+        ("127.0.0.1:80", errno.EAFNOSUPPORT, "Address family not supported"),
+    ],
+)
+def test_what_the_system_does_not_permit_has_a_sentence(
+    listen: str, number: int, says: str
+) -> None:
+    assert says in reason(listen, OSError(number, "Address family not supported"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_every_way_to_name_this_machine_works(host: str) -> None:
+    options = ["serve", "--listen", f"{host}:0", "--http", f"{host}:0"]
+    command = [sys.executable, "-m", "sireference", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        assert address.startswith(f"{host}:")
+        page = process.stdout.readline().split()[-1]
+        assert page.startswith(f"http://{host}:")
+        method = rpc.methods(DEFAULT_REVISION)["RegisterResourceManager"]
+        with grpc.insecure_channel(address) as channel:
+            rpc.callable_for(channel, method)(method.request(rmID="rm"), timeout=PATIENCE)
+        with urllib.request.urlopen(f"{page}/state", timeout=PATIENCE) as answer:  # noqa: S310  # the same
+            assert answer.status == HTTPStatus.OK
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0"])
+def test_all_addresses_of_a_machine_are_a_place(listen: str) -> None:
+    check(listen)
+
+
+def test_an_ipv6_address_needs_brackets() -> None:
+    for option in ("--listen", "--http"):
+        result = CliRunner().invoke(main, ["serve", option, "::1:9080"])
+
+        assert result.exit_code == WRONG
+        assert "[::1]:9080" in result.output
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    """A certificate and its key, and others that do not suit them."""
+    authority = trustme.CA()
+    own, other = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
+    own.cert_chain_pems[0].write_to_path(tmp_path / "cert")
+    own.private_key_pem.write_to_path(tmp_path / "key")
+    other.private_key_pem.write_to_path(tmp_path / "strange")
+    (tmp_path / "none").write_text("not at all")
+    (tmp_path / "damaged").write_text(
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    )
+    read = serialization.load_pem_private_key(own.private_key_pem.bytes(), None)
+    (tmp_path / "encrypted").write_bytes(
+        read.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.BestAvailableEncryption(b"secret"),
+        )
+    )
+    return {path.name: str(path) for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("cert", "key", "authority", "says"),
+    [
+        ("cert", "strange", "", "the private key in {strange} is not that of the certificate in"),
+        ("none", "key", "", "{none} has no certificate that can be read"),
+        ("damaged", "key", "", "{damaged} has no certificate that can be read"),
+        ("cert", "none", "", "{none} has no private key that can be read"),
+        ("cert", "encrypted", "", "the private key in {encrypted} is encrypted"),
+        ("cert", "key", "none", "{none} has no certificate that can be read"),
+    ],
+)
+def test_files_that_do_not_suit_tls(
+    files: dict[str, str], cert: str, key: str, authority: str, says: str
+) -> None:
+    options = ["--tls-cert", files[cert], "--tls-key", files[key]]
+    if authority:
+        options += ["--tls-client-ca", files[authority]]
+
+    code, errors = ends("serve", "--listen", "127.0.0.1:0", *options)
+
+    assert errors.startswith(f"sireference: {says.format(**files)}")
+    assert len(errors.splitlines()) == 1
+    assert code == WRONG
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["serve", "--nonsense"], "No such option '--nonsense'."),
+        (["nonsense"], "No such command 'nonsense'."),
+        (["serve", "--retention", "x"], "Invalid value for '--retention': 'x' is not"),
+        (["serve", "--log-level", "x"], "Invalid value for '--log-level': 'x' is not one of"),
+        (
+            ["serve", "--revision", "1999"],
+            "Invalid value for '--revision': \"1999\" is no revision",
+        ),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(arguments: list[str], says: str) -> None:
+    code, errors = ends(*arguments)
+
+    assert errors.startswith(f"sireference: {says}")
+    assert len(errors.splitlines()) == 1
+    assert code == WRONG
+
+
+def test_without_arguments_it_says_what_there_is() -> None:
+    result = CliRunner().invoke(main, [])
+
+    assert result.exit_code == 0
+    assert "serve" in result.output
+
+
+def test_what_breaks_in_the_scheduler_has_a_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("oh")
+
+    monkeypatch.setattr(Engine, "__init__", fails)
+
+    result = CliRunner().invoke(main, ["serve", "--listen", "127.0.0.1:0"])
+
+    assert result.exit_code == BROKEN
+    assert result.output.splitlines()[-1].endswith("the scheduler itself broke: RuntimeError: oh")
+    assert "Traceback" in result.output
