@@ -36,7 +36,7 @@ def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[],
 
 async def busy(wire: Wire) -> tuple[Stream, Stream, Stream]:
     """An RM with the node n1 of memory 10 and the application a1."""
-    await wire.registers(extraConfig={"colour": "blue"})
+    await wire.registers(extraConfig={"siconform.colour": "blue"})
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
     allocations = await wire.opens("UpdateAllocation")
@@ -96,7 +96,7 @@ async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 
     assert snapshot.phase == Result.RUNNING
-    assert dict(snapshot.extra_config) == {"colour": "blue"}
+    assert dict(snapshot.extra_config) == {"siconform.colour": "blue"}
     (node,) = snapshot.nodes
     assert (node.node_id, node.partition, node.schedulable) == ("n1", "default", True)
     assert (dict(node.capacity), dict(node.allocated)) == ({"memory": 10}, {"memory": 3})
@@ -311,7 +311,7 @@ async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
     await allocations.hears()
 
     outcome = await wire.calls(
-        "ApplyConfiguration", rm_id="rm", config=QUEUES, extra={"colour": "red"}
+        "ApplyConfiguration", rm_id="rm", config=QUEUES, extra={"siconform.colour": "red"}
     )
     await applications.says(new=[wire.application("a2", "root.more")])
 
@@ -321,7 +321,7 @@ async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
         told = [one.applicationID for one in (await applications.hears()).accepted]
     assert told == ["a2"]
     snapshot = await wire.calls("Snapshot", rm_id="rm")
-    assert dict(snapshot.extra_config) == {"colour": "red"}
+    assert dict(snapshot.extra_config) == {"siconform.colour": "red"}
     assert [dict(node.allocated) for node in snapshot.nodes] == [{"memory": 3}]
 
 
@@ -358,7 +358,7 @@ async def test_what_is_wrong_is_said_and_changes_nothing(wire: Wire) -> None:
     assert (await applications.hears()).rejected[0].applicationID == "a2"
     snapshot = await wire.calls("Snapshot", rm_id="rm")
     assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]
-    assert dict(snapshot.extra_config) == {"colour": "blue"}
+    assert dict(snapshot.extra_config) == {"siconform.colour": "blue"}
 
 
 # requirement: SI-CONN-009

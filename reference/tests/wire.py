@@ -10,7 +10,7 @@ from sireference.clock import Clock
 from sireference.codec import Policies, codec_for
 from sireference.core.model import Settings
 from sireference.shell.extension.service import SERVICE
-from sireference.shell.options import DEFAULT_LIMITS, Limits
+from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Limits
 from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION, Revision, rpc
 from siwire.ext import extension_pb2 as ext
@@ -166,10 +166,12 @@ async def served(
     settings: Settings | None = None,
     clock: Clock | None = None,
     policies: Policies | None = None,
+    *,
     limits: Limits = DEFAULT_LIMITS,
+    access: Access = DEFAULT_ACCESS,
 ) -> AsyncIterator[Wire]:
     """A server of its own and a channel to it."""
-    server = Server(codec_for(revision, policies), settings or Settings(), clock, limits)
+    server = Server(codec_for(revision, policies), settings or Settings(), clock, limits, access)
     await server.start("127.0.0.1:0")
     async with grpc.aio.insecure_channel(server.address) as channel:
         try:

@@ -30,6 +30,7 @@ from sireference.core.model import (
     Settings,
 )
 from sireference.core.scheduler import Scheduler
+from sireference.core.snapshot import without_secrets
 
 
 class InProcess:
@@ -47,14 +48,18 @@ class InProcess:
         policies: Policies | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        *,
+        show_extra_config: bool = False,
     ) -> None:
         """Without ``clock`` it is the system's, and deadlines are kept on a thread of their own.
 
         Whoever brings a clock along has to call ``keep_deadlines`` when a deadline has come.
+        With ``show_extra_config`` the state dump shows all of RMs' ``extraConfig``, secrets, too.
         """
         self.revision = revision
         self._codec = codec_for(revision, policies)
         self._scheduler = Scheduler(settings)
+        self._shows_extra_config = show_extra_config
         self._clock = clock or SystemClock()
         self._calls = Calls(revision, self._answered)
         self._rms: dict[str, object] = {}
@@ -97,11 +102,13 @@ class InProcess:
     def state_dump(self) -> str:
         """What the scheduler holds, and what RMs add that have a state dump, as JSON."""
         with self._lock:
-            known = [rm.rm_id for rm in self._scheduler.rms.all()]
+            held = [self._scheduler.snapshot(rm.rm_id) for rm in self._scheduler.rms.all()]
+            if not self._shows_extra_config:
+                held = list(map(without_secrets, held))
             state = {
                 "revision": self.revision.name,
                 "now": self._clock.now(),
-                "resource_managers": [self._scheduler.snapshot(rm_id) for rm_id in known],
+                "resource_managers": held,
                 "dumps": {
                     rm_id: _dump(rm)
                     for rm_id, rm in self._rms.items()

@@ -21,11 +21,13 @@ class SchedulerAPI(InProcess):
         policies: Policies | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        *,
+        show_extra_config: bool = False,
     ) -> None:
         """See InProcess. Raises ValueError for a revision that has another API."""
         if revision.can(Capability.ONE_UPDATE_STREAM):
             raise ValueError(f"{revision.name} has the calls of OneStreamAPI")
-        super().__init__(revision, policies, settings, clock)
+        super().__init__(revision, policies, settings, clock, show_extra_config=show_extra_config)
 
     def register_resource_manager(
         self, request: Message, callback: ResourceManagerCallback
@@ -64,11 +66,13 @@ class OneStreamAPI(InProcess):
         policies: Policies | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        *,
+        show_extra_config: bool = False,
     ) -> None:
         """See InProcess. Raises ValueError for a revision that has another API."""
         if not revision.can(Capability.ONE_UPDATE_STREAM):
             raise ValueError(f"{revision.name} has the calls of SchedulerAPI")
-        super().__init__(revision, policies, settings, clock)
+        super().__init__(revision, policies, settings, clock, show_extra_config=show_extra_config)
 
     def register_resource_manager(self, request: Message, callback: OneStreamCallback) -> Message:
         """Register, or begin again with nothing known. Raises SIError."""

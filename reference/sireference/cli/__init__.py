@@ -12,7 +12,6 @@ from dataclasses import fields
 from typing import Any
 
 import click
-import grpc
 from siwire import DEFAULT_REVISION, Revision
 
 from sireference import __version__
@@ -20,6 +19,7 @@ from sireference.cli.ending import OneSentence
 from sireference.cli.operations import credentials, limits, operation_options
 from sireference.cli.parameters import Address, RevisionName
 from sireference.cli.policies import policies, policy_options
+from sireference.cli.security import access, security_options, warnings
 from sireference.cli.timers import timer_options
 from sireference.clock import SystemClock, VirtualClock
 from sireference.codec import codec_for
@@ -55,6 +55,7 @@ def main() -> None:
 @timer_options
 @policy_options
 @operation_options
+@security_options
 def serve(*, listen: str, revision: Revision, **options: Any) -> None:
     """Serve si.v1.Scheduler and siconform.ext.v1 over gRPC until SIGTERM or SIGINT.
 
@@ -64,13 +65,23 @@ def serve(*, listen: str, revision: Revision, **options: Any) -> None:
     codec = codec_for(revision, policies(options))
     clock = VirtualClock() if options["virtual_clock"] else SystemClock()
     secure = credentials(options)
+    granted = access(options)
     collector.look_seldom()
 
     async def run() -> None:
-        server = Server(codec, _settings(options), clock, limits(options))
-        await _serve(server, listen, secure, options["http"])
+        stop = _stopped_by_signal()
+        server = Server(codec, _settings(options), clock, limits(options), granted)
+        http = options["http"]
+        page = None if http is None else HttpPage(server.engine, http, granted)
+        await server.start(listen, secure)
+        for says in warnings(listen, options):
+            logs.LOGGER.warning(says)
+        await _serve(server, page, stop)
 
-    asyncio.run(run())
+    try:
+        asyncio.run(run())
+    except CannotListenError as why:
+        raise click.ClickException(str(why)) from None
 
 
 def _settings(options: dict[str, Any]) -> Settings:
@@ -80,18 +91,16 @@ def _settings(options: dict[str, Any]) -> Settings:
     return Settings(**chosen, identity_prefix=f"{time.time_ns():x}-")
 
 
-async def _serve(
-    server: Server, listen: str, secure: grpc.ServerCredentials | None, http: str | None
-) -> None:
+def _stopped_by_signal() -> asyncio.Event:
+    """What is set when the process is told to end."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    try:
-        page = None if http is None else HttpPage(server.engine, http)
-        await server.start(listen, secure)
-    except CannotListenError as why:
-        raise click.ClickException(str(why)) from None
+    return stop
+
+
+async def _serve(server: Server, page: HttpPage | None, stop: asyncio.Event) -> None:
     _say(f"listening on {server.address}")
     if page is not None:
         _say(f"metrics and state on http://{page.address}")

@@ -32,6 +32,7 @@ from sireference.shell.jobs import Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
 from sireference.shell.streams import Ending, StreamTable
+from sireference.shell.turns import Turns
 
 Result = TypeVar("Result")
 _DOES_NOT_READ: Final = (
@@ -51,6 +52,7 @@ class Engine:
         self.callbacks = CallbackTable(codec.revision, limits)
         self._streams = streams
         self._limits = limits
+        self.turns = Turns()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sireference")
         self._jobs = Jobs(self.scheduler.hold, self._idle)
         self._alarm: asyncio.TimerHandle | None = None

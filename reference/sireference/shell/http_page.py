@@ -1,6 +1,7 @@
 """The optional HTTP port: metrics for Prometheus and the state as JSON."""
 
 import asyncio
+import hmac
 import socket
 import sys
 import threading
@@ -13,17 +14,19 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import msgspec
 from prometheus_client import make_wsgi_app
 
-from sireference.core.snapshot import Snapshot
+from sireference.core.snapshot import Snapshot, without_secrets
 from sireference.core.tally import Tally
 from sireference.shell.addresses import CannotListenError, check, host_and_port, reason
 from sireference.shell.counters import Counters
 from sireference.shell.engine import Engine
 from sireference.shell.logs import LOGGER
 from sireference.shell.metrics import registry
+from sireference.shell.options import DEFAULT_ACCESS, Access
 from sireference.shell.unexpected import SAYS, report
 
 _PATIENCE: Final = 10.0  # seconds for the event loop to answer
 _WHAT_THERE_IS: Final = b"/metrics  metrics for Prometheus\n/state    the state as JSON\n"
+_BEARER: Final = "Bearer"
 _TEXT: Final = "text/plain; charset=utf-8"
 
 Result = TypeVar("Result")
@@ -33,10 +36,11 @@ Start = Callable[[str, list[tuple[str, str]]], Any]
 class HttpPage:
     """Serves on a thread of its own; what it shows is read on the event loop of the scheduler."""
 
-    def __init__(self, engine: Engine, listen: str) -> None:
+    def __init__(self, engine: Engine, listen: str, access: Access = DEFAULT_ACCESS) -> None:
         """Listen on ``listen`` (``host:port``). Raises CannotListenError."""
         check(listen)
         self._engine = engine
+        self._access = access
         self._loop = asyncio.get_running_loop()
         self._metrics: Any = make_wsgi_app(registry(self._tallies))
         host, port = host_and_port(listen)
@@ -63,6 +67,9 @@ class HttpPage:
             return [f"{SAYS}\n".encode()]
 
     def _page(self, environment: dict[str, Any], start: Start) -> Iterable[bytes]:
+        if not self._may_read(environment.get("HTTP_AUTHORIZATION", "")):
+            start("401 Unauthorized", [("Content-Type", _TEXT), ("WWW-Authenticate", _BEARER)])
+            return [b"a bearer token is needed\n"]
         path = environment["PATH_INFO"]
         if path == "/metrics":
             answer: Iterable[bytes] = self._metrics(environment, start)
@@ -74,11 +81,21 @@ class HttpPage:
         start("200 OK" if path == "/" else "404 Not Found", [("Content-Type", _TEXT)])
         return [_WHAT_THERE_IS]
 
+    def _may_read(self, authorization: str) -> bool:
+        token = self._access.http_token
+        if token is None:
+            return True
+        scheme, _, given = authorization.partition(" ")
+        is_right = hmac.compare_digest(given.strip().encode(errors="replace"), token)
+        return is_right and scheme.lower() == _BEARER.lower()
+
     async def _state(self) -> bytes:
         engine = self._engine
         known = [rm.rm_id for rm in engine.scheduler.rms.all()]
         now = engine.clock.now()
         snapshots = [await engine.snapshot(rm_id) for rm_id in known]
+        if not self._access.shows_extra_config:
+            snapshots = list(map(without_secrets, snapshots))
         return await engine.beside(_encoded, engine.codec.revision.name, now, snapshots)
 
     def _tallies(self) -> tuple[Counters, list[Tally]]:

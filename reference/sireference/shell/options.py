@@ -1,6 +1,6 @@
 """How a server is run: who may connect, and how much of what it bears."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,7 @@ class Access:
 
     permissions: Permissions | None = None  # None: every client may speak for every RM
     shows_extra_config: bool = False  # all of it, to everybody who asks and in logs
+    http_token: bytes | None = field(default=None, repr=False)  # None: the pages need none
 
 
 DEFAULT_ACCESS: Final = Access()

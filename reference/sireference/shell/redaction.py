@@ -1,5 +1,6 @@
 """Messages as they may be logged: without what the SI marks as secret."""
 
+from collections.abc import MutableMapping
 from functools import cache
 from typing import Any, Final
 
@@ -7,16 +8,25 @@ from google.protobuf import json_format, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
+from sireference.core.snapshot import may_be_secret
+
 _OPTIONS: Final = "google.protobuf.FieldOptions"
 _MARK: Final = "si.v1.si_secret"
+_SETTINGS: Final = "extraConfig"
 
 
-def loggable(message: Message) -> dict[str, Any]:
-    """``message`` as JSON values by its field names; secret fields are left out."""
-    if _has_secrets(message.DESCRIPTOR):
+def loggable(message: Message, *, shows_extra_config: bool = False) -> dict[str, Any]:
+    """``message`` as JSON values by its field names; secret fields are left out.
+
+    So is what may be secret in ``extraConfig``, which no text marks, unless it is to be shown.
+    """
+    has_settings = not shows_extra_config and _SETTINGS in message.DESCRIPTOR.fields_by_name
+    if has_settings or _has_secrets(message.DESCRIPTOR):
         stripped = type(message)()
         stripped.CopyFrom(message)
         _strip(stripped)
+        if has_settings:
+            _strip_settings(getattr(stripped, _SETTINGS))
         message = stripped
     readable: dict[str, Any] = json_format.MessageToDict(message, preserving_proto_field_name=True)
     return readable
@@ -29,6 +39,11 @@ def _strip(message: Any) -> None:
         elif field.message_type is not None and _has_secrets(field.message_type):
             for part in _parts(field, value):
                 _strip(part)
+
+
+def _strip_settings(settings: MutableMapping[str, str]) -> None:
+    for key in filter(may_be_secret, list(settings)):
+        del settings[key]
 
 
 def _parts(field: FieldDescriptor, value: Any) -> list[Any]:

@@ -27,7 +27,6 @@ from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Li
 from sireference.shell.places import Places
 from sireference.shell.service import SchedulerService
 from sireference.shell.streams import Ending, StreamTable
-from sireference.shell.turns import Turns
 from sireference.shell.unexpected import in_event_loop
 
 _GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
@@ -68,10 +67,9 @@ class Server:
         self._streams = StreamTable()
         self.engine = Engine(codec, settings, clock or SystemClock(), self._streams, limits)
         places = Places(limits.streams)
-        turns = Turns()
-        service = SchedulerService(codec, self.engine, self._streams, places, turns)
+        service = SchedulerService(codec, self.engine, self._streams, places, access)
         callbacks = CallbackService(self.engine, places, limits)
-        extension = ExtensionService(self.engine, callbacks, turns)
+        extension = ExtensionService(self.engine, callbacks, access)
         self._names = (*rpc.full_names(revision), SERVICE.full_name)
         self._server = grpc.aio.server(
             interceptors=(CallInterceptor(frozenset(self._names), access.permissions),),

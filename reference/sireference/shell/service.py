@@ -14,10 +14,10 @@ from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import ConnectionLost, ShutDown, quoted
 from sireference.shell.engine import Engine
 from sireference.shell.logs import LOGGER, fields
+from sireference.shell.options import Access
 from sireference.shell.places import Places
 from sireference.shell.redaction import loggable
 from sireference.shell.streams import Ending, OpenStream, StreamTable
-from sireference.shell.turns import Turns
 from sireference.shell.unexpected import report_leftovers
 
 # A status travels in HTTP/2 trailers, which are limited to 8 kB by default
@@ -33,13 +33,13 @@ class SchedulerService:
     """What each call does."""
 
     def __init__(
-        self, codec: Codec, engine: Engine, streams: StreamTable, places: Places, turns: Turns
+        self, codec: Codec, engine: Engine, streams: StreamTable, places: Places, access: Access
     ) -> None:
         self._codec = codec
         self._engine = engine
         self._streams = streams
         self._places = places
-        self._turns = turns
+        self._shows_extra_config = access.shows_extra_config
 
     def behaviours(self) -> dict[str, Behaviour]:
         """The methods by name."""
@@ -52,7 +52,7 @@ class SchedulerService:
         """Register, or say what is wrong with the request."""
         self._note("RegisterResourceManager", request)
         try:
-            async with self._turns.of(request.rmID):
+            async with self._engine.turns.of(request.rmID):
                 event = await asyncio.to_thread(self._codec.register, request)
                 refused = await self._engine.handle(event)
         except ConfigurationError as why:
@@ -147,4 +147,5 @@ class SchedulerService:
     def _note(self, method: str, request: Message) -> None:
         self._engine.counters.heard[method] += 1
         if LOGGER.isEnabledFor(logging.DEBUG):
-            LOGGER.debug("received", extra=fields(method=method, message=loggable(request)))
+            message = loggable(request, shows_extra_config=self._shows_extra_config)
+            LOGGER.debug("received", extra=fields(method=method, message=message))

@@ -11,13 +11,14 @@ from sireference.clock import VirtualClock
 from sireference.codec import NoPolicyError
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import UpdateConfiguration, quoted
+from sireference.core.snapshot import without_secrets
 from sireference.core.tally import tally
 from sireference.seconds import LONGEST_SECONDS
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds
 from sireference.shell.extension.views import metrics_result, snapshot_result, state_dump
-from sireference.shell.turns import Turns
+from sireference.shell.options import Access
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
 
@@ -27,10 +28,10 @@ Behaviour = Callable[[Any, Any], Awaitable[Any]]
 class ExtensionService:
     """What each call does. A call that is not offered is answered UNIMPLEMENTED by gRPC."""
 
-    def __init__(self, engine: Engine, callbacks: CallbackService, turns: Turns) -> None:
+    def __init__(self, engine: Engine, callbacks: CallbackService, access: Access) -> None:
         self._engine = engine
         self._callbacks = callbacks
-        self._turns = turns
+        self._shows_extra_config = access.shows_extra_config
 
     def behaviours(self) -> dict[str, Behaviour]:
         """The methods by name."""
@@ -62,7 +63,8 @@ class ExtensionService:
 
         It may be large: it is put into bytes beside the loop.
         """
-        snapshot = await self._engine.snapshot(request.rm_id)
+        held = await self._engine.snapshot(request.rm_id)
+        snapshot = held if self._shows_extra_config else without_secrets(held)
         dump = await self._engine.callbacks.state_dump(request.rm_id)
 
         def serialized() -> bytes:
@@ -93,7 +95,7 @@ class ExtensionService:
         read = self._engine.codec.policies.configuration
         group, extra = request.policy_group, dict(request.extra)
         try:
-            async with self._turns.of(request.rm_id):
+            async with self._engine.turns.of(request.rm_id):
                 await self._known(request.rm_id, context)
                 configuration = await asyncio.to_thread(read, group, request.config)
                 refused = await self._engine.handle(

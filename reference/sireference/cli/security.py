@@ -1,0 +1,106 @@
+"""Options for who may connect, for whom they may speak, and what they are shown."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from sireference.cli.groups import group
+from sireference.shell.addresses import is_public
+from sireference.shell.options import Access
+from sireference.shell.permissions import ClientRM, Permissions
+
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+_WILDCARD: Final = "*"
+_SHORTEST_TOKEN: Final = 16  # characters; what is shorter could be guessed
+
+
+class ClientBinding(click.ParamType[ClientRM]):
+    """A name in certificates, and an RM that clients of that name may speak for."""
+
+    name = "client binding"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> ClientRM:
+        """The binding."""
+        client, _, rm_id = str(value).partition("=")
+        if not client or not rm_id or max(map(_wildcards, (client, rm_id))) > 1:
+            says = f"{value!r} is not NAME=RMID, with one {_WILDCARD} at most in each"
+            self.fail(says, param, ctx)
+        return ClientRM(client, rm_id)
+
+
+def _wildcards(pattern: str) -> int:
+    return pattern.count(_WILDCARD)
+
+
+security_options: Final = group(
+    click.option(
+        "--client-rm",
+        "client_rms",
+        type=ClientBinding(),
+        multiple=True,
+        metavar="NAME=RMID",
+        help="Clients whose certificate has this common name or subject alternative name may speak"
+        " for this resource manager, nobody else; one * is possible in each. Can be repeated; needs"
+        " --tls-client-ca.",
+    ),
+    click.option(
+        "--http-token-file",
+        type=_FILE,
+        help="The pages of --http are shown to those who send the bearer token in this file.",
+    ),
+    click.option(
+        "--show-extra-config",
+        is_flag=True,
+        help="Show the extraConfig of resource managers in snapshots, pages and logs; it may have"
+        " secrets.",
+    ),
+)
+
+
+def access(options: Mapping[str, Any]) -> Access:
+    """What the options say. Raises UsageError where they do not go together."""
+    bindings = options["client_rms"]
+    if bindings and options["tls_client_ca"] is None:
+        raise click.UsageError("--client-rm needs --tls-client-ca")
+    return Access(
+        permissions=Permissions(bindings) if bindings else None,
+        shows_extra_config=options["show_extra_config"],
+        http_token=_token(options),
+    )
+
+
+def warnings(listen: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """What an operator should know of a server that listens there with these options."""
+    if options["tls_cert"] is None and is_public(listen):
+        yield (
+            "a public address without TLS: whoever reaches it can register, and read and change"
+            " everything; give --tls-cert and --tls-client-ca, or listen on 127.0.0.1"
+        )
+    http = options["http"]
+    if http is not None and is_public(http):
+        yield (
+            "pages on a public address are not encrypted: whoever is on the way reads them"
+            " and their token; give --http an address of 127.0.0.1"
+        )
+
+
+def _token(options: Mapping[str, Any]) -> bytes | None:
+    """The bearer token of the pages, None if they need none."""
+    file, http = options["http_token_file"], options["http"]
+    if file is None:
+        if http is not None and options["tls_client_ca"] is not None and is_public(http):
+            says = "--http on a public address needs --http-token-file beside --tls-client-ca"
+            raise click.UsageError(f"{says}: it would show everybody what clients are kept from")
+        return None
+    if http is None:
+        raise click.UsageError("--http-token-file needs --http")
+    token: bytes = file.read_bytes().strip()
+    is_one_word = token.isascii() and len(token.split()) == 1
+    if not is_one_word or len(token) < _SHORTEST_TOKEN:
+        says = f"{file} has no token: one word of {_SHORTEST_TOKEN} ASCII characters or more"
+        raise click.UsageError(says)
+    return token

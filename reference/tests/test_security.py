@@ -1,0 +1,429 @@
+"""Who may speak for which resource manager, who may read the pages, and what nobody is shown."""
+
+import asyncio
+import json
+import logging
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import grpc
+import pytest
+import trustme
+from click.testing import CliRunner
+from sireference import cli
+from sireference.api import SchedulerAPI
+from sireference.cli import main, security
+from sireference.cli.operations import operation_options
+from sireference.cli.security import access, security_options
+from sireference.codec import codec_for
+from sireference.core.model import Settings
+from sireference.shell.addresses import is_public
+from sireference.shell.http_page import HttpPage
+from sireference.shell.options import Access, Tls
+from sireference.shell.permissions import ClientRM, Permissions
+from sireference.shell.server import Server
+from siwire import DEFAULT_REVISION
+from siwire.ext import extension_pb2 as ext
+from tests.embedded import EmbeddedRM
+from tests.wire import PATIENCE, Stream, Wire, served
+
+WRONG: Final = 4
+TOKEN: Final = "a-token-of-some-length"  # noqa: S105  # of these tests
+SETTINGS: Final = {"password": "hush", "siconform.note": "shown"}
+
+
+class Clients:
+    """A server with TLS, and channels of clients with certificates."""
+
+    def __init__(self, authority: trustme.CA, server: Server) -> None:
+        self._authority = authority
+        self._server = server
+
+    @asynccontextmanager
+    async def of(self, *names: str, common_name: str | None = None) -> AsyncIterator[Wire]:
+        own = self._authority.issue_cert(*names, common_name=common_name)
+        secure = grpc.ssl_channel_credentials(
+            self._authority.cert_pem.bytes(),
+            own.private_key_pem.bytes(),
+            own.cert_chain_pems[0].bytes(),
+        )
+        async with grpc.aio.secure_channel(self._server.address, secure) as channel:
+            yield Wire(channel, DEFAULT_REVISION, self._server)
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> tuple[trustme.CA, Tls]:
+    authority = trustme.CA()
+    own = authority.issue_cert("127.0.0.1")
+    own.cert_chain_pems[0].write_to_path(tmp_path / "cert")
+    own.private_key_pem.write_to_path(tmp_path / "key")
+    authority.cert_pem.write_to_path(tmp_path / "authority")
+    return authority, Tls(tmp_path / "cert", tmp_path / "key", tmp_path / "authority")
+
+
+Scenario = Callable[[Clients], Awaitable[None]]
+
+
+@pytest.fixture
+def with_tls(tls: tuple[trustme.CA, Tls]) -> Callable[[Scenario, Permissions | None], None]:
+    """Runs a scenario against a server with TLS and these permissions."""
+    authority, options = tls
+
+    async def play(scenario: Scenario, permissions: Permissions | None) -> None:
+        granted = Access(permissions)
+        server = Server(codec_for(DEFAULT_REVISION), Settings(), access=granted)
+        await server.start("127.0.0.1:0", options.credentials())
+        try:
+            await scenario(Clients(authority, server))
+        finally:
+            await server.stop()
+
+    return lambda scenario, permissions: asyncio.run(play(scenario, permissions))
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """What is inside is not permitted, and the client is told why."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        yield
+    assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
+    assert "is not bound to resource manager 'one'" in (caught.value.details() or "")
+
+
+BOUND: Final = Permissions((ClientRM("first.test", "one"), ClientRM("second.test", "two")))
+
+
+def test_a_client_speaks_for_the_rm_it_is_bound_to(
+    with_tls: Callable[[Scenario, Permissions | None], None],
+) -> None:
+    async def scenario(clients: Clients) -> None:
+        async with clients.of("first.test") as wire:
+            await wire.registers("one")
+            nodes = await wire.opens("UpdateNode", "one")
+            await nodes.says(nodes=[wire.node(memory=1)])
+            assert (await nodes.hears()).accepted
+            await wire.offers(ext.EVENT_BATCH, rm_id="one")
+            assert (await wire.calls("ApplyConfiguration", rm_id="one", config="")).reason == ""
+            snapshot = await wire.calls("Snapshot", rm_id="one")
+            assert [node.node_id for node in snapshot.nodes] == ["n1"]
+            assert (await wire.calls("Describe")).snapshot
+
+    with_tls(scenario, BOUND)
+
+
+def test_a_client_that_is_not_bound_to_an_rm_cannot_touch_it(
+    with_tls: Callable[[Scenario, Permissions | None], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario(clients: Clients) -> None:
+        async with clients.of("first.test") as owner, clients.of("second.test") as wire:
+            await owner.registers("one")
+            own = await owner.opens("UpdateNode", "one")
+            await own.says(nodes=[owner.node("n1", memory=1)])
+            await own.hears()
+
+            with refused():
+                await wire.registers("one")
+            for name in ("UpdateNode", "UpdateApplication", "UpdateAllocation"):
+                code, says = await (await wire.opens(name, "one")).ends()
+                assert code is grpc.StatusCode.PERMISSION_DENIED
+                assert "'second.test'" in says
+            callbacks = await wire.opens_callbacks()
+            await callbacks.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id="one")))
+            assert (await callbacks.ends())[0] is grpc.StatusCode.PERMISSION_DENIED
+            for call in ("Snapshot", "ApplyConfiguration", "ReadMetrics", "Describe"):
+                with refused():
+                    await wire.calls(call, rm_id="one")
+
+            await own.says(nodes=[owner.node("n2", memory=1)])
+            assert (await own.hears()).accepted
+            await wire.registers("two")
+
+    with_tls(scenario, BOUND)
+
+    assert not [one for one in caplog.records if one.levelno > logging.WARNING]
+
+
+def test_no_later_message_of_a_stream_may_be_for_another_rm(
+    with_tls: Callable[[Scenario, Permissions | None], None],
+) -> None:
+    async def scenario(clients: Clients) -> None:
+        async with clients.of("first.test") as owner, clients.of("second.test") as wire:
+            await owner.registers("one")
+            await wire.registers("two")
+            nodes = await wire.opens("UpdateNode", "two")
+            await nodes.says(rmID="one", nodes=[wire.node(memory=1)])
+            code, _ = await nodes.ends()
+            assert code is grpc.StatusCode.PERMISSION_DENIED
+            assert not (await owner.calls("Snapshot", rm_id="one")).nodes
+
+    with_tls(scenario, BOUND)
+
+
+def test_a_common_name_is_a_name_as_well(
+    with_tls: Callable[[Scenario, Permissions | None], None],
+) -> None:
+    async def scenario(clients: Clients) -> None:
+        async with clients.of("somewhere.test", common_name="second.test") as wire:
+            await wire.registers("two")
+            with refused():
+                await wire.registers("one")
+
+    with_tls(scenario, BOUND)
+
+
+def test_without_bindings_every_client_speaks_for_every_rm(
+    with_tls: Callable[[Scenario, Permissions | None], None],
+) -> None:
+    async def scenario(clients: Clients) -> None:
+        async with clients.of("first.test") as first, clients.of("second.test") as second:
+            await first.registers("one")
+            await second.registers("one")
+            await second.calls("Snapshot", rm_id="one")
+
+    with_tls(scenario, None)
+
+
+@pytest.mark.parametrize(
+    ("binding", "client", "rm_id", "permits"),
+    [
+        (("a.test", "one"), "a.test", "one", True),
+        (("a.test", "one"), "a.test", "One", False),
+        (("a.test", "one"), "a_test", "one", False),
+        (("*.test", "one"), "a.test", "one", True),
+        (("*.test", "one"), "a.b.test", "one", False),
+        (("*.test", "one"), "test", "one", False),
+        (("spiffe://x/ns/*", "one"), "spiffe://x/ns/a", "one", True),
+        (("spiffe://x/ns/*", "one"), "spiffe://x/ns/a/b", "one", False),
+        (("a.test", "*"), "a.test", "any/thing.at all\n", True),
+        (("a.test", "team-*"), "a.test", "team-one", True),
+        (("a.test", "team-*"), "a.test", "my-team-one", False),
+        (("a.test", "ab*ba"), "a.test", "aba", False),
+        (("a.test", "ab*ba"), "a.test", "abba", True),
+    ],
+)
+def test_what_a_binding_is_about(
+    binding: tuple[str, str], client: str, rm_id: str, *, permits: bool
+) -> None:
+    assert ClientRM(*binding).permits(client, rm_id) is permits
+
+
+def get(url: str, **headers: str) -> tuple[int, str]:
+    request = urllib.request.Request(url, headers=headers)  # noqa: S310  # our own server
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  # the same
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, refusal.read().decode()
+
+
+def pages(granted: Access, asked: Callable[[str], Any], **fields: Any) -> Any:
+    """What ``asked`` gets of the pages of a server where ``rm`` registered."""
+
+    async def play() -> Any:
+        async with served(access=granted) as wire:
+            await wire.registers(**fields)
+            page = HttpPage(wire.server.engine, "127.0.0.1:0", granted)
+            try:
+                return await asyncio.to_thread(asked, f"http://{page.address}")
+            finally:
+                await asyncio.to_thread(page.stop)
+
+    return asyncio.run(play())
+
+
+@pytest.mark.parametrize("path", ["/", "/state", "/metrics", "/nowhere"])
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        f"Bearer {TOKEN}x",
+        f"Bearer {TOKEN[:-1]}",
+        f"Basic {TOKEN}",
+        TOKEN,
+        "Bearer",
+        "Bearer ä",
+    ],
+)
+def test_pages_are_for_those_with_the_token(path: str, authorization: str | None) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization}
+
+    code, says = pages(Access(http_token=TOKEN.encode()), lambda url: get(url + path, **headers))
+
+    assert (code, says) == (401, "a bearer token is needed\n")
+
+
+def test_the_token_opens_the_pages() -> None:
+    def asked(url: str) -> Any:
+        return [get(url + path, Authorization=f"Bearer {TOKEN}") for path in ("/state", "/metrics")]
+
+    (code, state), (other, metrics) = pages(Access(http_token=TOKEN.encode()), asked)
+
+    assert (code, other) == (200, 200)
+    assert json.loads(state)["resource_managers"][0]["rm_id"] == "rm"
+    assert "sireference_heard" in metrics
+
+
+@pytest.mark.parametrize(
+    ("shows", "shown"), [(True, SETTINGS), (False, {"siconform.note": "shown"})]
+)
+def test_settings_of_an_rm_are_shown_where_that_is_wanted(
+    *, shows: bool, shown: dict[str, str]
+) -> None:
+    granted = Access(shows_extra_config=shows)
+
+    async def snapshot() -> dict[str, str]:
+        async with served(access=granted) as wire:
+            await wire.registers(extraConfig=SETTINGS)
+            return dict((await wire.calls("Snapshot", rm_id="rm")).extra_config)
+
+    api = SchedulerAPI(DEFAULT_REVISION, show_extra_config=shows)
+    si: Any = DEFAULT_REVISION.si
+    request = si.RegisterResourceManagerRequest(rmID="rm", extraConfig=SETTINGS)
+    with api:
+        api.register_resource_manager(request, EmbeddedRM())
+        (dumped,) = json.loads(api.state_dump())["resource_managers"]
+    _, state = pages(granted, lambda url: get(f"{url}/state"), extraConfig=SETTINGS)
+
+    assert asyncio.run(snapshot()) == shown
+    assert dumped["extra_config"] == shown
+    assert json.loads(state)["resource_managers"][0]["extra_config"] == shown
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_settings_of_an_rm_are_logged_where_that_is_wanted(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, *, shows: bool
+) -> None:
+    monkeypatch.setattr(logging.getLogger("sireference"), "propagate", True)
+    caplog.set_level(logging.DEBUG, "sireference")
+
+    async def play() -> None:
+        async with served(access=Access(shows_extra_config=shows)) as wire:
+            await wire.registers(extraConfig=SETTINGS)
+
+    asyncio.run(play())
+
+    told = str([vars(record) for record in caplog.records])
+    assert "siconform.note" in told
+    assert ("hush" in told) is shows
+
+
+@pytest.mark.parametrize(
+    ("listen", "public"),
+    [
+        ("127.0.0.1:9080", False),
+        ("127.1.2.3:9080", False),
+        ("localhost:9080", False),
+        ("[::1]:9080", False),
+        ("unix:/tmp/si.sock", False),
+        ("0.0.0.0:9080", True),
+        ("[::]:9080", True),
+        ("192.0.2.1:9080", True),
+    ],
+)
+def test_which_addresses_others_may_reach(listen: str, *, public: bool) -> None:
+    assert is_public(listen) is public
+
+
+def test_a_public_address_without_tls_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, tls: tuple[trustme.CA, Tls]
+) -> None:
+    async def ends(server: Server, *_: Any) -> None:
+        await server.stop()
+
+    monkeypatch.setattr(cli, "_serve", ends)
+    files = tls[1]
+    secure = ["--tls-cert", str(files.certificate), "--tls-key", str(files.key)]
+
+    def told(*options: str) -> list[str]:
+        result = CliRunner().invoke(main, ["serve", "--listen", "127.0.0.1:0", *options])
+        assert result.exit_code == 0
+        return result.stderr.splitlines()
+
+    assert told() == []
+    monkeypatch.setattr(security, "is_public", lambda _: True)
+    (line,) = told()
+    assert "WARNING a public address without TLS" in line
+    assert told(*secure) == []
+    (line,) = told(*secure, "--http", "127.0.0.1:0")
+    assert "WARNING pages on a public address are not encrypted" in line
+
+
+def chosen(*arguments: str) -> Access:
+    """What the options come to, without serving."""
+    found: list[Access] = []
+
+    @click.command()
+    @operation_options
+    @security_options
+    def command(**options: Any) -> None:
+        found.append(access(options))
+
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return found[0]
+
+
+def test_the_options_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "ca").write_text("")
+    (tmp_path / "token").write_text(f"{TOKEN}\n")
+    options = ["--client-rm", "a.test=one=two", "--client-rm", "*.b=*", "--show-extra-config"]
+    files = ["--tls-client-ca", str(tmp_path / "ca"), "--http-token-file", str(tmp_path / "token")]
+
+    granted = chosen(*options, *files, "--http", "0.0.0.0:1")
+
+    assert granted.permissions == Permissions((ClientRM("a.test", "one=two"), ClientRM("*.b", "*")))
+    assert granted.shows_extra_config
+    assert granted.http_token == TOKEN.encode()
+    assert TOKEN not in repr(granted)
+    assert chosen() == Access()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--client-rm", "a.test=one"], "--client-rm needs --tls-client-ca"),
+        (["--client-rm", "a.test"], "is not NAME=RMID"),
+        (["--client-rm", "=one"], "is not NAME=RMID"),
+        (["--client-rm", "*.*=one"], "is not NAME=RMID, with one * at most"),
+        (["--client-rm", "a=**"], "is not NAME=RMID, with one * at most"),
+        (["--http-token-file", "{token}"], "--http-token-file needs --http"),
+        (["--http", "127.0.0.1:0", "--http-token-file", "{short}"], "has no token"),
+        (["--http", "127.0.0.1:0", "--http-token-file", "{words}"], "has no token"),
+        (["--http", "127.0.0.1:0", "--http-token-file", "{nowhere}"], "does not exist"),
+        (["{tls}", "--http", "0.0.0.0:0"], "--http on a public address needs --http-token-file"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    tmp_path: Path, tls: tuple[trustme.CA, Tls], arguments: list[str], says: str
+) -> None:
+    for name, text in (("token", TOKEN), ("short", "x" * 15), ("words", f"{TOKEN} {TOKEN}")):
+        (tmp_path / name).write_text(text)
+    files = tls[1]
+    secure = ["--tls-cert", files.certificate, "--tls-key", files.key, "--tls-client-ca"]
+    words = [*map(str, secure), str(files.client_ca)] if arguments[0] == "{tls}" else arguments[:1]
+    named = {name: tmp_path / name for name in ("token", "short", "words", "nowhere")}
+
+    result = CliRunner().invoke(
+        main, ["serve", *words, *(one.format(**named) for one in arguments[1:])]
+    )
+
+    assert result.exit_code == WRONG
+    assert says in result.output
+
+
+def test_a_stream_that_names_nobody_needs_no_binding(
+    with_tls: Callable[[Scenario, Permissions | None], None],
+) -> None:
+    async def scenario(clients: Clients) -> None:
+        async with clients.of("nobody.test") as wire:
+            silent = await wire.opens("UpdateNode", greets=False)
+            await silent.half_closes()
+            assert await Stream(silent.call, None, "").ends() == (grpc.StatusCode.OK, "")
+
+    with_tls(scenario, BOUND)
