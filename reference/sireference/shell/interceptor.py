@@ -102,13 +102,16 @@ class _Checked:
 
     def __init__(self, caller: _Caller, requests: AsyncIterator[Any]) -> None:
         self.caller = caller
-        self._requests = aiter(requests)
+        self._requests = requests
+        self._messages: AsyncIterator[Any] | None = None  # until one is wanted
 
     def __aiter__(self) -> "_Checked":
         return self
 
     async def __anext__(self) -> Any:
-        request = await anext(self._requests)
+        if self._messages is None:
+            self._messages = aiter(self._requests)
+        request = await anext(self._messages)
         self.caller.check(request)
         return request
 
