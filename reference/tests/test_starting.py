@@ -14,7 +14,6 @@ import grpc
 import pytest
 import trustme
 from click.testing import CliRunner
-from cryptography.hazmat.primitives import serialization
 from sireference.cli import main
 from sireference.shell.addresses import check, reason
 from sireference.shell.engine import Engine
@@ -23,6 +22,14 @@ from siwire import DEFAULT_REVISION, rpc
 PATIENCE: Final = 20
 WRONG: Final = 4
 BROKEN: Final = 13
+# As much of an encrypted key as it takes to be asked for the password
+ENCRYPTED: Final = """-----BEGIN RSA PRIVATE KEY-----
+Proc-Type: 4,ENCRYPTED
+DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
+
+AAAAAAAAAAAAAAAAAAAAAA==
+-----END RSA PRIVATE KEY-----
+"""
 
 
 def ends(*options: str) -> tuple[int, str]:
@@ -151,14 +158,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "damaged").write_text(
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     )
-    read = serialization.load_pem_private_key(own.private_key_pem.bytes(), None)
-    (tmp_path / "encrypted").write_bytes(
-        read.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.BestAvailableEncryption(b"secret"),
-        )
-    )
+    (tmp_path / "encrypted").write_text(ENCRYPTED)
     return {path.name: str(path) for path in tmp_path.iterdir()}
 
 

@@ -6,9 +6,11 @@ there was one. Bytes that are no message are the client's error.
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any, Final
 
 import grpc
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError
 
 from sireference.shell import unexpected
@@ -20,6 +22,8 @@ Behaviour = Callable[[Any, Any], Awaitable[Any]]
 
 _STREAMS: Final = "stream_stream"
 _ONE_ANSWER: Final = "unary_unary"
+_OFFER: Final = "offer"
+_FIELDS_OF_RM: Final = ("rmID", "rm_id", _OFFER)
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
@@ -134,12 +138,19 @@ async def _end(caller: _Caller, code: grpc.StatusCode, says: str) -> None:
         await caller.context.abort(code, says)
 
 
-def _rm_of(request: Any) -> str | None:
+def _rm_of(request: Any) -> str:
     """The RM that a message names: of the SI, of the extension, or in an offer of callbacks."""
-    if hasattr(request, "offer"):
-        request = request.offer
-    name: str | None = getattr(request, "rmID", None) or getattr(request, "rm_id", None)
+    field = _field_of_rm(request.DESCRIPTOR)
+    if field == _OFFER:
+        request, field = request.offer, _field_of_rm(request.offer.DESCRIPTOR)
+    name: str = getattr(request, field) if field else ""
     return name
+
+
+@cache
+def _field_of_rm(kind: Descriptor) -> str:
+    """Where a message of this kind names an RM; empty if nowhere."""
+    return next((one for one in _FIELDS_OF_RM if one in kind.fields_by_name), "")
 
 
 class _Unreadable:

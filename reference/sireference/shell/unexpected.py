@@ -5,6 +5,7 @@ Clients are told that something went wrong (``SAYS``), and nothing of what it wa
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -33,7 +34,8 @@ def report(error: BaseException, says: str = "an unexpected error", **about: Any
     if getattr(error, _MARK, False):
         return
     for one in _chain(error):
-        setattr(one, _MARK, True)
+        with suppress(AttributeError):  # it has slots
+            setattr(one, _MARK, True)
     LOGGER.error(says, exc_info=error, extra=fields(**about))
 
 
