@@ -5,7 +5,9 @@ import hmac
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import fields
 from socketserver import ThreadingMixIn
 from typing import Any, Final, TypeVar
@@ -28,6 +30,9 @@ _PATIENCE: Final = 10.0  # seconds for the event loop to answer
 _WHAT_THERE_IS: Final = b"/metrics  metrics for Prometheus\n/state    the state as JSON\n"
 _BEARER: Final = "Bearer"
 _TEXT: Final = "text/plain; charset=utf-8"
+_MOST_AT_A_TIME: Final = 32  # connections, each with a thread
+_LONGEST: Final = 30.0  # seconds from connecting to the end of the answer
+_TOO_MANY: Final = b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\n\r\n"
 
 Result = TypeVar("Result")
 Start = Callable[[str, list[tuple[str, str]]], Any]
@@ -44,7 +49,7 @@ class HttpPage:
         self._loop = asyncio.get_running_loop()
         self._metrics: Any = make_wsgi_app(registry(self._tallies))
         host, port = host_and_port(listen)
-        kind = _OnIpv6 if ":" in host else _ThreadPerRequest
+        kind = _OnIpv6 if ":" in host else _BoundedThreads
         try:
             self._server = make_server(host, port, self._answer, kind, _Quiet)
         except OSError as why:
@@ -129,10 +134,47 @@ def _raw(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-class _ThreadPerRequest(ThreadingMixIn, WSGIServer):
-    """One slow reader does not keep others waiting."""
+class _BoundedThreads(ThreadingMixIn, WSGIServer):
+    """A thread per connection, up to a bound: a slow reader does not keep others waiting.
+
+    A connection more than that is refused, and one that takes too long is cut off.
+    """
 
     daemon_threads = True
+    _Request = socket.socket | tuple[bytes, socket.socket]  # as socketserver has it
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._until: dict[Any, float] = {}  # by open connection, when it is cut off
+
+    def process_request(self, request: _Request, client_address: Any) -> None:
+        """Answer on a thread of its own, or refuse."""
+        if len(self._until) >= _MOST_AT_A_TIME:
+            self._refuse(request)
+            return
+        self._until[request] = time.monotonic() + _LONGEST
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: _Request) -> None:
+        """The connection is over."""
+        self._until.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Now and then: the thread of what is cut off reads and writes no more, and ends."""
+        now = time.monotonic()
+        for request, until in self._until.copy().items():
+            if now > until:
+                with suppress(OSError):  # it is over already
+                    request.shutdown(socket.SHUT_RDWR)
+
+    def _refuse(self, request: Any) -> None:
+        request.settimeout(0)
+        with suppress(OSError):  # nothing has come yet; what is left unread would reset the answer
+            request.recv(1 << 16)
+        with suppress(OSError):
+            request.send(_TOO_MANY)
+        self.shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  # the library's
         """Log what a connection ended with; that a client went away is no error."""
@@ -141,7 +183,7 @@ class _ThreadPerRequest(ThreadingMixIn, WSGIServer):
             report(error, method="HTTP")
 
 
-class _OnIpv6(_ThreadPerRequest):
+class _OnIpv6(_BoundedThreads):
     """The same on an address of IPv6."""
 
     address_family = socket.AF_INET6

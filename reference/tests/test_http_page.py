@@ -1,0 +1,82 @@
+"""The HTTP port bears slow and silent clients: a bound of connections, and of their time."""
+
+import asyncio
+import http.client
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import pytest
+from sireference.shell import http_page
+from sireference.shell.http_page import HttpPage
+from tests.wire import PATIENCE, served
+
+MOST = 3
+
+
+def with_page(visit: Callable[[str, int], None]) -> None:
+    """Let ``visit`` speak to a page of its own at this host and port."""
+
+    async def play() -> None:
+        async with served() as wire:
+            page = HttpPage(wire.server.engine, "127.0.0.1:0")
+            host, _, port = page.address.rpartition(":")
+            try:
+                await asyncio.to_thread(visit, host, int(port))
+            finally:
+                await asyncio.to_thread(page.stop)
+
+    asyncio.run(play())
+
+
+def connected(host: str, port: int) -> socket.socket:
+    """A connection on which nothing is said; no wait on it is longer than PATIENCE."""
+    return socket.create_connection((host, port), timeout=PATIENCE)
+
+
+def status(host: str, port: int) -> int:
+    """What comes of asking for the state."""
+    asking = http.client.HTTPConnection(host, port, timeout=PATIENCE)
+    try:
+        asking.request("GET", "/state")
+        return asking.getresponse().status
+    finally:
+        asking.close()
+
+
+def test_a_connection_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_page, "_MOST_AT_A_TIME", MOST)
+
+    def visit(host: str, port: int) -> None:
+        with ExitStack() as silent:
+            for _ in range(MOST):
+                silent.enter_context(connected(host, port))
+            with connected(host, port) as refused:
+                answer = refused.makefile("rb").read()
+            assert answer.startswith(b"HTTP/1.0 503 ")
+
+    with_page(visit)
+
+
+def test_a_place_is_free_again_when_a_connection_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_page, "_MOST_AT_A_TIME", 1)
+
+    def visit(host: str, port: int) -> None:
+        with connected(host, port) as asking:
+            asking.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            assert asking.makefile("rb").read().startswith(b"HTTP/1.0 200 ")
+            # it is over for the client once the server has given the place free
+
+        assert status(host, port) == 200
+
+    with_page(visit)
+
+
+def test_a_connection_on_which_nothing_is_said_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_page, "_LONGEST", 0.01)
+
+    def visit(host: str, port: int) -> None:
+        with connected(host, port) as silent:
+            assert silent.recv(1) == b""
+
+    with_page(visit)
