@@ -3,23 +3,25 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec
 
 import grpc
 import pytest
+from sireference.shell import streams
 from sireference.shell.outbox import Outbox
 from sireference.shell.streams import Ending, OpenStream, StreamTable
 
 NODE = "UpdateNode"
+P = ParamSpec("P")
 
 
-ONE, TWO, THREE = b"one", b"two", b"three"
+ONE, TWO, THREE, FOUR = b"one", b"two", b"three", b"four"
 
 
-def in_a_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+def in_a_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     @wraps(test)
-    def run() -> None:
-        asyncio.run(asyncio.wait_for(test(), 5))
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 5))
 
     return run
 
@@ -36,6 +38,49 @@ class Context:
         if len(self.written) >= self._breaks_after:
             raise ConnectionError
         self.written.append(message)
+
+
+class SlowReader(Context):
+    """Does not take the second message until it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_begun = asyncio.Event()
+        self.goes_on = asyncio.Event()
+
+    async def write(self, message: bytes) -> None:
+        if self.written:
+            self.has_begun.set()
+            await self.goes_on.wait()
+        await super().write(message)
+
+    def breaks(self) -> None:
+        """What is being written is not written any more."""
+        self._breaks_after = len(self.written)
+        self.goes_on.set()
+
+
+def told(table: StreamTable, *messages: bytes) -> None:
+    table.deliver("rm", NODE, list(messages))
+
+
+async def stuck(table: StreamTable) -> tuple[OpenStream, SlowReader]:
+    """A stream that has written ONE, is writing TWO, and has THREE yet to write."""
+    stream, context = OpenStream(NODE), SlowReader()
+    table.bind(stream, "rm")
+    stream.begin_writing(context)
+    told(table, ONE, TWO, THREE)
+    await context.has_begun.wait()
+    return stream, context
+
+
+async def all_written(stream: OpenStream, context: Context) -> list[bytes]:
+    """What is written there from now on, when it has been told FOUR and ended."""
+    writing = stream.begin_writing(context)
+    stream.put([FOUR])
+    stream.end(Ending())
+    await writing
+    return context.written
 
 
 @in_a_loop
@@ -96,6 +141,130 @@ async def test_a_replaced_stream_ends_and_its_end_is_nobodys_loss() -> None:
     assert not table.lose(first)
     assert not table.has_lost("rm")
     assert table.of("rm") == [second]
+
+
+@in_a_loop
+async def test_what_waits_goes_to_the_stream_that_takes_over_behind_what_is_being_written() -> None:
+    table = StreamTable()
+    _, context = await stuck(table)
+    second, taken = OpenStream(NODE), Context()
+    table.bind(second, "rm")
+    context.goes_on.set()
+
+    assert await all_written(second, taken) == [THREE, FOUR]
+    assert context.written == [ONE, TWO]
+
+
+@in_a_loop
+async def test_a_message_that_breaks_with_its_stream_comes_first_on_the_next() -> None:
+    table = StreamTable()
+    first, context = await stuck(table)
+    second, taken = OpenStream(NODE), Context()
+    table.bind(second, "rm")
+    context.breaks()
+    assert not table.lose(first)
+
+    assert await all_written(second, taken) == [TWO, THREE, FOUR]
+    assert context.written == [ONE]
+
+
+@in_a_loop
+async def test_the_last_of_several_streams_that_took_over_writes_everything() -> None:
+    table = StreamTable()
+    _, context = await stuck(table)
+    second, between = OpenStream(NODE), Context()
+    table.bind(second, "rm")
+    writing = second.begin_writing(between)
+    await asyncio.sleep(0)  # it waits for the first
+    third, taken = OpenStream(NODE), Context()
+    table.bind(third, "rm")
+    context.breaks()
+
+    assert await all_written(third, taken) == [TWO, THREE, FOUR]
+    await writing
+    assert (context.written, between.written) == ([ONE], [])
+
+
+@in_a_loop
+async def test_what_a_stream_took_over_and_did_not_write_waits_for_the_next() -> None:
+    table = StreamTable()
+    _, context = await stuck(table)
+    second = OpenStream(NODE)
+    table.bind(second, "rm")
+    writing = second.begin_writing(Context())
+    await asyncio.sleep(0)
+    writing.cancel()
+    assert table.lose(second)
+    context.breaks()
+
+    third, taken = OpenStream(NODE), Context()
+    table.bind(third, "rm")
+    assert await all_written(third, taken) == [TWO, THREE, FOUR]
+
+
+@in_a_loop
+async def test_what_waits_is_counted_once_whoever_is_to_write_it() -> None:
+    table = StreamTable()
+    await stuck(table)
+    waits = len(TWO) + len(THREE)
+    assert table.waiting("rm") == waits
+
+    table.bind(OpenStream(NODE), "rm")
+
+    assert table.waiting("rm") == waits
+
+
+@in_a_loop
+async def test_what_comes_when_the_last_word_is_written_waits_for_the_next_stream() -> None:
+    """Its writer is done and its end is not known yet."""
+    table = StreamTable()
+    first = OpenStream(NODE)
+    table.bind(first, "rm")
+    first.end(Ending())
+    await first.begin_writing(Context())
+    told(table, ONE)
+    assert table.leave(first)
+
+    second = OpenStream(NODE)
+    table.bind(second, "rm")
+    assert second.outbox.empty() == [ONE]
+
+
+@in_a_loop
+async def test_nothing_is_left_of_an_rm_that_came_and_went() -> None:
+    table = StreamTable()
+    for number in range(1000):
+        rm_id = f"rm{number}"
+        table.deliver(rm_id, "UpdateAllocation", [ONE])
+        broken, again = OpenStream(NODE), OpenStream(NODE)
+        table.bind(broken, rm_id)
+        table.lose(broken)
+        table.bind(again, rm_id)
+        table.begin_anew(rm_id)
+        table.deliver(rm_id, NODE, [])
+        table.leave(again)
+        table.deliver(rm_id, NODE, [])
+
+    assert (table._open, table._held, table._lost) == ({}, {}, {})
+
+
+@in_a_loop
+async def test_a_message_nobody_reads_is_told_on_the_stream_that_took_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streams, "LAST_WORDS", 0.01)
+    table = StreamTable()
+    first, context = await stuck(table)
+    second, taken = OpenStream(NODE), Context()
+    table.bind(second, "rm")
+    second.begin_writing(taken)
+    told(table, FOUR)
+    while len(taken.written) < 3:  # noqa: ASYNC110  # it tells nobody
+        await asyncio.sleep(0)
+
+    assert taken.written == [TWO, THREE, FOUR]
+    assert context.written == [ONE]
+    assert first.is_broken_off
 
 
 @in_a_loop

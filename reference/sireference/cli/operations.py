@@ -46,6 +46,21 @@ operation_options: Final = group(
         help="Streams that may be open at a time; another one is refused.",
     ),
     click.option(
+        "--max-streams-per-rm",
+        type=_AT_LEAST_ONE,
+        default=DEFAULT_LIMITS.streams_per_rm,
+        show_default=True,
+        help="Of these, streams of one resource manager; another one is ended.",
+    ),
+    click.option(
+        "--first-message-timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=DEFAULT_LIMITS.first_message_patience,
+        show_default=True,
+        metavar="SECONDS",
+        help="After which a stream is ended on which nothing was said.",
+    ),
+    click.option(
         "--max-outbox-bytes",
         type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.outbox_bytes,
@@ -100,6 +115,8 @@ def limits(options: dict[str, Any]) -> Limits:
     return Limits(
         message_bytes=options["max_message_bytes"],
         streams=options["max_streams"],
+        streams_per_rm=options["max_streams_per_rm"],
+        first_message_patience=options["first_message_timeout"],
         outbox_bytes=options["max_outbox_bytes"],
         callback_patience=options["callback_timeout"],
     )

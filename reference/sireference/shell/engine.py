@@ -51,7 +51,7 @@ class Engine:
         self.clock = clock
         self.callbacks = CallbackTable(codec.revision, limits)
         self._streams = streams
-        self._limits = limits
+        self.limits = limits
         self.turns = Turns()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sireference")
         self._jobs = Jobs(self.scheduler.hold, self._idle)
@@ -158,7 +158,7 @@ class Engine:
         self.counters.tell(said)
         for response in self.codec.responses(method, said):
             self._streams.deliver(rm_id, method, [response.SerializeToString()])
-            if self._streams.waiting(rm_id) > self._limits.outbox_bytes:
+            if self._streams.waiting(rm_id) > self.limits.outbox_bytes:
                 self._give_up(rm_id)
                 return False
         return True

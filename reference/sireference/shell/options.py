@@ -11,6 +11,10 @@ from sireference.shell.certificates import check_certificates, check_pair
 from sireference.shell.permissions import Permissions
 
 _MIB: Final = 1 << 20
+# Seconds between two keepalive pings, of the server and of clients
+_PINGS_AT_LEAST: Final = 1.0
+_PINGS_AT_MOST: Final = 7200.0  # gRPC's own default for a server
+_ANSWER_AT_LEAST: Final = 5.0  # seconds a busy client has to answer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,8 @@ class Limits:
 
     message_bytes: int = 64 * _MIB  # of one message it reads
     streams: int = 1024  # open at a time, of all resource managers together
+    streams_per_rm: int = 16  # of these, of one resource manager: four kinds, and what they replace
+    first_message_patience: float = 10.0  # seconds until a stream has to say whose it is
     # that wait to be written to one resource manager; one that does not read is lost beyond it
     outbox_bytes: int = 256 * _MIB
     callback_patience: float = 10.0  # seconds until a callback without answer counts as refused
@@ -28,6 +34,23 @@ class Limits:
 
 
 DEFAULT_LIMITS: Final = Limits()
+
+
+def keepalive(connection_loss_timeout: float) -> tuple[tuple[str, int], ...]:
+    """The options of a gRPC server that asks silent clients whether they are there.
+
+    A client that is stopped, or whose machine is gone, loses its connection within three quarters
+    of ``connection_loss_timeout`` (seconds), or six seconds where that is more.
+    """
+    quiet = max(_PINGS_AT_LEAST, min(_PINGS_AT_MOST, connection_loss_timeout / 2))
+    patience = round(1000 * max(_ANSWER_AT_LEAST, min(_PINGS_AT_MOST, connection_loss_timeout / 4)))
+    return (
+        ("grpc.keepalive_time_ms", round(1000 * quiet)),
+        ("grpc.keepalive_timeout_ms", patience),
+        ("grpc.http2.ping_timeout_ms", patience),  # else a minute, whatever the line above says
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", round(1000 * _PINGS_AT_LEAST)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

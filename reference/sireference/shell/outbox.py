@@ -39,5 +39,11 @@ class Outbox:
         self.size = 0
         return dropped
 
+    def rest(self) -> list[bytes]:
+        """Let nothing wait but the first; what that was."""
+        waiting = self.empty()
+        self.put(waiting[:1])
+        return waiting[1:]
+
     def __len__(self) -> int:
         return len(self._messages)

@@ -23,7 +23,7 @@ from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.service import SERVICE, ExtensionService
 from sireference.shell.interceptor import CallInterceptor
-from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Limits
+from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Limits, keepalive
 from sireference.shell.places import Places
 from sireference.shell.service import SchedulerService
 from sireference.shell.streams import Ending, StreamTable
@@ -66,7 +66,7 @@ class Server:
         revision = codec.revision
         self._streams = StreamTable()
         self.engine = Engine(codec, settings, clock or SystemClock(), self._streams, limits)
-        places = Places(limits.streams)
+        self._places = places = Places(limits.streams, limits.streams_per_rm)
         service = SchedulerService(codec, self.engine, self._streams, places, access)
         callbacks = CallbackService(self.engine, places, limits)
         extension = ExtensionService(self.engine, callbacks, access)
@@ -76,6 +76,7 @@ class Server:
             options=(
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.message_bytes),
+                *keepalive(settings.connection_loss_timeout),
             ),
         )
         self._server.add_generic_rpc_handlers(

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import grpc
 from google.protobuf.message import Message
@@ -15,7 +16,7 @@ from sireference.core.model import ConnectionLost, ShutDown, quoted
 from sireference.shell.engine import Engine
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Access
-from sireference.shell.places import Places
+from sireference.shell.places import Places, too_silent
 from sireference.shell.redaction import loggable
 from sireference.shell.streams import Ending, OpenStream, StreamTable
 from sireference.shell.unexpected import report_leftovers
@@ -25,6 +26,12 @@ _LONGEST_SENTENCE = 4000
 # grpc.aio shows a broken stream as an end of requests first, as if it were half-closed; seconds
 # until the cancellation of the handler has certainly come as well
 _CANCELLATION_FOLLOWS = 0.05
+_REGISTERED_ANEW: Final = Ending(
+    grpc.StatusCode.ABORTED, "the registration it belongs to is over: the RM registered again"
+)
+_NOT_READ: Final = Ending(
+    grpc.StatusCode.DEADLINE_EXCEEDED, "what was told last on this stream was not read in time"
+)
 
 Behaviour = Callable[[Any, Any], Awaitable[Any]]
 
@@ -40,6 +47,7 @@ class SchedulerService:
         self._streams = streams
         self._places = places
         self._shows_extra_config = access.shows_extra_config
+        self._limits = engine.limits
 
     def behaviours(self) -> dict[str, Behaviour]:
         """The methods by name."""
@@ -65,15 +73,24 @@ class SchedulerService:
             raise
         if refused is not None:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, refused.reason)
+        for stream in self._streams.end_all(event.rm_id, _REGISTERED_ANEW):
+            await stream.is_over.wait()  # so that their ends are sent before the response
         response: Message = self._codec.revision.si.RegisterResourceManagerResponse()
         return response
 
     async def update(self, method: str, requests: AsyncIterator[Any], context: Any) -> None:
         """One update stream, from its first message to its end."""
-        async with self._places.one(context):
-            ending = await self._serve(OpenStream(method), requests, context)
-        if ending.code is not grpc.StatusCode.OK:  # who does not read will not take this either
-            await context.abort(ending.code, ending.says[:_LONGEST_SENTENCE])
+        stream = OpenStream(method)
+        try:
+            async with self._places.one(context):
+                ending = await self._serve(stream, requests, context)
+            stream.is_over.set()
+            if ending.code is not grpc.StatusCode.OK:  # who does not read will not take this either
+                await context.abort(ending.code, ending.says[:_LONGEST_SENTENCE])
+        finally:
+            stream.is_over.set()
+            if stream.rm_id is not None:
+                self._places.give_back(stream.rm_id)
 
     async def _serve(
         self, stream: OpenStream, requests: AsyncIterator[Any], context: Any
@@ -83,6 +100,10 @@ class SchedulerService:
         The stream stays open for answers after the RM has half-closed it, until all streams of the
         RM are half-closed.
         """
+        # With a first message that is never read, the headers would be stuck and no status follow.
+        # Where they cannot be sent the call is cancelled, which reading shows as well.
+        with suppress(grpc.aio.InternalError):
+            await context.send_initial_metadata(())
         reader = asyncio.create_task(self._read(stream, requests))
         writer = stream.begin_writing(context)
         try:
@@ -98,14 +119,23 @@ class SchedulerService:
             reader.cancel()
             writer.cancel()
             report_leftovers(reader, writer, method=stream.method, rm=stream.rm_id)
-        self._streams.unbind(stream)
-        return await stream.ending
+        self._streams.leave(stream)
+        ending = await stream.ending
+        is_cut_short = stream.is_broken_off and ending.code is grpc.StatusCode.OK
+        return _NOT_READ if is_cut_short else ending
 
     async def _read(self, stream: OpenStream, requests: AsyncIterator[Any]) -> None:
-        async for request in requests:
-            await self._take(stream, request)
-            if stream.ending.done():
-                return
+        patience = self._limits.first_message_patience
+        try:
+            async with asyncio.timeout(patience) as until_first:
+                async for request in requests:
+                    until_first.reschedule(None)
+                    if stream.ending.done():
+                        return
+                    await self._take(stream, request)
+        except TimeoutError:
+            stream.end(too_silent(patience))
+            return
         await asyncio.sleep(_CANCELLATION_FOLLOWS)
         self._half_closed(stream)
 
@@ -117,6 +147,10 @@ class SchedulerService:
             stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, says))
             return
         if stream.rm_id is None and self._engine.serves(rm_id):
+            too_many = self._places.take_for(rm_id)
+            if too_many is not None:
+                stream.end(too_many)
+                return
             self._streams.bind(stream, rm_id)
         refused = await self._engine.take(rm_id, self._codec.events(stream.method, request))
         if refused is not None:

@@ -2,11 +2,15 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import grpc
 
 from sireference.shell.outbox import Outbox
+
+LAST_WORDS: Final = 2.0  # seconds the RM has to read what a stream that is to end has yet to say
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +31,59 @@ class OpenStream:
         self.is_broken_off = False
         self.outbox = Outbox()
         self.ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+        self.is_over = asyncio.Event()  # nothing follows but the status
         self._has_mail = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
+        self._is_writing = False
+        # those it took the place of, whose last message may not be written yet
+        self._earlier: list[OpenStream] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes wait to be read here."""
+        return self.outbox.size + sum(one.outbox.size for one in self._earlier)
 
     def put(self, messages: list[bytes]) -> None:
         """Write these, serialized, in this order, after what waits already."""
         self.outbox.put(messages)
         self._has_mail.set()
 
+    def take_over(self, earlier: "OpenStream") -> None:
+        """Write what waits in ``earlier``, but for the message that is being written there.
+
+        That one is written here, before all others, if it turns out that it was not written there.
+        """
+        self._earlier, messages = earlier.hand_over()
+        self.put(messages)
+
+    def hand_over(self) -> tuple[list["OpenStream"], list[bytes]]:
+        """The streams, this one among them, that may be writing a last message; what waits here."""
+        writing = [*self._earlier, self]
+        self._earlier = []
+        return writing, self.outbox.rest() if self._is_writing else self.outbox.empty()
+
+    def untold(self) -> list[bytes]:
+        """Let nothing wait; what that was, a message included that is just being written."""
+        left = [message for one in self._earlier for message in one.outbox.empty()]
+        self._earlier = []
+        return left + self.outbox.empty()
+
     def end(self, ending: Ending) -> None:
-        """End the stream once the outbox is empty; the first ending counts."""
+        """End the stream once the outbox is empty or the RM does not read; the first one counts."""
         if not self.ending.done():
             self.ending.set_result(ending)
+            asyncio.get_running_loop().call_later(LAST_WORDS, self._stop_writing)
         self._has_mail.set()
 
     def break_off(self, ending: Ending) -> None:
         """End the stream now, even while a message is being written that nobody reads."""
-        self.is_broken_off = True
-        self.outbox.empty()
+        self.untold()
         self.end(ending)
-        if self._writer is not None:
+        self._stop_writing()
+
+    def _stop_writing(self) -> None:
+        if self._writer is not None and not self._writer.done():
+            self.is_broken_off = True
             self._writer.cancel()
 
     def begin_writing(self, context: Any) -> asyncio.Task[None]:
@@ -55,15 +92,28 @@ class OpenStream:
         return self._writer
 
     async def _write_to(self, context: Any) -> None:
-        outbox = self.outbox
-        while outbox or not self.ending.done():
-            while outbox:
-                message = outbox.first()
-                await context.write(message)
-                outbox.written(message)
+        while self.outbox or self._earlier or not self.ending.done():
+            await self._has_mail.wait()
             self._has_mail.clear()
-            if not outbox and not self.ending.done():
-                await self._has_mail.wait()
+            if self._earlier:
+                await self._wait_for_earlier()
+            while self.outbox:
+                message = self.outbox.first()
+                self._is_writing = True
+                await context.write(message)
+                self._is_writing = False
+                self.outbox.written(message)
+
+    async def _wait_for_earlier(self) -> None:
+        """Wait until nothing is being written there; what was not comes first here."""
+        for earlier in self._earlier.copy():
+            await earlier.stops_writing()  # soon: it is to end
+        self.outbox.put(self.untold())
+
+    async def stops_writing(self) -> None:
+        """Wait until nothing is written here any more, for whatever reason."""
+        if self._writer is not None:
+            await asyncio.wait({self._writer})
 
 
 class StreamTable:
@@ -79,33 +129,40 @@ class StreamTable:
         stream.rm_id = rm_id
         streams = self._open.setdefault(rm_id, {})
         earlier = streams.get(stream.method)
+        streams[stream.method] = stream
         if earlier is not None:
+            stream.take_over(earlier)
             earlier.end(
                 Ending(grpc.StatusCode.ABORTED, f"another {stream.method} stream took its place")
             )
-        streams[stream.method] = stream
-        self._lost.get(rm_id, set()).discard(stream.method)
-        held = self._held.get(rm_id, {}).pop(stream.method, None)
+        self._found(rm_id, stream.method)
+        held = _take_out(self._held, rm_id, stream.method)
         if held is not None:
             stream.put(held.empty())
 
     def unbind(self, stream: OpenStream) -> bool:
         """``stream`` is over; whether it was in use until now."""
-        streams = self._open.get(stream.rm_id or "", {})
-        if streams.get(stream.method) is not stream:
+        rm_id = stream.rm_id or ""
+        if self._open.get(rm_id, {}).get(stream.method) is not stream:
             return False
-        del streams[stream.method]
+        _take_out(self._open, rm_id, stream.method)
         return True
 
-    def lose(self, stream: OpenStream) -> bool:
-        """``stream`` broke; whether it was in use until now.
+    def leave(self, stream: OpenStream) -> bool:
+        """``stream`` is over; whether it was in use until now.
 
-        What it could not write waits for the next of its kind.
+        What it did not write waits for the next of its kind.
         """
         was_in_use = self.unbind(stream)
         if was_in_use and stream.rm_id is not None:
+            self.deliver(stream.rm_id, stream.method, stream.untold())
+        return was_in_use
+
+    def lose(self, stream: OpenStream) -> bool:
+        """``stream`` broke; otherwise as ``leave``."""
+        was_in_use = self.leave(stream)
+        if was_in_use and stream.rm_id is not None:
             self._lost.setdefault(stream.rm_id, set()).add(stream.method)
-            self.deliver(stream.rm_id, stream.method, stream.outbox.empty())
         return was_in_use
 
     def has_lost(self, rm_id: str) -> bool:
@@ -125,17 +182,40 @@ class StreamTable:
         stream = self._open.get(rm_id, {}).get(method)
         if stream is not None:
             stream.put(messages)
-        else:
+        elif messages:
             self._held.setdefault(rm_id, {}).setdefault(method, Outbox()).put(messages)
 
     def waiting(self, rm_id: str) -> int:
         """How many bytes wait to be read by this RM."""
         held = self._held.get(rm_id, {}).values()
-        return sum(one.outbox.size for one in self.of(rm_id)) + sum(one.size for one in held)
+        return sum(one.waiting for one in self.of(rm_id)) + sum(one.size for one in held)
 
     def begin_anew(self, rm_id: str) -> None:
         """A registration is over, and with it what was to be told and what broke."""
         self._lost.pop(rm_id, None)
         self._held.pop(rm_id, None)
         for stream in self.of(rm_id):
-            stream.outbox.empty()
+            stream.untold()
+
+    def end_all(self, rm_id: str, ending: Ending) -> list[OpenStream]:
+        """End every stream of this RM now; which they were."""
+        ended = self.of(rm_id)
+        for stream in ended:
+            self.unbind(stream)
+            stream.break_off(ending)
+        return ended
+
+    def _found(self, rm_id: str, method: str) -> None:
+        kinds = self._lost.get(rm_id, set())
+        kinds.discard(method)
+        if not kinds:
+            self._lost.pop(rm_id, None)
+
+
+def _take_out(table: dict[str, dict[str, Kept]], rm_id: str, method: str) -> Kept | None:
+    """What is there for this RM and kind; nothing is left behind of an RM that has no more."""
+    of_rm = table.get(rm_id, {})
+    taken = of_rm.pop(method, None)
+    if not of_rm:
+        table.pop(rm_id, None)
+    return taken

@@ -11,7 +11,7 @@ from sireference.core.model import OfferCallbacks, quoted
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_stream import CallbackStream
 from sireference.shell.options import Limits
-from sireference.shell.places import Places
+from sireference.shell.places import Places, too_silent
 from sireference.shell.streams import Ending
 from sireference.shell.unexpected import report_leftovers
 
@@ -26,22 +26,42 @@ class CallbackService:
 
     async def callbacks(self, requests: AsyncIterator[ext.FromRm], context: Any) -> None:
         """One stream, from its offer to its end."""
-        async with self._places.one(context):
-            offer = await self._offer(requests, context)
-            stream = CallbackStream(offer.rm_id, offer.kinds, self._limits.callback_patience)
-            ending = await self._serve(stream, requests, context)
-        if ending.code is not grpc.StatusCode.OK:
-            await context.abort(ending.code, ending.says)
+        owner: str | None = None
+        try:
+            async with self._places.one(context):
+                offer = await self._offer(requests, context)
+                owner = offer.rm_id
+                stream = CallbackStream(owner, offer.kinds, self._limits.callback_patience)
+                ending = await self._serve(stream, requests, context)
+            if ending.code is not grpc.StatusCode.OK:
+                await context.abort(ending.code, ending.says)
+        finally:
+            if owner is not None:
+                self._places.give_back(owner)
 
     async def _offer(self, requests: AsyncIterator[ext.FromRm], context: Any) -> ext.FromRm.Offer:
-        first = await anext(aiter(requests), ext.FromRm())
+        """What the RM offers; it has a place of its own from now on."""
+        first = await self._first(requests, context)
         if not first.HasField("offer"):
             says = "the first message has to be an offer"
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, says)
         if not self._engine.serves(first.offer.rm_id):
             says = f"resource manager {quoted(first.offer.rm_id)} is not registered"
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, says)
+        too_many = self._places.take_for(first.offer.rm_id)
+        if too_many is not None:
+            await context.abort(too_many.code, too_many.says)
         return first.offer
+
+    async def _first(self, requests: AsyncIterator[ext.FromRm], context: Any) -> ext.FromRm:
+        patience = self._limits.first_message_patience
+        try:
+            async with asyncio.timeout(patience):
+                return await anext(aiter(requests), ext.FromRm())
+        except TimeoutError:
+            ending = too_silent(patience)
+            await context.abort(ending.code, ending.says)
+            raise
 
     async def _serve(
         self, stream: CallbackStream, requests: AsyncIterator[ext.FromRm], context: Any

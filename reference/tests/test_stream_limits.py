@@ -1,0 +1,205 @@
+"""How long a stream may be silent, how many one RM may have, and who is there no more."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+
+import grpc
+import pytest
+from sireference.core.model import Settings
+from sireference.shell import options
+from sireference.shell.options import Limits
+from siwire.ext import extension_pb2 as ext
+from tests.wire import PATIENCE, Stream, Wire, served
+
+TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
+IN_A_MOMENT = Limits(first_message_patience=0.3)
+# A client with an open stream: it says so, and then does nothing
+CLIENT = """
+import sys, time
+import grpc
+from siwire import DEFAULT_REVISION, rpc
+
+method = rpc.methods(DEFAULT_REVISION)["UpdateNode"]
+channel = grpc.insecure_channel(sys.argv[1])
+
+def requests():
+    yield method.request(rmID="rm")
+    time.sleep(600)
+
+answers = rpc.callable_for(channel, method)(requests())
+print("open", flush=True)
+next(answers)
+"""
+
+
+async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
+    await nodes.says(nodes=[wire.node(node_id)])
+    assert [node.nodeID for node in (await nodes.hears()).accepted] == [node_id]
+
+
+async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -> None:
+    """Wait until a stream does not end as one too many."""
+    async with asyncio.timeout(PATIENCE):
+        while (await opens())[0] is EXHAUSTED:
+            pass
+
+
+def test_a_stream_on_which_nothing_is_said_ends() -> None:
+    async def play() -> None:
+        async with served(limits=IN_A_MOMENT) as wire:
+            silent = await wire.opens("UpdateNode", greets=False)
+            code, says = await silent.ends()
+            assert (code, says) == (
+                TOO_LATE,
+                "no first message came in 0.3 s, so the stream is nobody's",
+            )
+
+    asyncio.run(play())
+
+
+def test_a_stream_of_callbacks_without_an_offer_ends() -> None:
+    async def play() -> None:
+        async with served(limits=IN_A_MOMENT) as wire:
+            code, says = await (await wire.opens_callbacks()).ends()
+            assert (code, "no first message" in says) == (TOO_LATE, True)
+
+    asyncio.run(play())
+
+
+def test_silent_streams_do_not_lock_others_out() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(first_message_patience=0.3, streams=4)) as wire:
+            await wire.registers()
+            silent = [await wire.opens("UpdateNode", greets=False) for _ in range(2)]
+            without_offer = [await wire.opens_callbacks() for _ in range(2)]
+            for stream in silent:
+                assert (await stream.ends())[0] is TOO_LATE
+            for callbacks in without_offer:
+                assert (await callbacks.ends())[0] is TOO_LATE
+
+            await accepted_node(wire, await wire.opens("UpdateNode"), "n1")
+
+    asyncio.run(play())
+
+
+def test_a_stream_that_has_spoken_may_be_silent() -> None:
+    """The end of a silent stream that was opened later shows that the time is over."""
+
+    async def play() -> None:
+        async with served(limits=IN_A_MOMENT) as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            callbacks = await wire.offers(ext.EVENT_BATCH)
+            silent = await wire.opens("UpdateApplication", greets=False)
+            assert (await silent.ends())[0] is TOO_LATE
+
+            await accepted_node(wire, nodes, "n1")
+            assert (await callbacks.hears()).kind == ext.EVENT_BATCH
+
+    asyncio.run(play())
+
+
+def test_one_rm_cannot_take_every_place() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(streams_per_rm=2)) as wire:
+            for rm_id in ("rm", "other"):
+                await wire.registers(rm_id)
+            nodes = await wire.opens("UpdateNode")
+            await accepted_node(wire, nodes, "n1")
+            callbacks = await wire.offers(ext.EVENT_BATCH)
+
+            code, says = await (await wire.opens("UpdateAllocation")).ends()
+            assert code is EXHAUSTED
+            assert says.startswith("resource manager 'rm' has 2 streams, which is the most of one")
+            await accepted_node(wire, nodes, "n2")
+            await accepted_node(wire, await wire.opens("UpdateNode", "other"), "n1")
+            callbacks.call.cancel()
+            await is_free(lambda: of_callbacks(wire))
+
+    asyncio.run(play())
+
+
+async def of_callbacks(wire: Wire) -> tuple[grpc.StatusCode, str]:
+    """How a stream of callbacks ends whose offer is followed by nothing."""
+    stream = await wire.opens_callbacks()
+    await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id="rm")))
+    await stream.call.done_writing()
+    return await stream.ends()
+
+
+def test_streams_of_callbacks_count_among_those_of_their_rm() -> None:
+    async def play() -> None:
+        async with served(limits=Limits(streams_per_rm=1)) as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            await accepted_node(wire, nodes, "n1")
+
+            assert (await of_callbacks(wire))[0] is EXHAUSTED
+            nodes.call.cancel()
+            await wire.has_streams(0)
+            await wire.registers()
+            await is_free(lambda: of_callbacks(wire))
+
+    asyncio.run(play())
+
+
+def test_no_place_is_taken_by_an_rm_that_is_gone() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            for number in range(30):
+                rm_id = f"rm{number}"
+                await wire.registers(rm_id)
+                callbacks = await wire.offers(ext.EVENT_BATCH, rm_id=rm_id)
+                nodes = await wire.opens("UpdateNode", rm_id)
+                applications = await wire.opens("UpdateApplication", rm_id)
+                await accepted_node(wire, nodes, "n1")
+                await nodes.half_closes()
+                await applications.half_closes()
+                for stream in (nodes, applications, callbacks):
+                    await stream.ends()
+            table, places = wire.server._streams, wire.server._places
+            assert (table._open, table._held, table._lost) == ({}, {}, {})
+            async with asyncio.timeout(PATIENCE):
+                while places._taken_by or places._taken:  # noqa: ASYNC110  # they tell nobody
+                    await asyncio.sleep(0.005)
+
+    asyncio.run(play())
+
+
+def test_a_client_that_is_stopped_has_lost_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "_ANSWER_AT_LEAST", 1.0)
+
+    async def play() -> None:
+        async with served(settings=Settings(connection_loss_timeout=2.0)) as wire:
+            await wire.registers()
+            command = [sys.executable, "-c", CLIENT, wire.server.address]
+            process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+            try:
+                await wire.has_streams(1)
+                os.kill(process.pid, signal.SIGSTOP)
+                await wire.has_streams(0)
+            finally:
+                process.kill()
+                await asyncio.wait_for(process.wait(), PATIENCE)
+            snapshot = await wire.calls("Snapshot", rm_id="rm")
+            assert snapshot.phase in (snapshot.PAUSED, snapshot.STOPPED)
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(
+    ("connection_loss_timeout", "quiet", "patience"),
+    [(60.0, 30_000, 15_000), (0.0, 1000, 5000), (4.0, 2000, 5000), (1e9, 7_200_000, 7_200_000)],
+)
+def test_clients_are_asked_whether_they_are_there(
+    connection_loss_timeout: float, quiet: int, patience: int
+) -> None:
+    chosen = dict(options.keepalive(connection_loss_timeout))
+
+    assert chosen["grpc.keepalive_time_ms"] == quiet
+    assert chosen["grpc.keepalive_timeout_ms"] == patience
