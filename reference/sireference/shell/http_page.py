@@ -141,6 +141,7 @@ class _BoundedThreads(ThreadingMixIn, WSGIServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128  # connections that wait to be taken or refused, which is quick
     _Request = socket.socket | tuple[bytes, socket.socket]  # as socketserver has it
 
     def __init__(self, *args: Any, **more: Any) -> None:
