@@ -70,6 +70,21 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def liveness(session: nox.Session) -> None:
+    """Play 120,000 small histories, or as many as told: no ask waits that could be placed: -- 5000.
+
+    There are two laws, and half of the histories are for each.
+    """
+    install(session, "tests")
+    histories = int(session.posargs[0]) if session.posargs else 120_000
+    session.run(
+        "pytest",
+        *("-p", "no:cacheprovider", "--timeout", "0", "reference/tests/test_liveness.py"),
+        env={"SIREFERENCE_HISTORIES": str(histories // 2)},
+    )
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format (ruff); -- --fix mends what can be mended."""
     install(session, "lint")

@@ -46,6 +46,7 @@ class Player:
         rm_id: str = "rm",
         now: float = 1000.0,
         callbacks: frozenset[Callback] = frozenset(),
+        queues: Configuration = QUEUES,
     ) -> None:
         self.scheduler = scheduler or Scheduler(SETTINGS)
         self.rm_id = rm_id
@@ -55,7 +56,7 @@ class Player:
         self.ended: set[str] = set()
         self.open_questions: list[int] = []
         self.effects: list[list[Effect]] = []
-        self.hears(self.scheduler.handle(Register(rm_id, QUEUES, callbacks=callbacks), now))
+        self.hears(self.scheduler.handle(Register(rm_id, queues, callbacks=callbacks), now))
 
     def play(self, move: object) -> None:
         if isinstance(move, float):

@@ -21,11 +21,11 @@ from sireference.core.states import NodeAction
 from tests.driving import of
 from tests.histories import Player
 from tests.history_moves import Answer, asked_histories, histories
+from tests.serving import nothing_fits
 from tests.test_histories import (
     applications_make_sense,
     books_balance,
     gangs_make_sense,
-    nothing_fits,
     preemptions_make_sense,
 )
 

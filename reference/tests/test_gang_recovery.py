@@ -4,7 +4,7 @@ import pytest
 from sireference.core.model import NodeInfo, RejectedAllocation, UpdateNodes
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction
-from tests.driving import TIMEOUT, identities, of, placed, released, states
+from tests.driving import TIMEOUT, identities, keys, of, placed, released, states
 from tests.gangs import PATIENCE, REPLACED, WAITING, Gangs, existing
 
 
@@ -84,6 +84,43 @@ def test_a_gang_with_something_recovered_has_begun(rm: Gangs) -> None:
 
     assert len(identities(rm.asks_placeholder("p1", memory=1))) == 0
     assert len(identities(rm.creates("n2", memory=2))) == 1
+
+
+@pytest.mark.parametrize("asks_first", [True, False])
+def test_a_gang_goes_on_with_what_it_has_behind_an_older_one(
+    rm: Gangs, *, asks_first: bool
+) -> None:
+    rm.submits_gang("g1")
+    rm.submits_gang("g2", style="hard")
+    old = (existing("old1", "n1", application_id="g2"), existing("old2", "n1", application_id="g2"))
+    node = NodeInfo("n1", NodeAction.CREATE, capacity=Resource({"memory": 10}), allocations=old)
+    comes = UpdateNodes("rm", (node,))
+    served: list[str] = []
+    if not asks_first:
+        rm.scheduler.handle(comes, rm.now)
+    rm.asks_placeholder("large", "g1", memory=50)
+    for key in ("p1", "p2"):
+        served += keys(rm.asks_placeholder(key, "g2", memory=1))
+    if asks_first:
+        served += keys(rm.scheduler.handle(comes, rm.now))
+
+    assert served == ["p1", "p2"]
+
+
+@pytest.mark.parametrize("asks_first", [True, False])
+def test_a_gang_goes_on_with_what_it_has_in_a_full_queue(rm: Gangs, *, asks_first: bool) -> None:
+    rm.creates("n1", memory=20)
+    rm.submits("a1", "root.quota")
+    rm.asks("k6", memory=6)
+    rm.submits_gang(queue="root.quota", memory=8)
+    reported = (existing("old", "n1"),)
+    if not asks_first:
+        rm.reports(*reported)
+    served = keys(rm.asks_placeholder("p1"))
+    if asks_first:
+        served += keys(rm.reports(*reported))
+
+    assert served == ["p1"]
 
 
 def test_a_recovered_placeholder_serves_a_real_ask_that_waits(rm: Gangs) -> None:

@@ -3,14 +3,12 @@
 from collections.abc import Callable
 
 from hypothesis import given, settings
-from sireference.configuration.model import SortPolicy
 from sireference.core.books.application import Application
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
 from sireference.core.books.partition import Partition
-from sireference.core.books.pending import Line
 from sireference.core.books.preemption import Preemption
-from sireference.core.model import Allocation, Ask, NodeInfo, RemoveApplication
+from sireference.core.model import Allocation, NodeInfo, RemoveApplication
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.states import (
     ApplicationState,
@@ -21,6 +19,7 @@ from sireference.core.states import (
 )
 from tests.histories import Player
 from tests.history_moves import histories
+from tests.serving import nothing_fits
 
 
 def total(resources: list[Resource]) -> Resource:
@@ -156,99 +155,6 @@ def preemptions_make_sense(partition: Partition) -> None:
         assert pending in pending.application.pending.values()
     is_looked_after = preemptors.alarm is not None or partition.proposals
     assert not preemptors.fresh or is_looked_after
-
-
-def is_held_back(line: Line, partition: Partition) -> bool:
-    """Whether the rules of gangs say that the line has to wait."""
-    application = line.application
-    if application.state is ApplicationState.RESUMING:
-        return True
-
-    def gathers(other: Application) -> bool:
-        asked = any(p.ask.is_placeholder for p in other.pending.values())
-        return asked and other.state is ApplicationState.ACCEPTED
-
-    if not gathers(application):
-        return False
-    if not line.key.is_placeholder:
-        return True
-    if application.allocations:
-        return False
-    of_leaf = [a for a in partition.applications.values() if a.leaf is application.leaf]
-    oldest = min((a for a in of_leaf if gathers(a)), key=lambda a: a.number)
-    whole = application.submitted.placeholder_ask or NOTHING
-    return oldest is not application or not all(
-        quota.has_room(whole) for quota in application.quotas
-    )
-
-
-def is_behind(application: Application, partition: Partition) -> bool:
-    """Whether another application of a state-aware leaf has to begin first."""
-    policy = application.leaf.config.properties.sort_policy
-    if policy is not SortPolicy.STATE_AWARE or application.state is not ApplicationState.ACCEPTED:
-        return False
-    return any(
-        other.state is ApplicationState.STARTING
-        or (
-            other.state is ApplicationState.ACCEPTED
-            and other.pending
-            and other.number < application.number
-        )
-        for other in partition.applications.values()
-        if other.leaf is application.leaf
-    )
-
-
-def is_allowed(line: Line, node: Node, partition: Partition) -> bool:
-    """Whether the placement constraint of the line allows the node; nothing is remembered here."""
-    first = line.first()
-    constraint = line.shape.constraint
-    if first is None or constraint is None:
-        return True
-    if not all(target.holds(node.attributes) for target in constraint.node):
-        return False
-    affinity = constraint.affinity
-    if affinity is None or not affinity.required:
-        return True
-
-    def is_near(other: Node) -> bool:
-        value = node.attributes.get(affinity.scope)
-        return other is node or (
-            value is not None and other.attributes.get(affinity.scope) == value
-        )
-
-    def counts(ask: Ask) -> bool:
-        return all(target.holds(ask.tags) for target in affinity.targets)
-
-    there = sum(
-        is_near(live.node) and counts(live.allocation.ask)
-        for live in partition.allocations.values()
-    )
-    count = there + counts(first.ask)
-    most = affinity.max_cardinality
-    return count >= affinity.min_cardinality and (most is None or count <= most)
-
-
-def nothing_fits(partition: Partition) -> None:
-    """No pending ask could be served: a pass leaves no possible allocation undone."""
-    for application in partition.applications.values():
-        for line in application.lines.values():
-            if is_held_back(line, partition) or is_behind(application, partition):
-                continue
-            if line.key.replaces and application.gang is not None:
-                assert line.key.replaces not in application.gang.replaceable
-            quotas = application.quotas
-            if not application.is_counted and not all(quota.has_slot() for quota in quotas):
-                continue
-            if not all(quota.has_room(line.need) for quota in quotas):
-                continue
-            assert not any(
-                line.need.fits(node.free)
-                and node.state is NodeState.SCHEDULABLE
-                and line.shape.required_node in ("", node.node_id)
-                and is_allowed(line, node, partition)
-                for node in partition.nodes.values()
-            )
 
 
 def watched(check: Callable[[Partition], None], history: list[object]) -> Player:

@@ -122,6 +122,14 @@ def test_an_existing_allocation_begins_whoever_is_starting(rm: RM) -> None:
     assert keys(rm.asks("k2", "a2", memory=1)) == ["k2", "k3"]
 
 
+def test_an_existing_allocation_lets_the_asks_of_its_application_go(rm: RM) -> None:
+    rm.asks("k1", "a1", memory=1)
+    rm.asks("k2", "a2", memory=1, most=2)
+    old = Ask("old", "a2", resource=Resource({"memory": 1}))
+
+    assert keys(rm.reports(Allocation("old-1", old, "n1"))) == ["k2", "k2"]
+
+
 def test_one_gang_after_the_other_begins(rm: RM) -> None:
     gang = {"task_group": "tg", "placeholder": True}
     member = {"task_group": "tg"}

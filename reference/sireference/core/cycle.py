@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from sireference.core import predicates, state_aware
+from sireference.core import gates, predicates
 from sireference.core.books.node import Node
 from sireference.core.books.partition import Partition
 from sireference.core.books.pending import Line
 from sireference.core.books.sleepers import Sleepers
-from sireference.core.gang import placeholders, replacement
+from sireference.core.gang import replacement
 from sireference.core.model import Effect
 
 # An ask may want two billion allocations and a node have room for them, or it may fit on none of a
@@ -42,7 +42,7 @@ def _step(partition: Partition, line: Line, now: float) -> list[Effect]:
     pending = line.first()
     if pending is None:
         return []
-    bed = placeholders.bed(line) or state_aware.bed(line)
+    bed = gates.bed(line)
     if bed is not None:
         return _send_to_sleep(partition, line, bed)
     placeholder = replacement.choose(pending)
@@ -63,12 +63,7 @@ def _send_to_sleep(partition: Partition, line: Line, bed: Sleepers) -> list[Effe
 
 def _find(partition: Partition, line: Line) -> Node | Sleepers:
     """The node for the first ask of ``line``, or where the line has to wait."""
-    application = line.application
-    if not application.is_counted:
-        for quota in application.quotas:
-            if not quota.has_slot():
-                return quota.slots_taken
-    for quota in application.quotas:
+    for quota in line.application.quotas:
         if not quota.has_room(line.need):
             return quota.full
     return partition.room.find(line.shape, line.need) or partition.room.sleepers

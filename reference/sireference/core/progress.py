@@ -107,8 +107,6 @@ def _set_counts(application: Application, *, counts: bool) -> None:
             quota.application_runs()
         else:
             quota.application_rests()
-    if counts:
-        application.has_slots()
 
 
 def _leave(partition: Partition, application: Application, now: float) -> None:

@@ -78,13 +78,6 @@ class Application:
             for quota in self.quotas
         )
 
-    def has_slots(self) -> None:
-        """It runs, by whatever way: its lines do not have to wait for that any more."""
-        beds = [quota.slots_taken for quota in self.quotas]
-        for line in list(self.lines.values()):
-            if line.bed in beds:
-                self.wake(line)
-
     def use(self, resource: Resource) -> None:
         """Count ``resource`` wherever the application counts."""
         for quota in self.quotas:
@@ -125,7 +118,12 @@ class Application:
         return self.gang
 
     def moved(self) -> None:
-        """Its state changed, or whether it has asks: wake who may have waited for that."""
+        """Something changed that may hold back its lines, or those of others in its leaf.
+
+        That is its state, whether it counts as running, and whether it has asks, placeholder asks
+        and allocations at all. Every line of its own that a gate holds back is asked again, and so
+        is whoever comes first now where one comes after the other.
+        """
         leaf = self.leaf
         leaf.beginning.put(self, is_in=self.is_beginning)
         if self.is_starting:
@@ -136,9 +134,10 @@ class Application:
             leaf.beginning.wake_first()
         if self.gang is not None:
             leaf.gathering.put(self, is_in=self.is_gathering)
-            for line in list(self.gang.patient):
-                self.wake(line)
             leaf.gathering.wake_first()
+        for line in list(self.lines.values()):
+            if line.bed is not None and line.bed.is_gate:
+                self.wake(line)
 
     def wake(self, line: Line) -> None:
         """``line`` is worth a look."""

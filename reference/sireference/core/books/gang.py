@@ -26,7 +26,7 @@ class Gang:
     # again and again, which a plain dict is slow at
     replaceable: dict[str, OrderedDict[str, LiveAllocation]] = field(default_factory=dict)
     # lines that wait for the placeholders
-    patient: Sleepers = field(default_factory=partial(Sleepers, _PATIENT))
+    patient: Sleepers = field(default_factory=partial(Sleepers, _PATIENT, is_gate=True))
     timer: Timer | None = None
     is_clearing_up: bool = False  # waiting is over, the leftovers have to go
 

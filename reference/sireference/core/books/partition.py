@@ -275,6 +275,8 @@ class Partition:
         self.room.came(live)
         if live.node.state is NodeState.SCHEDULABLE:
             self.room.shrank(live.node)
+        if len(live.application.allocations) == 1:
+            live.application.moved()
         self.callbacks.came(live)
 
     def unbook(self, live: LiveAllocation, termination: TerminationType) -> None:
@@ -295,5 +297,7 @@ class Partition:
         live.application.used -= live.allocation.ask.resource
         live.application.has_less()
         live.application.give_back(live.allocation.ask.resource)
+        if not live.application.allocations:
+            live.application.moved()
         self.callbacks.went(live)
         self.journal.went(live, termination)

@@ -42,9 +42,9 @@ class Quota:
         self.running = 0  # applications that count
         # lines turned away by the maximum, and because enough applications run
         self.full = Sleepers(_FULL, lambda line: self.has_room(line.need))
-        self.slots_taken = Sleepers(_TAKEN, lambda _: self.has_slot())
+        self.slots_taken = Sleepers(_TAKEN, lambda _: self.has_slot(), is_gate=True)
         # placeholder lines until there is room for their whole gang
-        self.gates = Sleepers(_TOO_SMALL)
+        self.gates = Sleepers(_TOO_SMALL, is_gate=True)
 
     def let_go(self) -> None:
         """Nobody counts against it any more: it refers to itself no more, and so goes at once."""

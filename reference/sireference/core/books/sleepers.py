@@ -24,14 +24,22 @@ def until_woken(_: "Line") -> bool:
 class Sleepers:
     """Lines that wait for the same place to change.
 
-    ``outlook`` says for what; ``may_go`` whether it has changed for a line.
+    ``outlook`` says for what; ``may_go`` whether it has changed for a line. At a gate they are held
+    back by what their application is and has: `Application.moved` wakes them.
     """
 
-    __slots__ = ("_rows", "may_go", "outlook")
+    __slots__ = ("_rows", "is_gate", "may_go", "outlook")
 
-    def __init__(self, outlook: "Outlook", may_go: "Callable[[Line], bool]" = until_woken) -> None:
+    def __init__(
+        self,
+        outlook: "Outlook",
+        may_go: "Callable[[Line], bool]" = until_woken,
+        *,
+        is_gate: bool = False,
+    ) -> None:
         self.outlook = outlook
         self.may_go = may_go
+        self.is_gate = is_gate
         self._rows: dict[Shape, dict[Queue, Row]] = {}
 
     def add(self, line: "Line") -> None:

@@ -24,7 +24,8 @@ class Succession:
     def __init__(self) -> None:
         self._numbers: list[int] = []  # of the applications, the oldest first
         self._applications: dict[int, Application] = {}
-        self.younger = Sleepers(_LATER)  # lines whose turn comes after an older application
+        # lines whose turn comes after an older application
+        self.younger = Sleepers(_LATER, is_gate=True)
 
     def put(self, application: "Application", *, is_in: bool) -> None:
         """Whether ``application`` wants to come."""

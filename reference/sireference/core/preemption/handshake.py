@@ -6,7 +6,7 @@ what victims hold stays theirs until the RM has confirmed, or has ended them its
 
 from typing import Final
 
-from sireference.core import predicates
+from sireference.core import gates, predicates
 from sireference.core.books.application import Application
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
@@ -14,7 +14,6 @@ from sireference.core.books.partition import Partition
 from sireference.core.books.pending import PendingAsk, Shape
 from sireference.core.books.preemption import Preemption
 from sireference.core.books.queue import Queue
-from sireference.core.gang import placeholders
 from sireference.core.model import Effect
 from sireference.core.preemption import choice, conditions, consent
 from sireference.core.states import AskState, NodeState
@@ -146,7 +145,7 @@ def _fits(pending: PendingAsk, node: Node) -> bool:
     return (
         pending.line is not None
         and pending.wants_more
-        and placeholders.bed(pending.line) is None
+        and gates.bed(pending.line) is None
         and node.state is NodeState.SCHEDULABLE
         and node.can_take(need, need)
         and pending.application.can_take(need, need)

@@ -1,0 +1,26 @@
+"""Gates: what holds the asks of an application back, however much room there is.
+
+An application waits for its gang, for its turn in its leaf, or for a place among the applications
+that may run. All of that rests on what the application is and has, and on others of its leaf:
+whenever that changes, `Application.moved` has its lines asked again. A quota does so for those that
+wait for room for a whole gang, or for a place. A line is woken rather once too often than never:
+while its gate is closed the next pass sends it back.
+"""
+
+from sireference.core import state_aware
+from sireference.core.books.application import Application
+from sireference.core.books.pending import Line
+from sireference.core.books.sleepers import Sleepers
+from sireference.core.gang import placeholders
+
+
+def bed(line: Line) -> Sleepers | None:
+    """Where ``line`` has to wait until its gate opens, None if nothing holds it back."""
+    return placeholders.bed(line) or state_aware.bed(line) or _before_it_runs(line.application)
+
+
+def _before_it_runs(application: Application) -> Sleepers | None:
+    """Where an application waits that does not run, as long as enough others do."""
+    if application.is_counted:
+        return None
+    return next((quota.slots_taken for quota in application.quotas if not quota.has_slot()), None)

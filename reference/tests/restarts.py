@@ -1,0 +1,122 @@
+"""Restarts, spelled by bytes: an RM that comes back and says what there is, in any order.
+
+A node has room for all there is, and brings what runs on it; its messages follow each other, and
+so do those of each application. Nothing orders them otherwise.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sireference.configuration.model import Configuration
+from sireference.core.model import Allocation, Ask, NewApplication, NodeInfo, Settings
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import NodeAction
+from tests.histories import Player
+from tests.serving import nothing_fits
+from tests.small_histories import CONFIGURATIONS, LEAVES, Bytes
+
+_SETTINGS: Final = Settings(
+    starting_timeout=1.0, placeholder_timeout=10_000.0, completing_timeout=10_000.0
+)
+_KINDS: Final = (("", False), ("tg", True), ("tg", True), ("tg", False))  # group, placeholder
+_WHOLE: Final = 30  # capacity of the node, more than all of it together
+
+
+@dataclass(frozen=True)
+class Restart:
+    """Applications that are there, and what is said of them and of the node; ``order`` mixes it."""
+
+    queues: Configuration
+    applications: tuple[NewApplication, ...]
+    streams: tuple[tuple[Any, ...], ...]  # of the node first, then of each application
+    order: tuple[int, ...]
+
+    def in_order(self) -> Iterator[Any]:
+        """The node, then one application after the other."""
+        for stream in self.streams:
+            yield from stream
+
+    def mixed(self) -> Iterator[Any]:
+        """Each stream in its own order, and the streams among each other as ``order`` says."""
+        streams = [list(stream) for stream in self.streams]
+        order = iter(self.order)
+        while streams := [stream for stream in streams if stream]:
+            yield streams[next(order, 0) % len(streams)].pop(0)
+
+
+def restart(data: bytes) -> Restart:
+    """What ``data`` spells.
+
+    Placeholders come with the node: one that came after the member whose place it keeps was served
+    elsewhere would make it a matter of order how much is used.
+    """
+    said = Bytes(data)
+    queues, leaf = said.of(CONFIGURATIONS), said.of(LEAVES)
+    existing: list[Allocation] = []
+    applications: list[NewApplication] = []
+    streams: list[tuple[Any, ...]] = []
+    for number in range(2 + said.number() % 2):
+        name, size = f"a{number}", said.amount(2)
+        asks = tuple(_ask(said, name, f"k{one}", size) for one in range(said.number() % 4))
+        count = max(0, said.number() % 4 - 1)
+        there = [_ask(said, name, f"old{one}", size) for one in range(count)]
+        existing += [Allocation(f"{name}-{ask.key}", ask, "n") for ask in there]
+        queue = said.of(LEAVES) if said.number() % 4 == 3 else leaf
+        applications.append(_application(name, queue, (*asks, *there)))
+        streams.append(asks)
+    comes_later = said.number() % 2 == 1
+    later = [one for one in existing if comes_later and not one.ask.is_placeholder]
+    node = NodeInfo(
+        "n",
+        NodeAction.CREATE,
+        capacity=Resource({"memory": _WHOLE}),
+        allocations=tuple(one for one in existing if one not in later),
+    )
+    streams.insert(0, (node, *later))
+    order = tuple(said.number() for _ in range(sum(map(len, streams))))
+    return Restart(queues, tuple(applications), tuple(streams), order)
+
+
+def _application(name: str, queue: str, asks: tuple[Ask, ...]) -> NewApplication:
+    """It says what all of its placeholders need, those that are there already included."""
+    whole = sum((ask.resource for ask in asks if ask.is_placeholder), NOTHING)
+    return NewApplication(
+        name,
+        f"root.{queue}",
+        tags={"namespace": "x"} if queue == "spaces" else {},
+        placeholder_ask=None if whole.is_zero() or queue == "fair" else whole,
+        gang_style="hard",
+    )
+
+
+def _ask(said: Bytes, application_id: str, key: str, size: Resource) -> Ask:
+    """All of an application are of one size, so that it does not matter who replaces whom."""
+    group, is_placeholder = said.of(_KINDS)
+    return Ask(key, application_id, resource=size, task_group=group, placeholder=is_placeholder)
+
+
+def left_over(restart: Restart, messages: Iterator[Any]) -> list[tuple[str, str]]:
+    """The asks, by application and key, that are still pending after all of this and some time.
+
+    The RM confirms at once whatever it is asked to release.
+    """
+    player = Player(Scheduler(_SETTINGS), queues=restart.queues)
+    confirmed = 0
+    for move in (*restart.applications, *messages, *[2.0] * len(restart.applications)):
+        player.play(move)
+        while confirmed < len(player.asked_for):
+            release = player.asked_for[confirmed]
+            confirmed += 1
+            player.play(
+                (release.partition, release.application_id, release.identity, release.termination)
+            )
+        for partition in player.partitions:
+            nothing_fits(partition)
+    (partition,) = player.partitions
+    return [
+        (application.application_id, key)
+        for application in partition.applications.values()
+        for key in application.pending
+    ]

@@ -1,0 +1,138 @@
+"""Who could be served: the rules of scheduling by brute force, over asks, nodes and quotas.
+
+Nothing here knows of lines, of who sleeps where, or of what is remembered about nodes.
+"""
+
+from collections.abc import Iterator
+
+from sireference.configuration.model import SortPolicy
+from sireference.core.books.application import Application
+from sireference.core.books.node import Node
+from sireference.core.books.partition import Partition
+from sireference.core.books.pending import PendingAsk
+from sireference.core.model import Ask
+from sireference.core.resources import NOTHING
+from sireference.core.states import ApplicationState, NodeState
+
+
+def could_be_served(partition: Partition) -> list[str]:
+    """The keys of pending asks that could get an allocation, or a placeholder, as things are."""
+    return [
+        pending.ask.key
+        for application in partition.applications.values()
+        for pending in application.pending.values()
+        if _wants_more(pending)
+        and not _is_held_back(pending, partition)
+        and not _is_behind(application, partition)
+        and (_has_a_placeholder(pending) or _fits(pending, partition))
+    ]
+
+
+def nothing_fits(partition: Partition) -> None:
+    """No pending ask could be served: a pass leaves no possible allocation undone."""
+    assert could_be_served(partition) == []
+
+
+def _wants_more(pending: PendingAsk) -> bool:
+    return pending.made + len(pending.awaited) + pending.proposed < pending.ask.max_allocations
+
+
+def _has_a_placeholder(pending: PendingAsk) -> bool:
+    """Whether there is one whose place it could take."""
+    ask = pending.ask
+    if ask.is_placeholder or not ask.task_group or pending.had_placeholder:
+        return False
+    return any(
+        live.is_placeholder
+        and live.open_release is None
+        and live.allocation.ask.task_group == ask.task_group
+        for live in pending.application.allocations.values()
+    )
+
+
+def _fits(pending: PendingAsk, partition: Partition) -> bool:
+    """Whether its quotas and some node have room for it."""
+    ask, application = pending.ask, pending.application
+    if not application.is_counted and not all(quota.has_slot() for quota in application.quotas):
+        return False
+    return all(quota.has_room(ask.resource) for quota in application.quotas) and any(
+        ask.resource.fits(node.free)
+        and node.state is NodeState.SCHEDULABLE
+        and ask.required_node in ("", node.node_id)
+        and is_allowed(ask, node, partition)
+        for node in partition.nodes.values()
+    )
+
+
+def _of_its_leaf(application: Application, partition: Partition) -> Iterator[Application]:
+    return (one for one in partition.applications.values() if one.leaf is application.leaf)
+
+
+def _gathers(application: Application) -> bool:
+    """Whether it waits for placeholders before it begins."""
+    asked = any(pending.ask.is_placeholder for pending in application.pending.values())
+    return asked and application.state is ApplicationState.ACCEPTED
+
+
+def _is_held_back(pending: PendingAsk, partition: Partition) -> bool:
+    """Whether the rules of gangs say that the ask has to wait."""
+    application = pending.application
+    if application.gang is not None and application.state is ApplicationState.RESUMING:
+        return True
+    if not _gathers(application):
+        return False
+    if not pending.ask.is_placeholder:
+        return True
+    if application.allocations:
+        return False
+    gathering = [one for one in _of_its_leaf(application, partition) if _gathers(one)]
+    oldest = min(gathering, key=lambda one: one.number)
+    whole = application.submitted.placeholder_ask or NOTHING
+    return oldest is not application or not all(
+        quota.has_room(whole) for quota in application.quotas
+    )
+
+
+def _is_behind(application: Application, partition: Partition) -> bool:
+    """Whether another application of a state-aware leaf has to begin first."""
+    policy = application.leaf.config.properties.sort_policy
+    if policy is not SortPolicy.STATE_AWARE or application.state is not ApplicationState.ACCEPTED:
+        return False
+    return any(
+        other.state is ApplicationState.STARTING
+        or (
+            other.state is ApplicationState.ACCEPTED
+            and other.pending
+            and other.number < application.number
+        )
+        for other in _of_its_leaf(application, partition)
+    )
+
+
+def is_allowed(ask: Ask, node: Node, partition: Partition) -> bool:
+    """Whether the placement constraint of the ask allows the node; nothing is remembered here."""
+    constraint = ask.constraint
+    if constraint is None:
+        return True
+    if not all(target.holds(node.attributes) for target in constraint.node):
+        return False
+    affinity = constraint.affinity
+    if affinity is None or not affinity.required:
+        return True
+
+    def is_near(other: Node) -> bool:
+        value = node.attributes.get(affinity.scope)
+        return other is node or (
+            value is not None and other.attributes.get(affinity.scope) == value
+        )
+
+    def counts(one: Ask) -> bool:
+        return all(target.holds(one.tags) for target in affinity.targets)
+
+    there = sum(
+        is_near(live.node) and counts(live.allocation.ask)
+        for live in partition.allocations.values()
+    )
+    count = there + counts(ask)
+    most = affinity.max_cardinality
+    return count >= affinity.min_cardinality and (most is None or count <= most)

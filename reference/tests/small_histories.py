@@ -1,0 +1,221 @@
+"""Small histories, spelled by bytes: few nodes and applications, and all that holds asks back.
+
+Each decision takes one byte, so a history costs next to nothing to draw, and Hypothesis makes one
+that fails small by making the bytes fewer and smaller.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from sireference.configuration.model import Configuration
+from sireference.configuration.parsing import parse_configuration
+from sireference.core.model import (
+    Allocation,
+    Ask,
+    AskRelease,
+    NewApplication,
+    NodeInfo,
+    RemoveApplication,
+    Settings,
+)
+from sireference.core.resources import Resource
+from sireference.core.states import NodeAction, TerminationType
+from tests.history_moves import Confirmation
+
+SETTINGS: Final = Settings(placeholder_timeout=40.0, starting_timeout=25.0, completing_timeout=10.0)
+LENGTH: Final = 72  # bytes of a history
+
+_QUEUES: Final = """
+partitions:
+  - name: default
+    placementrules:
+      - {{name: tag, value: namespace, create: true, parent: {{name: fixed, value: root.spaces}}}}
+      - {{name: provided, create: false}}
+    queues:
+      - name: root
+        submitacl: "*"
+        limits: [{{users: [bob], maxresources: {{memory: {bob}}}, maxapplications: 1}}]
+        queues:
+          - {{name: spaces, parent: true}}
+          - {{name: fifo, resources: {{max: {{memory: {quota}}}}}}}
+          - {{name: fair, properties: {{application.sort.policy: fair}}}}
+          - {{name: aware, properties: {{application.sort.policy: {policy}}}}}
+          - {{name: few, maxapplications: {most}}}
+          - name: parent
+            maxapplications: {above}
+            resources: {{max: {{memory: {quota}}}}}
+            queues:
+              - {{name: l, resources: {{max: {{memory: 4}}}}, maxapplications: {above}}}
+              - {{name: r, maxapplications: 1}}
+"""
+CONFIGURATIONS: Final = tuple(
+    parse_configuration(_QUEUES.format(**values))
+    for values in (
+        {"quota": 6, "bob": 4, "policy": "stateaware", "most": 1, "above": 2},
+        {"quota": 9, "bob": 7, "policy": "stateaware", "most": 2, "above": 1},
+        {"quota": 4, "bob": 4, "policy": "fifo", "most": 1, "above": 3},
+    )
+)
+LEAVES: Final = ("fifo", "aware", "fifo", "few", "parent.l", "parent.r", "fair", "spaces")
+_APPLICATIONS: Final = ("a1", "a2", "a3", "a4")
+_NODES: Final = ("n1", "n2", "n3")
+_GROUPS: Final = ("tg", "tg", "tg", "other")
+
+Kind = TypeVar("Kind")
+
+
+class Bytes:
+    """Decisions, a byte each; when there are none left, the first of what there is."""
+
+    def __init__(self, data: bytes) -> None:
+        self._rest = iter(data)
+        self.are_over = False
+
+    def number(self) -> int:
+        number = next(self._rest, None)
+        self.are_over = number is None
+        return number or 0
+
+    def of(self, those: Sequence[Kind]) -> Kind:
+        """One of those."""
+        return those[self.number() % len(those)]
+
+    def amount(self, most: int) -> Resource:
+        """From 1 to ``most`` of memory."""
+        return Resource({"memory": 1 + self.number() % most})
+
+
+@dataclass(frozen=True)
+class World:
+    """What a history begins with, and its moves."""
+
+    queues: Configuration
+    moves: tuple[Any, ...]
+
+
+def world(data: bytes) -> World:
+    """The history that ``data`` spells: applications that are mostly in one leaf, then anything."""
+    said = Bytes(data)
+    queues = said.of(CONFIGURATIONS)
+    leaf = said.of(LEAVES)
+    moves: list[Any] = [
+        _application(said, name, leaf) for name in _APPLICATIONS[: 2 + said.number() % 3]
+    ]
+    identities = (f"old{number}" for number in range(len(data)))
+    while not said.are_over:
+        moves.append(said.of(_MOVES)(said, leaf, identities))
+    return World(queues, tuple(moves[:-1]))
+
+
+def _application(said: Bytes, name: str, leaf: str) -> NewApplication:
+    """Mostly a gang that says what it needs in all, in the one leaf."""
+    traits = said.number()
+    queue = said.of(LEAVES) if traits % 4 == 3 else leaf
+    is_gang = queue != "fair" and traits // 4 % 4 < 3
+    tags = {"namespace": "x", "namespace.resourcequota": _quota(said)} if queue == "spaces" else {}
+    return NewApplication(
+        name,
+        f"root.{queue}",
+        tags=tags,
+        user="bob" if traits // 16 % 4 == 3 else "",
+        placeholder_ask=said.amount(6) if is_gang else None,
+        gang_style="hard" if traits // 64 % 2 else "soft",
+    )
+
+
+def _quota(said: Bytes) -> str:
+    return f'{{"resources": {{"memory": {{"value": {4 + said.number() % 4}}}}}}}'
+
+
+def _member(said: Bytes, key: str) -> Ask:
+    """Mostly a placeholder or a member of a group, mostly small."""
+    traits = said.number()
+    is_large = traits % 8 == 7
+    return Ask(
+        key,
+        said.of(_APPLICATIONS),
+        resource=Resource({"memory": 50}) if is_large else said.amount(4),
+        max_allocations=1 + traits // 8 % 2,
+        priority=traits // 16 % 2,
+        task_group=said.of(_GROUPS) if traits // 32 % 4 else "",
+        placeholder=traits // 32 % 4 > 1,
+    )
+
+
+def _asks(said: Bytes, _: str, __: Iterator[str]) -> object:
+    return _member(said, f"k{said.number() % 6}")
+
+
+def _existing(said: Bytes, node: str, identity: str) -> Allocation:
+    return Allocation(identity, _member(said, f"key-{identity}"), node)
+
+
+def _reports(said: Bytes, _: str, identities: Iterator[str]) -> object:
+    return _existing(said, said.of(_NODES), next(identities, ""))
+
+
+def _creates(said: Bytes, _: str, identities: Iterator[str]) -> object:
+    node, traits = said.of(_NODES), said.number()
+    existing = tuple(
+        _existing(said, node, next(identities, "")) for _ in range(max(0, traits % 5 - 2))
+    )
+    capacity = Resource({"memory": 2 + traits // 5 % 10})
+    return NodeInfo(node, NodeAction.CREATE, capacity=capacity, allocations=existing)
+
+
+def _changes(said: Bytes, _: str, __: Iterator[str]) -> object:
+    action = said.of(
+        (
+            NodeAction.UPDATE,
+            NodeAction.DECOMMISSION,
+            NodeAction.DRAIN_NODE,
+            NodeAction.DRAIN_TO_SCHEDULABLE,
+            NodeAction.CREATE_DRAIN,
+        )
+    )
+    return NodeInfo(said.of(_NODES), action, capacity=said.amount(10))
+
+
+def _confirms(said: Bytes, _: str, __: Iterator[str]) -> object:
+    return Confirmation(said.number(), None)
+
+
+def _releases(said: Bytes, _: str, __: Iterator[str]) -> object:
+    return "default", "", said.number(), TerminationType.STOPPED_BY_RM
+
+
+def _withdraws(said: Bytes, _: str, __: Iterator[str]) -> object:
+    key = f"k{said.number() % 6}"
+    return AskRelease("default", said.of(_APPLICATIONS), key, TerminationType.STOPPED_BY_RM)
+
+
+def _removes(said: Bytes, _: str, __: Iterator[str]) -> object:
+    return RemoveApplication(said.of(_APPLICATIONS))
+
+
+def _submits(said: Bytes, leaf: str, _: Iterator[str]) -> object:
+    return _application(said, said.of(_APPLICATIONS), leaf)
+
+
+def _configures(said: Bytes, _: str, __: Iterator[str]) -> object:
+    return said.of(CONFIGURATIONS)
+
+
+def _waits(said: Bytes, _: str, __: Iterator[str]) -> object:
+    return said.of((1.0, 10.0, 25.0, 40.0))
+
+
+_MOVES: Final = (
+    *[_asks] * 9,
+    *[_creates] * 4,
+    *[_reports] * 3,
+    *[_confirms] * 3,
+    *[_releases] * 2,
+    _changes,
+    _withdraws,
+    _removes,
+    _submits,
+    _configures,
+    _waits,
+)

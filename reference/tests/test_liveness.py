@@ -1,0 +1,46 @@
+"""Liveness: whatever comes in whatever order, an ask that could be placed is placed."""
+
+import os
+from typing import Final
+
+from hypothesis import HealthCheck, Phase, event, given, note, settings
+from hypothesis import strategies as st
+from sireference.core.scheduler import Scheduler
+from tests.histories import Player
+from tests.restarts import Restart, left_over, restart
+from tests.serving import nothing_fits
+from tests.small_histories import LENGTH, SETTINGS, World, world
+
+HISTORIES: Final = int(os.environ.get("SIREFERENCE_HISTORIES", "800"))  # `nox -s liveness`: more
+_MANY: Final = settings(
+    max_examples=HISTORIES,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
+spelled: Final = st.binary(min_size=LENGTH, max_size=LENGTH)
+
+
+@given(spelled.map(world))
+@_MANY
+def test_an_ask_that_could_be_placed_is_placed(small: World) -> None:
+    player = Player(Scheduler(SETTINGS), queues=small.queues)
+    for move in small.moves:
+        note(str(move))
+        player.play(move)
+        for partition in player.partitions:
+            nothing_fits(partition)
+
+
+@given(spelled.map(restart))
+@_MANY
+def test_what_is_served_after_a_restart_in_one_order_is_served_in_any(small: Restart) -> None:
+    for said in (*small.applications, *small.mixed()):
+        note(str(said))
+    if left_over(small, small.in_order()):
+        event("not all there is can be served")  # who is depends on the order
+        left_over(small, small.mixed())
+        return
+
+    assert left_over(small, small.mixed()) == []
