@@ -90,6 +90,26 @@ def test_the_removal_of_the_victims_application_frees_the_room_too(rm: Preemptin
     assert keys(rm.removes("t1")) == ["claim"]
 
 
+@pytest.mark.parametrize("end", ["node", "application", "release"])
+def test_the_victims_are_gone_before_the_claim_is_placed_elsewhere(end: str) -> None:
+    rm = Preempting(parent="resources: {max: {memory: 8}}")
+    rm.creates("n1", memory=8)
+    rm.takes("v", most=8)
+    rm.creates("n2", memory=10)
+    assert len(preempted(rm.claims(memory=2))) == 2
+
+    effects = {
+        "node": lambda: rm.decommissions("n1"),
+        "application": lambda: rm.removes("t1"),
+        "release": lambda: rm.releases("", "t1"),
+    }[end]()
+
+    told = [type(effect).__name__ for effect in effects]
+    room_comes_free = [place for place, kind in enumerate(told) if kind == "ReleasedAllocation"][1]
+    assert keys(effects) == ["claim"]
+    assert room_comes_free < told.index("NewAllocation")
+
+
 def test_an_ask_has_one_preemption_at_a_time(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
 

@@ -94,18 +94,18 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
         del partition.applications[request.application_id]
     for pending in asks:
         partition.drop(pending)
-    effects: list[Effect] = []
+    releases: list[Effect] = []
     went_on: list[Effect] = []
     for live in live_ones:
         went_on += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
         release = live.release(TerminationType.STOPPED_BY_RM, "the application was removed")
-        effects.append(ReleasedAllocation(rm.rm_id, release))
+        releases.append(ReleasedAllocation(rm.rm_id, release))
     if request.application_id in partition.applications:
-        return effects + went_on  # the rest is to come
+        return endings.in_order([], releases, went_on)  # the rest is to come
     partition.journal.left(application, "removed by the RM")
     progress.retire(partition, application, now)
     partition.journal.removed(application, "removed by the RM")
-    return effects + went_on
+    return endings.in_order([], releases, went_on)
 
 
 def _what_it_has(

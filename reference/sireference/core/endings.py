@@ -1,5 +1,7 @@
 """Endings: an allocation is gone, and what waited for its end goes on."""
 
+from collections.abc import Iterable
+
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.partition import Partition
 from sireference.core.gang import replacement
@@ -14,3 +16,14 @@ def end(
     """End ``live``: its room is free for whoever waited for just this, then for anybody."""
     partition.unbook(live, termination)
     return replacement.go_on(partition, live, now) + handshake.go_on(partition, live, now)
+
+
+def in_order(
+    states: Iterable[Effect], releases: Iterable[Effect], went_on: Iterable[Effect]
+) -> list[Effect]:
+    """What is told of endings that the RM caused, and of what came of them.
+
+    First the states that their applications are in now, then the releases, then what went on in the
+    room that came free: nobody hears of an allocation before that of what made room for it.
+    """
+    return [*states, *releases, *went_on]

@@ -140,13 +140,14 @@ def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
     del partition.nodes[node.node_id]
     partition.total -= node.capacity
     handshake.node_is_gone(partition, node)
-    updates: list[Effect] = []
-    notices: list[Effect] = []
+    states: list[Effect] = []
+    releases: list[Effect] = []
+    went_on: list[Effect] = []
     for live in list(node.allocations.values()):
-        updates += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
-        updates += progress.settle(partition, live.application, now)
+        went_on += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+        states += progress.settle(partition, live.application, now)
         message = f"node {quoted(node.node_id)} was decommissioned"
         release = live.release(TerminationType.STOPPED_BY_RM, message)
-        notices.append(ReleasedAllocation(partition.rm_id, release))
+        releases.append(ReleasedAllocation(partition.rm_id, release))
     partition.journal.node_went(node)
-    return updates + notices
+    return endings.in_order(states, releases, went_on)

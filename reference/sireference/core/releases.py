@@ -42,7 +42,7 @@ def meant(partition: Partition, request: Release) -> list[LiveAllocation]:
 
 
 def _stop(partition: Partition, live: LiveAllocation, request: Release, now: float) -> list[Effect]:
-    """The RM ended it: done, told as a change of state first, then confirmed."""
+    """The RM ended it: done and confirmed."""
     went_on = endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
     confirmation = Release(
         partition=partition.name,
@@ -52,8 +52,9 @@ def _stop(partition: Partition, live: LiveAllocation, request: Release, now: flo
         key=(request.key if request.identity else "") or live.allocation.ask.key,
         message="released as the RM asked",
     )
-    updates = progress.settle(partition, live.application, now)
-    return [*updates, ReleasedAllocation(partition.rm_id, confirmation), *went_on]
+    states = progress.settle(partition, live.application, now)
+    releases = [ReleasedAllocation(partition.rm_id, confirmation)]
+    return endings.in_order(states, releases, went_on)
 
 
 def _confirmed(
