@@ -1,6 +1,7 @@
 """A resource manager that speaks of gangs: members have nothing but memory."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sireference.core.model import Allocation, Ask, Effect, Settings
 from sireference.core.resources import Resource
@@ -35,12 +36,14 @@ WAITING = 30.0  # of an application that has nothing
 class Gangs(RM):
     """An RM whose applications come with task groups; g1 and tg are meant unless told otherwise."""
 
-    def __init__(self, *, from_application: bool = False) -> None:
+    def __init__(self, *, from_application: bool = False, turn: float | None = None) -> None:
         settings = Settings(
             placeholder_timeout=PATIENCE,
             completing_timeout=WAITING,
             placeholder_timeout_from_application=from_application,
         )
+        if turn is not None:
+            settings = replace(settings, gang_turn_timeout=turn)
         super().__init__(queues=QUEUES, settings=settings)
 
     def submits_gang(

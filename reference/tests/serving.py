@@ -85,12 +85,19 @@ def _is_held_back(pending: PendingAsk, partition: Partition) -> bool:
         return True
     if application.allocations:
         return False
-    gathering = [one for one in _of_its_leaf(application, partition) if _gathers(one)]
-    oldest = min(gathering, key=lambda one: one.number)
-    whole = application.submitted.placeholder_ask or NOTHING
-    return oldest is not application or not all(
-        quota.has_room(whole) for quota in application.quotas
+    is_younger = any(
+        _gathers(other) and not _has_passed(other) and other.number < application.number
+        for other in _of_its_leaf(application, partition)
     )
+    if is_younger and not _has_passed(application):
+        return True
+    whole = application.submitted.placeholder_ask or NOTHING
+    return not all(quota.has_room(whole) for quota in application.quotas)
+
+
+def _has_passed(application: Application) -> bool:
+    """Whether its turn is over and it has gathered nothing."""
+    return application.gang is not None and application.gang.has_passed
 
 
 def _is_behind(application: Application, partition: Partition) -> bool:

@@ -23,7 +23,9 @@ from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from tests.history_moves import Confirmation
 
-SETTINGS: Final = Settings(placeholder_timeout=40.0, starting_timeout=25.0, completing_timeout=10.0)
+SETTINGS: Final = Settings(
+    placeholder_timeout=40.0, gang_turn_timeout=15.0, starting_timeout=25.0, completing_timeout=10.0
+)
 LENGTH: Final = 72  # bytes of a history
 
 _QUEUES: Final = """

@@ -39,6 +39,11 @@ timer_options: Final = group(
         help="The execution timeout of an application is that of its placeholders, as in"
         " yunikorn-core, and does not bound how long it runs.",
     ),
+    _timer(
+        "--gang-turn-timeout",
+        _DEFAULTS.gang_turn_timeout,
+        "How long the oldest gang of a queue keeps the younger ones waiting while it has nothing.",
+    ),
     _timer("--retention", _DEFAULTS.retention, "How long a finished application is remembered."),
     click.option(
         "--max-finished",

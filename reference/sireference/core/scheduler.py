@@ -17,6 +17,7 @@ from sireference.core import (
 )
 from sireference.core.auto_scaling import OutstandingRequest, outstanding
 from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.gang import turns
 from sireference.core.model import (
     Answered,
     ConnectionLost,
@@ -194,4 +195,5 @@ def _pass(rm: ResourceManager, now: float) -> list[Effect]:
     for partition in rm.partitions.values():
         effects += cycle.run(partition, now)
         effects += handshake.run(partition, now)
+        turns.watch(partition, now)
     return effects

@@ -59,6 +59,11 @@ class Application:
         return bool(self.gang and self.gang.asked) and not self.has_begun
 
     @property
+    def keeps_its_turn(self) -> bool:
+        """Whether younger gangs wait for it."""
+        return self.gang is not None and self.is_gathering and not self.gang.has_passed
+
+    @property
     def is_beginning(self) -> bool:
         """Whether it waits for allocations to begin."""
         return self.state is ApplicationState.ACCEPTED and bool(self.pending)
@@ -133,8 +138,10 @@ class Application:
         if leaf.is_state_aware:
             leaf.beginning.wake_first()
         if self.gang is not None:
-            leaf.gathering.put(self, is_in=self.is_gathering)
+            self.gang.has_passed &= self.is_gathering and not self.allocations
+            leaf.gathering.put(self, is_in=self.keeps_its_turn)
             leaf.gathering.wake_first()
+            leaf.root.turns[leaf] = None
         for line in list(self.lines.values()):
             if line.bed is not None and line.bed.is_gate:
                 self.wake(line)

@@ -29,6 +29,7 @@ class Gang:
     patient: Sleepers = field(default_factory=partial(Sleepers, _PATIENT, is_gate=True))
     timer: Timer | None = None
     is_clearing_up: bool = False  # waiting is over, the leftovers have to go
+    has_passed: bool = False  # it gathered nothing in its turn, and holds up nobody
 
     def book(self, live: LiveAllocation) -> None:
         """One placeholder more."""

@@ -45,6 +45,7 @@ class Queue(Quota):
         "timer",
         "total",
         "turn",
+        "turns",
     )
 
     def __init__(self, config: QueueConfig, parent: "Queue | None" = None, number: int = 0) -> None:
@@ -68,6 +69,7 @@ class Queue(Quota):
         # with lines awake: the children of a parent, the applications of a leaf
         self._waiting: Turns[Queue | Application] = Turns()
         self.calls: dict[Row, None] = {}  # of lines that may be worth a look; at the root
+        self.turns: dict[Queue, None] = {}  # leaves whose gangs are to be looked at; at the root
         self.children: dict[str, Queue] = {}
         self._born = 0  # children there have been
         self.configure(config)

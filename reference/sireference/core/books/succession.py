@@ -9,6 +9,7 @@ from sireference.core.model import SchedulingState
 
 if TYPE_CHECKING:
     from sireference.core.books.application import Application
+    from sireference.core.books.timers import Timer
 
 
 _LATER: Final = Outlook(
@@ -17,13 +18,17 @@ _LATER: Final = Outlook(
 
 
 class Succession:
-    """Those who want to come, and the lines of all but the first."""
+    """Those who want to come, and the lines of all but the first.
 
-    __slots__ = ("_applications", "_numbers", "younger")
+    Where a turn does not last for ever, ``turn`` is whose it is, with the timer that ends it.
+    """
+
+    __slots__ = ("_applications", "_numbers", "turn", "younger")
 
     def __init__(self) -> None:
         self._numbers: list[int] = []  # of the applications, the oldest first
         self._applications: dict[int, Application] = {}
+        self.turn: tuple[Application, Timer] | None = None
         # lines whose turn comes after an older application
         self.younger = Sleepers(_LATER, is_gate=True)
 

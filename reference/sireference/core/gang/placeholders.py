@@ -29,12 +29,13 @@ def bed(line: Line) -> Sleepers | None:
 def _before_the_first(application: Application) -> Sleepers | None:
     """Where a gang waits that has nothing yet, so that none is left with half of its members.
 
-    In a leaf one gang gathers at a time, the oldest first (SI-GANG-052); and it begins once there
-    is room for all it announced in each of its quotas (SI-GANG-009). Neither holds up others: asks
-    of applications that have no placeholders to gather are served as ever (SI-GANG-010).
+    In a leaf one gang gathers at a time, the oldest first (SI-GANG-052), as long as it does not
+    hold up the younger ones in vain (see `turns`); and it begins once there is room for all it
+    announced in each of its quotas (SI-GANG-009). Neither holds up others: asks of applications
+    that have no placeholders to gather are served as ever (SI-GANG-010).
     """
     leaf = application.leaf
-    if leaf.gathering.first() is not application:
+    if application.keeps_its_turn and leaf.gathering.first() is not application:
         return leaf.gathering.younger
     total = application.submitted.placeholder_ask
     if total is not None:

@@ -34,6 +34,7 @@ class Settings:
     completing_timeout: float = 30.0  # an application waits this long before it is completed
     starting_timeout: float = 300.0  # Starting becomes Running after this, whatever happens
     placeholder_timeout: float = 900.0  # for the placeholders of a gang, from the first allocation
+    gang_turn_timeout: float = 900.0  # a gang that has nothing keeps younger ones waiting so long
     # yunikorn's reading (C-10): an application's execution timeout is that of its placeholders, and
     # does not bound how long it runs
     placeholder_timeout_from_application: bool = False
