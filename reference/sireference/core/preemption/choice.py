@@ -1,13 +1,11 @@
 """The choice of victims: on which node an ask would cost least, and whom.
 
-On each node victims are taken in their order until the ask fits there; then, from anywhere, until
-it fits below the maximum of each queue on its path; and those are spared without whom it would fit
-as well. Of the nodes the one wins where the highest priority among the victims is lowest, then
-where they are fewest, then the one that would be tried first for an allocation.
+On each node those have to go, there and elsewhere, who together make the ask fit there and below
+the maximum of each queue on its path, at the least cost (`covering`). Of the nodes the one wins
+where that is lowest, then the one that would be tried first for an allocation.
 """
 
 import heapq
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -16,12 +14,10 @@ from sireference.core.books.node import Node
 from sireference.core.books.partition import Partition
 from sireference.core.books.pending import PendingAsk
 from sireference.core.books.queue import Queue
+from sireference.core.preemption.covering import Cost, Demand, Effort, Lack, cost, cover
 from sireference.core.preemption.victims import Candidates, Loss, Victim
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.states import AllocationState, NodeState
-
-Cost = tuple[float, int]
-Lack = dict[str, int]  # what is missing, by resource type; every amount is above zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +29,8 @@ class Choice:
 
     @property
     def cost(self) -> Cost:
-        """What makes it worse than another: the highest priority, and how many."""
-        highest = max((victim.priority for victim in self.victims), default=-math.inf)
-        return (highest, len(self.victims))
+        """What makes it worse than another."""
+        return cost(self.victims)
 
 
 class Search:
@@ -55,22 +50,24 @@ class Search:
         self._candidates = Candidates(pending)
         self._below: dict[Queue, list[Victim]] = {}
         self._costs: list[tuple[Cost, int, Node]] | None = None  # a heap
+        self._effort = Effort()
 
     def choose(self) -> Choice | None:
         """Where the next ask would go and who has to go for it.
 
         None if that is not possible, or if it is not necessary: what comes free already will do.
         """
+        self._effort = Effort()
         if any(_excess(self._need, queue, NOTHING) for queue in self._path):
             self._costs = None  # victims below the queue count for every node: nothing is known
         if self._costs is None:
             self._costs = self._scan()
         while self._costs:
-            cost, place, node = self._costs[0]
+            known, place, node = self._costs[0]
             choice = self._on(node)
             if choice is None:
                 heapq.heappop(self._costs)
-            elif choice.cost != cost:
+            elif choice.cost != known:
                 heapq.heapreplace(self._costs, (choice.cost, place, node))
             else:
                 return choice if choice.victims else None
@@ -103,7 +100,8 @@ class Search:
         gain = sum((victim.resource for victim in victims), NOTHING)
         if len(victims) < len(there) or _lack(self._need, node.free + node.yielding + gain):
             return None
-        return self._below_maxima(Choice(node, tuple(victims)), loss)
+        others = cover(self._below_maxima(loss), self._candidates, self._effort, victims)
+        return None if others is None else Choice(node, (*victims, *others))
 
     def _scan(self) -> list[tuple[Cost, int, Node]]:
         self.scans += 1
@@ -137,26 +135,26 @@ class Search:
 
     def _on(self, node: Node) -> Choice | None:
         """Who would have to go for the ask to fit on ``node``, None if that is not possible."""
-        lack = _lack(self._need, node.free + node.yielding)
         if _lack(self._need, node.free + node.allocated):
             return None
-        loss = Loss()
-        victims: list[Victim] | None = []
+        lack = _lack(self._need, node.free + node.yielding)
+        demands: list[Demand] = []
         if lack:
-            victims = self._cover(lack, self._candidates.among(node.allocations.values()), loss)
-        return None if victims is None else self._below_maxima(Choice(node, tuple(victims)), loss)
+            demands.append(Demand(lack, self._candidates.among(node.allocations.values())))
+        demands += self._below_maxima(Loss())
+        victims = cover(demands, self._candidates, self._effort)
+        return None if victims is None else Choice(node, tuple(victims))
 
-    def _below_maxima(self, choice: Choice, loss: Loss) -> Choice | None:
-        """``choice``, and who has to go for the ask to fit below the maximum of every queue."""
-        victims = choice.victims
-        for queue in self._path:
-            lack = _excess(self._need, queue, loss.of(queue))
-            if lack:
-                more = self._cover(lack, self._who_is_below(queue), loss)
-                if more is None:
-                    return None
-                victims = (*victims, *more)
-        return Choice(choice.node, victims)
+    def _below_maxima(self, loss: Loss) -> list[Demand]:
+        """What is lacking for the ask to fit below the maximum of every queue."""
+        excesses = [(queue, _excess(self._need, queue, loss.of(queue))) for queue in self._path]
+        return [
+            Demand(
+                excess, [one for one in self._who_is_below(queue) if one.live not in loss.victims]
+            )
+            for queue, excess in excesses
+            if excess
+        ]
 
     def _who_is_below(self, queue: Queue) -> list[Victim]:
         if queue not in self._below:
@@ -166,46 +164,6 @@ class Search:
                 if queue in live.application.leaf.path
             )
         return self._below[queue]
-
-    def _cover(self, lack: Lack, candidates: list[Victim], loss: Loss) -> list[Victim] | None:
-        """The first who together give back what is lacking; None if all are not enough."""
-        missing = dict(lack)
-        taken: list[Victim] = []
-        for victim in candidates:
-            gives = victim.resource.amounts
-            if (
-                victim.live in loss.victims
-                or not any(gives.get(name, 0) > 0 for name in missing)
-                or not self._candidates.leaves_guarantees(victim, loss)
-            ):
-                continue
-            loss.add(victim)
-            taken.append(victim)
-            missing = {
-                name: amount - gives.get(name, 0)
-                for name, amount in missing.items()
-                if amount > gives.get(name, 0)
-            }
-            if not missing:
-                return _spare_needless(lack, taken, loss)
-        return None
-
-
-def _spare_needless(lack: Lack, taken: list[Victim], loss: Loss) -> list[Victim]:
-    """Those of ``taken`` without whom something would still be lacking."""
-    surplus = {
-        name: sum(victim.resource.amounts.get(name, 0) for victim in taken) - amount
-        for name, amount in lack.items()
-    }
-    needed: list[Victim] = []
-    for victim in reversed(taken):
-        gives = victim.resource.amounts
-        if all(gives.get(name, 0) <= more for name, more in surplus.items()):
-            surplus = {name: more - gives.get(name, 0) for name, more in surplus.items()}
-            loss.spare(victim)
-        else:
-            needed.append(victim)
-    return needed[::-1]
 
 
 def _lack(need: Resource, room: Resource) -> Lack:

@@ -35,9 +35,14 @@ class Victim:
         return self.live.allocation.ask.resource
 
     @property
+    def is_originator(self) -> bool:
+        """Whether its application began with it."""
+        return self.live.allocation.ask.originator
+
+    @property
     def order(self) -> tuple[int, bool, int]:
         """Its place among victims."""
-        return (self.priority, self.live.allocation.ask.originator, -self.live.number)
+        return (self.priority, self.is_originator, -self.live.number)
 
 
 @dataclass(slots=True)

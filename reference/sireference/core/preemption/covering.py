@@ -1,0 +1,272 @@
+"""Covering: who has to go so that all that is lacking comes free, at the least cost.
+
+Victims are taken in their order until it is enough, and those are spared without whom it would be
+enough as well. That may cost more than necessary, or lead nowhere because the first to go use up
+what their queue has above its guarantee. So where no more than `FEW` come into question, every set
+that could cost less is tried: if there is a legal one it is found, and none is cheaper. Where there
+are more, and only where that way leads nowhere, those who give most are tried as the first,
+`_STARTS` of them at most. Both end when the `Effort` is used up that all nodes share which are
+looked at together; then there is the first way only.
+
+The cost is the highest priority among the victims, then whether one of them originated its
+application, then how many they are.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sireference.core.preemption.victims import Candidates, Loss, Victim
+
+FEW: Final = 12  # they have 4096 sets: no more are tried for a node
+_STARTS: Final = 8
+_MOST_TRIES: Final = 50_000  # about a third of a second
+
+Cost = tuple[float, bool, int]
+Lack = dict[str, int]  # what is missing, by resource type; every amount is above zero
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What is lacking in one place, and who could give it back there, in order."""
+
+    lack: Lack
+    victims: Sequence[Victim]
+
+
+@dataclass(slots=True)
+class Effort:
+    """How many more looks at a victim there may be, in sets that are tried."""
+
+    left: int = _MOST_TRIES
+
+
+def cost(victims: Iterable[Victim]) -> Cost:
+    """What makes these worse than others: the highest priority, an originator, and how many."""
+    highest, with_originator, count = -math.inf, False, 0
+    for victim in victims:
+        highest = max(highest, victim.priority)
+        with_originator = with_originator or victim.is_originator
+        count += 1
+    return highest, with_originator, count
+
+
+def cover(
+    demands: Sequence[Demand],
+    candidates: Candidates,
+    effort: Effort,
+    gone: Sequence[Victim] = (),
+) -> list[Victim] | None:
+    """Who goes besides ``gone``, whose loss the demands count already; None if nobody could."""
+    found = _in_order(demands, candidates, gone)
+    if found is not None and cost(found) <= _at_least(demands):
+        return found
+    pool = _pool(demands)
+    if len(pool) <= FEW:
+        return _Cheapest(pool, demands, candidates, effort, gone).cheaper_than(found)
+    starts = sorted(pool, key=lambda victim: -_share(victim, demands))[:_STARTS]
+    while found is None and starts and effort.left > 0:
+        effort.left -= len(pool)
+        found = _in_order(demands, candidates, gone, starts.pop(0))
+    return found
+
+
+def _at_least(demands: Sequence[Demand]) -> Cost:
+    """What no set can cost less than."""
+    lowest, count = math.inf, 0
+    for demand in demands:
+        lowest = min(lowest, *(victim.priority for victim in demand.victims[:1]), math.inf)
+        for name, amount in demand.lack.items():
+            gives = [victim.resource.amounts.get(name, 0) for victim in demand.victims]
+            most = max(gives, default=0)
+            count = max(count, -(-amount // most) if most else 0)
+    return lowest, False, count
+
+
+def _pool(demands: Sequence[Demand]) -> list[Victim]:
+    """All who could give something of what is lacking, in order."""
+    pool = {
+        victim.live: victim
+        for demand in demands
+        for victim in demand.victims
+        if any(victim.resource.amounts.get(name, 0) > 0 for name in demand.lack)
+    }
+    return sorted(pool.values(), key=lambda victim: victim.order)
+
+
+def _share(victim: Victim, demands: Sequence[Demand]) -> float:
+    """How much of what is lacking it would give, over all types."""
+    gives = victim.resource.amounts
+    return sum(
+        min(1.0, gives.get(name, 0) / amount)
+        for demand in demands
+        for name, amount in demand.lack.items()
+    )
+
+
+def _in_order(
+    demands: Sequence[Demand],
+    candidates: Candidates,
+    gone: Sequence[Victim],
+    first: Victim | None = None,
+) -> list[Victim] | None:
+    """The first who together give back what is lacking; before all others ``first``, if given."""
+    loss = Loss()
+    for victim in gone:
+        loss.add(victim)
+    taken: list[Victim] = []
+    for demand in demands:
+        those = {victim.live for victim in demand.victims}
+        given = [victim for victim in taken if victim.live in those]
+        missing = _without(demand.lack, given)
+        if not missing:
+            continue
+        ahead = [victim for victim in demand.victims if first and victim.live is first.live]
+        more = _take(missing, [*ahead, *demand.victims], candidates, loss)
+        if more is None:
+            return None
+        taken += more
+    return taken
+
+
+def _take(
+    lack: Lack, victims: Iterable[Victim], candidates: Candidates, loss: Loss
+) -> list[Victim] | None:
+    missing = lack
+    taken: list[Victim] = []
+    for victim in victims:
+        gives = victim.resource.amounts
+        if (
+            victim.live in loss.victims
+            or not any(gives.get(name, 0) > 0 for name in missing)
+            or not candidates.leaves_guarantees(victim, loss)
+        ):
+            continue
+        loss.add(victim)
+        taken.append(victim)
+        missing = _without(missing, [victim])
+        if not missing:
+            return _spare_needless(lack, taken, loss)
+    return None
+
+
+def _without(lack: Lack, victims: Iterable[Victim]) -> Lack:
+    """What is still lacking when these are gone."""
+    missing = lack
+    for victim in victims:
+        gives = victim.resource.amounts
+        missing = {
+            name: amount - gives.get(name, 0)
+            for name, amount in missing.items()
+            if amount > gives.get(name, 0)
+        }
+    return missing
+
+
+def _spare_needless(lack: Lack, taken: list[Victim], loss: Loss) -> list[Victim]:
+    """Those of ``taken`` without whom something would still be lacking."""
+    surplus = {
+        name: sum(victim.resource.amounts.get(name, 0) for victim in taken) - amount
+        for name, amount in lack.items()
+    }
+    needed: list[Victim] = []
+    for victim in reversed(taken):
+        gives = victim.resource.amounts
+        if all(gives.get(name, 0) <= more for name, more in surplus.items()):
+            surplus = {name: more - gives.get(name, 0) for name, more in surplus.items()}
+            loss.spare(victim)
+        else:
+            needed.append(victim)
+    return needed[::-1]
+
+
+class _Cheapest:
+    """The cheapest set out of few, by branch and bound.
+
+    A branch ends where it breaks a guarantee, where even all who follow are not enough, and where
+    it costs no less than what was found, with as many more as it needs at the least.
+    """
+
+    def __init__(
+        self,
+        pool: Sequence[Victim],
+        demands: Sequence[Demand],
+        candidates: Candidates,
+        effort: Effort,
+        gone: Sequence[Victim],
+    ) -> None:
+        self._pool = pool
+        self._candidates = candidates
+        self._effort = effort
+        self._lacking = [amount for demand in demands for amount in demand.lack.values()]
+        self._gives = _gives(pool, demands)
+        none = [0] * len(self._lacking)
+        self._together = [none]  # what all from one on give, and the most that one of them does
+        self._most = [none]
+        for gives in reversed(self._gives):
+            self._together.insert(0, [*map(sum, zip(gives, self._together[0], strict=True))])
+            self._most.insert(0, [*map(max, gives, self._most[0])])
+        self._loss = Loss()
+        for victim in gone:
+            self._loss.add(victim)
+        self._taken: list[Victim] = []
+        self._found: list[Victim] | None = None
+        self._cost: tuple[float, bool, float] = (math.inf, True, math.inf)
+
+    def cheaper_than(self, known: list[Victim] | None) -> list[Victim] | None:
+        """The cheapest set, ``known`` if none costs less, None if there is none at all."""
+        if known is not None:
+            self._found, self._cost = known, cost(known)
+        self._extend(0, self._lacking)
+        return self._found
+
+    def _extend(self, start: int, missing: list[int]) -> None:
+        """Try all sets that go on from those taken with victims from ``start`` on."""
+        if all(amount <= 0 for amount in missing):
+            self._found, self._cost = list(self._taken), cost(self._taken)
+            return
+        for place in range(start, len(self._pool)):
+            together = self._together[place]
+            if self._effort.left <= 0 or any(map(int.__gt__, missing, together)):
+                return
+            self._effort.left -= 1
+            victim, gives = self._pool[place], self._gives[place]
+            if not any(amount > 0 < given for amount, given in zip(missing, gives, strict=True)):
+                continue
+            left = [amount - given for amount, given in zip(missing, gives, strict=True)]
+            if self._is_cheaper(victim, self._more(left, place + 1)) and (
+                self._candidates.leaves_guarantees(victim, self._loss)
+            ):
+                self._loss.add(victim)
+                self._taken.append(victim)
+                self._extend(place + 1, left)
+                self._loss.spare(self._taken.pop())
+
+    def _more(self, missing: list[int], start: int) -> float:
+        """How many more are needed at the least."""
+        return max(
+            (
+                math.ceil(amount / most) if most else math.inf
+                for amount, most in zip(missing, self._most[start], strict=True)
+                if amount > 0
+            ),
+            default=0,
+        )
+
+    def _is_cheaper(self, victim: Victim, more: float) -> bool:
+        highest, with_originator, count = cost([*self._taken, victim])
+        return (highest, with_originator, count + more) < self._cost
+
+
+def _gives(pool: Sequence[Victim], demands: Sequence[Demand]) -> list[list[int]]:
+    """What each would give of each type that is lacking, in each place."""
+    gives: list[list[int]] = [[] for _ in pool]
+    for demand in demands:
+        those = {victim.live for victim in demand.victims}
+        for victim, amounts in zip(pool, gives, strict=True):
+            counts = victim.live in those
+            amounts += [
+                victim.resource.amounts.get(name, 0) if counts else 0 for name in demand.lack
+            ]
+    return gives
