@@ -97,7 +97,10 @@ def applications_make_sense(partition: Partition) -> None:
             assert application.state in idle
         standing = {p.line for p in application.pending.values() if p.wants_more}
         assert standing == set(application.lines.values())
-        asleep = [line.bed is not None for line in application.lines.values()]
+        beds = [(line, line.bed) for line in application.lines.values()]
+        at_gates = {line for line, bed in beds if bed is not None and bed.is_gate}
+        assert set(application.held_back) == at_gates
+        asleep = [bed is not None for _, bed in beds]
         assert all(asleep) or partition.proposals
 
 

@@ -31,6 +31,7 @@ class Application:
     lines: dict[LineKey, Line] = field(default_factory=dict)
     awake: Turns[Line] = field(default_factory=Turns)
     called: list[Line] = field(default_factory=list)  # lines that are awake because of it
+    held_back: dict[Line, None] = field(default_factory=dict)  # lines that sleep at a gate
     turn: Turn | None = None
     priority: int = 0  # of the ask it would have served
     is_counted: bool = False  # among the running applications of its queues
@@ -142,9 +143,8 @@ class Application:
             leaf.gathering.put(self, is_in=self.keeps_its_turn)
             leaf.gathering.wake_first()
             leaf.root.turns[leaf] = None
-        for line in list(self.lines.values()):
-            if line.bed is not None and line.bed.is_gate:
-                self.wake(line)
+        for line in list(self.held_back):
+            self.wake(line)
 
     def wake(self, line: Line) -> None:
         """``line`` is worth a look."""

@@ -202,12 +202,15 @@ class Line:
         """Nothing can be done for this line until something changes where ``bed`` stands."""
         self.bed = bed
         bed.add(self)
+        if bed.is_gate:
+            self.application.held_back[self] = None
 
     def leave_bed(self) -> None:
         """The line sleeps no more; the caller tells the application."""
         if self.bed is not None:
             self.bed.discard(self)
             self.bed = None
+            self.application.held_back.pop(self, None)
 
     def done_with(self) -> None:
         """It had its chance: if it was called, whoever is first in its row now is called next."""

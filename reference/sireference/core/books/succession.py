@@ -53,6 +53,6 @@ class Succession:
         """The oldest may be another one: wake what it has here."""
         first = self.first()
         if first is not None:
-            for line in list(first.lines.values()):
+            for line in list(first.held_back):
                 if line.bed is self.younger:
                     first.wake(line)
