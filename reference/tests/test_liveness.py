@@ -27,7 +27,7 @@ spelled: Final = st.binary(min_size=LENGTH, max_size=LENGTH)
 def test_an_ask_that_could_be_placed_is_placed(small: World) -> None:
     player = Player(Scheduler(SETTINGS), queues=small.queues)
     for move in small.moves:
-        note(str(move))
+        note(move)
         player.play(move)
         for partition in player.partitions:
             nothing_fits(partition)
@@ -37,7 +37,7 @@ def test_an_ask_that_could_be_placed_is_placed(small: World) -> None:
 @_MANY
 def test_what_is_served_after_a_restart_in_one_order_is_served_in_any(small: Restart) -> None:
     for said in (*small.applications, *small.mixed()):
-        note(str(said))
+        note(said)
     if left_over(small, small.in_order()):
         event("not all there is can be served")  # who is depends on the order
         left_over(small, small.mixed())
