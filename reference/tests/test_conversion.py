@@ -20,6 +20,7 @@ QUEUES = (
     "partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: [{name: @}]}]}]"
 )
 SLOW = QUEUES.replace("@", "slow")
+LARGE = f"{SLOW} #{'x' * 70_000}"
 QUICK = QUEUES.replace("@", "quick")
 
 
@@ -31,7 +32,7 @@ class Held(Policies):
     may_go_on: threading.Event = field(default_factory=threading.Event)
 
     def configuration(self, policy_group: str, sent: str = "") -> Configuration:
-        if sent == SLOW:
+        if sent in (SLOW, LARGE):
             self.has_begun.set()
             assert self.may_go_on.wait(PATIENCE / 4), "nothing else happened meanwhile"
         return super().configuration(policy_group, sent)
@@ -121,6 +122,20 @@ async def test_of_two_registrations_of_an_rm_the_later_one_holds(wire: Wire, hel
 
     await asyncio.wait_for(second, PATIENCE)
     assert await leaves(wire) == ["root.quick"]
+
+
+@with_a_slow_configuration
+async def test_large_configurations_are_read_one_at_a_time(wire: Wire, held: Held) -> None:
+    large = f"{QUICK} #{'x' * 70_000}"
+    async with under_way(held, wire.registers("rm", config=LARGE)):
+        second = asyncio.ensure_future(wire.registers("rm2", config=large))
+        await hears_of(wire, 2)
+        done, _ = await asyncio.wait({second}, timeout=QUIET)
+        assert not done, "it has to wait for its turn"
+        await wire.registers("rm3", config=QUICK)
+
+    await asyncio.wait_for(second, PATIENCE)
+    assert await leaves(wire, "rm2") == ["root.quick"]
 
 
 @with_a_slow_configuration

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 import click
 from siwire import DEFAULT_REVISION, Revision
@@ -28,6 +28,9 @@ from sireference.shell import collector, logs
 from sireference.shell.addresses import CannotListenError
 from sireference.shell.http_page import HttpPage
 from sireference.shell.server import Server
+
+# Seconds after which a thread that reads a configuration lets the loop go on; Python's are 0.005
+_SWITCH_INTERVAL: Final = 0.0005
 
 
 @click.group(cls=OneSentence, context_settings={"help_option_names": ["-h", "--help"]})
@@ -67,6 +70,7 @@ def serve(*, listen: str, revision: Revision, **options: Any) -> None:
     secure = credentials(options)
     granted = access(options)
     collector.look_seldom()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
 
     async def run() -> None:
         stop = _stopped_by_signal()

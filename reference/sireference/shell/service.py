@@ -60,7 +60,8 @@ class SchedulerService:
         """Register, or say what is wrong with the request."""
         self._note("RegisterResourceManager", request)
         try:
-            async with self._engine.turns.of(request.rmID):
+            sent = getattr(request, "config", "")  # which 2021-02 does not have
+            async with self._engine.turns.of(request.rmID, sent):
                 event = await asyncio.to_thread(self._codec.register, request)
                 refused = await self._engine.handle(event)
         except ConfigurationError as why:

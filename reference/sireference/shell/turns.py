@@ -2,20 +2,31 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
 from weakref import WeakValueDictionary
+
+# Characters; what is larger takes long enough for others to feel it
+_LARGE: Final = 1 << 16
 
 
 class Turns:
-    """Reading a large configuration takes seconds; those of one RM are read one at a time."""
+    """Configurations of one RM are read one at a time, and so are large ones, whoever sends them.
+
+    Threads share one interpreter: the more of them read at once, the less is left for the loop.
+    """
 
     def __init__(self) -> None:
         # A lock is there as long as somebody has it or waits for it
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._large = asyncio.Lock()
 
     @asynccontextmanager
-    async def of(self, rm_id: str) -> AsyncIterator[None]:
+    async def of(self, rm_id: str, configuration: str) -> AsyncIterator[None]:
         """Wait for the requests of this RM that came before, so that the latest one holds."""
         lock = self._locks.setdefault(rm_id, asyncio.Lock())
-        async with lock:
+        async with AsyncExitStack() as turns:
+            await turns.enter_async_context(lock)
+            if len(configuration) > _LARGE:
+                await turns.enter_async_context(self._large)
             yield

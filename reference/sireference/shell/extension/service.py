@@ -95,7 +95,7 @@ class ExtensionService:
         read = self._engine.codec.policies.configuration
         group, extra = request.policy_group, dict(request.extra)
         try:
-            async with self._engine.turns.of(request.rm_id):
+            async with self._engine.turns.of(request.rm_id, request.config):
                 await self._known(request.rm_id, context)
                 configuration = await asyncio.to_thread(read, group, request.config)
                 refused = await self._engine.handle(
