@@ -225,6 +225,36 @@ def test_the_number_of_open_streams_is_an_option() -> None:
     assert "1 streams are open" in says[0]
 
 
+def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
+    with (
+        serving("--max-streams-per-rm", "1") as server,
+        grpc.insecure_channel(server.address) as channel,
+    ):
+        registers(channel)
+        with submits(channel, "root.default") as first:
+            assert first.accepted
+            with (
+                ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED) as says,
+                submits(channel, "root.default"),
+            ):
+                pass
+    assert "has 1 streams, which is the most of one" in says[0]
+
+
+def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
+    with (
+        serving("--first-message-timeout", "0.2") as server,
+        grpc.insecure_channel(server.address) as channel,
+    ):
+        requests: SimpleQueue[Any] = SimpleQueue()
+        method = UPDATES["UpdateApplication"]
+        answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=PATIENCE)
+        with ends_badly(grpc.StatusCode.DEADLINE_EXCEEDED) as says:
+            next(answers)
+        requests.put(None)
+    assert says[0].startswith("no first message came in 0.2 s")
+
+
 def test_whoever_has_a_stream_is_told_that_the_scheduler_goes_down() -> None:
     with serving() as server, grpc.insecure_channel(server.address) as channel:
         registers(channel)
