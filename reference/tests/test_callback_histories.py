@@ -70,7 +70,6 @@ def test_nothing_is_left_when_everything_is_answered_and_taken_away(history: lis
         books_balance(partition)
         assert not partition.proposals
         assert not partition.preemptions.open
-        assert not partition.room._needs
         assert partition.root.used == NOTHING
 
 

@@ -95,6 +95,8 @@ def applications_make_sense(partition: Partition) -> None:
             assert application.state in (*gathered, ApplicationState.COMPLETING)
         else:
             assert application.state in idle
+        for key in application.pending:
+            assert application in partition.with_key(key)
         standing = {p.line for p in application.pending.values() if p.wants_more}
         assert standing == set(application.lines.values())
         beds = [(line, line.bed) for line in application.lines.values()]
@@ -257,8 +259,8 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
         assert not partition.preemptions.open
         assert not partition.preemptors.fresh
         assert not partition.preemptors.tried
-        assert not partition.room._needs
-        assert not partition.room._gained
+        assert not partition.room._unplaced
+        assert not partition._by_key
         assert not partition.room._groups._counts
         for queue in partition.root.all():
             assert queue.used == NOTHING

@@ -114,6 +114,8 @@ def meant(partition: Partition, request: AskRelease) -> Iterator[tuple[Applicati
     if request.application_id:
         named = partition.applications.get(request.application_id)
         candidates = [named] if named else []
+    elif request.key:
+        candidates = partition.with_key(request.key)
     else:
         candidates = list(partition.applications.values())
     for application in candidates:

@@ -107,7 +107,7 @@ def _answered(partition: Partition, answer: Answered, now: float) -> list[Effect
     proposal = partition.proposals[0]
     suits = proposal.agrees(answer)
     if not suits:
-        _veto(proposal.pending, proposal.node)
+        _veto(partition, proposal.pending, proposal.node)
         partition.journal.unsuitable(proposal.pending.ask, proposal.node, answer.reason)
     return _settle(partition, now, suits=suits) + _ask_first(partition, now)
 
@@ -129,10 +129,10 @@ def _is_possible(proposal: Proposal) -> bool:
     return proposal.pending.state is AskState.PENDING and proposal.is_possible()
 
 
-def _veto(pending: PendingAsk, node: Node) -> None:
+def _veto(partition: Partition, pending: PendingAsk, node: Node) -> None:
     if pending.vetoes is None:
         pending.vetoes = Vetoes(_FIRST_PATIENCE)
-    pending.vetoes.nodes.add(node.node_id)
+    partition.room.veto(pending.vetoes, node)
 
 
 def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None:

@@ -30,7 +30,7 @@ class Application:
     used: Resource = NOTHING  # by all of its allocations
     lines: dict[LineKey, Line] = field(default_factory=dict)
     awake: Turns[Line] = field(default_factory=Turns)
-    called: list[Line] = field(default_factory=list)  # lines that are awake because of it
+    called: dict[Line, None] = field(default_factory=dict)  # lines that are not done with it
     held_back: dict[Line, None] = field(default_factory=dict)  # lines that sleep at a gate
     turn: Turn | None = None
     priority: int = 0  # of the ask it would have served
@@ -149,6 +149,20 @@ class Application:
     def wake(self, line: Line) -> None:
         """``line`` is worth a look."""
         line.leave_bed()
+        self._stands(line)
+
+    def call(self, line: Line) -> None:
+        """``line``, which sleeps, is worth a look when its turn comes, if it still may go then."""
+        self.called[line] = None
+        line.called_from = line.bed
+        self._stands(line)
+
+    def dismiss(self, line: Line) -> None:
+        """``line`` was called in vain: when its turn came, it could not go any more."""
+        self.called.pop(line, None)
+        line.called_from = None
+
+    def _stands(self, line: Line) -> None:
         self.awake.join(line)
         self.leaf.wake(self)
 

@@ -1,49 +1,89 @@
 """Groups of nodes: how many allocations of a kind each holds, for the affinities of pending asks.
 
-Only affinities that a pending ask has are counted. Without any, an allocation that comes or goes
-costs one look.
+Only what an affinity of a pending ask is about is counted, and once for all affinities that are
+about the same. Until the first one, an allocation that comes or goes costs one look.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
 from sireference.core.books.pending import Shape
+from sireference.core.books.tagged import ByTargets, TaggedAllocations, Targets
 from sireference.core.placement_constraints import AllocationAffinity, Group
 
 
-@dataclass(slots=True)
-class _Count:
-    """One affinity: who has it, and the allocations that match it by group."""
+class _Kind(NamedTuple):
+    """What is counted: allocations that all targets are true of, by the groups of a scope."""
 
-    shapes: dict[Shape, None] = field(default_factory=dict)
-    by_group: Counter[Group] = field(default_factory=Counter)
-    is_counted: bool = False
+    scope: str
+    targets: Targets
+
+
+class _Wish(NamedTuple):
+    """What is wanted of a count."""
+
+    affinity: AllocationAffinity
+    counts_itself: bool
+
+    def is_met(self, count: int) -> bool:
+        """Whether a group with that many is one for the ask."""
+        return self.affinity.allows(count + self.counts_itself)
+
+
+class _Count:
+    """How many allocations of one kind there are by group, and who wants to know."""
+
+    __slots__ = ("by_group", "is_counted", "shapes")
+
+    def __init__(self) -> None:
+        self.shapes: dict[_Wish, dict[Shape, None]] = {}
+        self.by_group: Counter[Group] = Counter()
+        self.is_counted = False
+
+
+def _kind(affinity: AllocationAffinity) -> _Kind:
+    return _Kind(affinity.scope, affinity.targets)
 
 
 class Groups:
     """Counts the allocations of one partition."""
 
-    __slots__ = ("_allocations", "_counts")
+    __slots__ = ("_allocations", "_by_targets", "_counts", "_tagged")
 
     def __init__(self, allocations: Mapping[str, LiveAllocation]) -> None:
         self._allocations = allocations
-        self._counts: dict[AllocationAffinity, _Count] = {}
+        self._tagged: TaggedAllocations | None = None  # from the first count on
+        self._counts: dict[_Kind, _Count] = {}
+        self._by_targets: ByTargets[_Kind] = ByTargets()
 
     def wanted(self, shape: Shape) -> None:
         """Some ask has this shape."""
-        if shape.affinity is not None:
-            self._counts.setdefault(shape.affinity, _Count()).shapes[shape] = None
+        affinity = shape.affinity
+        if affinity is None:
+            return
+        kind = _kind(affinity)
+        if kind not in self._counts:
+            self._counts[kind] = _Count()
+            self._by_targets.add(kind, kind.targets)
+        wish = _Wish(affinity, shape.counts_itself)
+        self._counts[kind].shapes.setdefault(wish, {})[shape] = None
 
     def unwanted(self, shape: Shape) -> None:
         """No ask has this shape any more."""
-        if shape.affinity is not None:
-            count = self._counts[shape.affinity]
-            del count.shapes[shape]
-            if not count.shapes:
-                del self._counts[shape.affinity]
+        affinity = shape.affinity
+        if affinity is None:
+            return
+        kind, wish = _kind(affinity), _Wish(affinity, shape.counts_itself)
+        shapes = self._counts[kind].shapes
+        del shapes[wish][shape]
+        if not shapes[wish]:
+            del shapes[wish]
+        if not shapes:
+            del self._counts[kind]
+            self._by_targets.discard(kind, kind.targets)
 
     def allow(self, shape: Shape, node: Node) -> bool:
         """Whether the affinity of ``shape``, if it has one, is met on ``node``."""
@@ -55,50 +95,53 @@ class Groups:
 
     def came(self, live: LiveAllocation) -> list[Shape]:
         """Count ``live``; the shapes that more nodes may be open to now, for it is one more."""
-        return self._changed(live, 1) if self._counts else []
+        if self._tagged is None:
+            return []
+        self._tagged.add(live)
+        return list(self._changed(live, 1))
 
     def went(self, live: LiveAllocation) -> list[Shape]:
         """Count ``live`` no more; the shapes that more nodes may be open to now."""
-        return self._changed(live, -1) if self._counts else []
+        if self._tagged is None:
+            return []
+        self._tagged.discard(live)
+        return list(self._changed(live, -1))
 
     def regrouped(self) -> list[Shape]:
         """The attributes of a node changed: count again; all shapes that may make a difference."""
         shapes: list[Shape] = []
         for count in self._counts.values():
             count.is_counted = False
-            shapes += count.shapes
+            for of_one_wish in count.shapes.values():
+                shapes += of_one_wish
         return shapes
 
     def _counted(self, affinity: AllocationAffinity) -> Counter[Group]:
-        count = self._counts.get(affinity) or _Count()
+        count = self._counts.get(_kind(affinity)) or _Count()
         if not count.is_counted:
-            matching = (
-                live.node
-                for live in self._allocations.values()
-                if affinity.matches(live.allocation.ask.tags)
-            )
+            if self._tagged is None:
+                self._tagged = TaggedAllocations(self._allocations)
+            nodes = (live.node for live in self._tagged.matching(affinity.targets))
             count.by_group = Counter(
-                affinity.group(node.node_id, node.attributes) for node in matching
+                affinity.group(node.node_id, node.attributes) for node in nodes
             )
             count.is_counted = True
         return count.by_group
 
-    def _changed(self, live: LiveAllocation, by: int) -> list[Shape]:
+    def _changed(self, live: LiveAllocation, by: int) -> Iterator[Shape]:
+        """One more or one less; the shapes that the group is open to now and was not before."""
         node, tags = live.node, live.allocation.ask.tags
-        opened: list[Shape] = []
-        for affinity, count in self._counts.items():
-            if not count.is_counted or not affinity.matches(tags):
+        for kind in self._by_targets.that_may_match(tags):
+            count = self._counts[kind]
+            if not count.is_counted or not all(target.holds(tags) for target in kind.targets):
                 continue
+            affinity = next(iter(count.shapes)).affinity  # one is as good as the other
             group = affinity.group(node.node_id, node.attributes)
             before = count.by_group[group]
             count.by_group[group] = before + by
             if not count.by_group[group]:
                 del count.by_group[group]
-            opened += [
-                shape
-                for shape in count.shapes
-                if affinity.required
-                and affinity.allows(before + by + shape.counts_itself)
-                and not affinity.allows(before + shape.counts_itself)
-            ]
-        return opened
+            for wish, shapes in count.shapes.items():
+                is_opened = wish.is_met(before + by) and not wish.is_met(before)
+                if wish.affinity.required and is_opened:
+                    yield from shapes

@@ -79,13 +79,14 @@ class Partition:
         self.states = callbacks.states
         self.root = Queue(config.root)
         self.allocations: dict[str, LiveAllocation] = {}
-        self.room = Room(config.node_sort_policy, Groups(self.allocations))
+        self.nodes: dict[str, Node] = {}
+        self.room = Room(config.node_sort_policy, self.nodes, Groups(self.allocations))
         self.preemptions = Preemptions(self.room, callbacks)
         self.preemptors = Preemptors()
-        self.nodes: dict[str, Node] = {}
         self.applications: dict[str, Application] = {}
         # the first to finish first; it is taken again and again, which a plain dict is slow at
         self.finished: OrderedDict[str, Finished] = OrderedDict()
+        self._by_key: dict[str, dict[Application, None]] = {}  # of a pending ask
         self.proposals: deque[Proposal] = deque()  # a question is open about the first
         self._numbers = 0
 
@@ -142,10 +143,15 @@ class Partition:
                 self.park(later, placeholder)
         self._take_in(later)
 
+    def with_key(self, key: str) -> list[Application]:
+        """The applications that have a pending ask with that key, in the order they came."""
+        return sorted(self._by_key.get(key, ()), key=lambda application: application.number)
+
     def _take_in(self, pending: PendingAsk) -> None:
         application = pending.application
         is_news = not application.pending
         application.pending[pending.ask.key] = pending
+        self._by_key.setdefault(pending.ask.key, {})[application] = None
         if pending.ask.is_placeholder:
             gang = application.its_gang()
             gang.asked += 1
@@ -164,7 +170,7 @@ class Partition:
             need = pending.ask.resource
             line = Line(application, key, need, self.number())
             application.lines[key] = line
-            self.room.wanted(line.shape, need)
+            self.room.wanted(line.shape)
         before = pending.line
         line.join(pending)
         self.states.joined(line, pending)
@@ -184,7 +190,11 @@ class Partition:
     def _remove(self, pending: PendingAsk, happening: AskHappening) -> None:
         application, line = pending.application, pending.line
         pending.state = fire(ASK_TRANSITIONS, pending.state, happening)
-        del application.pending[pending.ask.key]
+        key = pending.ask.key
+        del application.pending[key]
+        del self._by_key[key][application]
+        if not self._by_key[key]:
+            del self._by_key[key]
         for live in pending.awaited.values():
             live.replaced_by = None
         pending.awaited.clear()

@@ -140,7 +140,7 @@ class Line:
         self.number = number
         self.bed: Sleepers | None = None  # where it sleeps, None while it is awake
         self.told: Outlook | None = None  # to the RM, when it slept last
-        self.called_from: Sleepers | None = None  # if it is awake because it was called
+        self.called_from: Sleepers | None = None  # where it was called last, until it is done
         self.turn: Turn | None = None
         self.priority = 0  # of the ask whose turn it is
         self._heap: list[tuple[Order, int, PendingAsk]] = []
@@ -191,12 +191,17 @@ class Line:
         return None
 
     def next_turn(self) -> Turn | None:
-        """The turn among the lines of its application, None while it sleeps."""
-        first = self.first() if self.bed is None else None
+        """The turn among the lines of its application, None while it sleeps and is not called."""
+        first = self.first() if self.bed is None or self.is_called else None
         if first is None:
             return None
         self.priority = first.ask.priority
         return -self.priority, 0, first.number
+
+    @property
+    def is_called(self) -> bool:
+        """Whether it sleeps where it was called."""
+        return self.bed is not None and self.called_from is self.bed
 
     def sleep(self, bed: "Sleepers") -> None:
         """Nothing can be done for this line until something changes where ``bed`` stands."""
@@ -213,7 +218,10 @@ class Line:
             self.application.held_back.pop(self, None)
 
     def done_with(self) -> None:
-        """It had its chance: if it was called, whoever is first in its row now is called next."""
-        if self.called_from is not None:
-            self.called_from.call_next(self)
-            self.called_from = None
+        """One of its application had its chance: whoever is first in its row now is called next."""
+        bed, self.called_from = self.called_from, None
+        if bed is None:
+            return
+        if self.bed is bed and bed.may_go(self):  # another one had it
+            self.application.wake(self)
+        bed.call_next(self)

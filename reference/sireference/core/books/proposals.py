@@ -63,3 +63,41 @@ class Vetoes:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+
+
+class StandingVetoes:
+    """The vetoes of asks that stand in line, to be found by node."""
+
+    __slots__ = ("_by_node", "_standing")
+
+    def __init__(self) -> None:
+        self._standing: set[Vetoes] = set()
+        self._by_node: dict[str, set[Vetoes]] = {}
+
+    def add(self, vetoes: Vetoes) -> None:
+        """Their ask stands in line."""
+        self._standing.add(vetoes)
+        for node_id in vetoes.nodes:
+            self._by_node.setdefault(node_id, set()).add(vetoes)
+
+    def discard(self, vetoes: Vetoes) -> None:
+        """Their ask does not stand in line."""
+        self._standing.discard(vetoes)
+        for node_id in vetoes.nodes:
+            self._by_node[node_id].discard(vetoes)
+            if not self._by_node[node_id]:
+                del self._by_node[node_id]
+
+    def veto(self, vetoes: Vetoes, node_id: str) -> None:
+        """One more node is among ``vetoes``."""
+        vetoes.nodes.add(node_id)
+        if vetoes in self._standing:
+            self._by_node.setdefault(node_id, set()).add(vetoes)
+
+    def lift(self, node_id: str) -> None:
+        """Something changed on the node: it may be proposed again to those who stand in line."""
+        for vetoes in self._by_node.pop(node_id, ()):
+            vetoes.nodes.discard(node_id)
+
+    def __bool__(self) -> bool:
+        return bool(self._standing or self._by_node)

@@ -168,12 +168,19 @@ class Queue(Quota):
         smaller share; then the queue configured or the application submitted first. Where parent or
         leaf do not sort by priority, priority only decides between equal shares.
         """
-        while self.calls:
-            self.calls.popitem()[0].wake_first()
-        member: Queue | Application | None = self._waiting.first()
-        while isinstance(member, Queue):
-            member = member._waiting.top()  # noqa: SLF001  # a queue, too
-        return None if member is None else member.awake.top()
+        while True:
+            while self.calls:
+                self.calls.popitem()[0].call_first()
+            member: Queue | Application | None = self._waiting.first()
+            while isinstance(member, Queue):
+                member = member._waiting.top()  # noqa: SLF001  # a queue, too
+            if member is None:
+                return None
+            line = member.awake.top()
+            if line.bed is None or line.bed.may_go(line):
+                line.leave_bed()
+                return line
+            member.dismiss(line)
 
     def next_turn(self) -> Turn | None:
         """The turn among its siblings."""

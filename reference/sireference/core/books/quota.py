@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from sireference.core.books.pending import Outlook, Shape
+from sireference.core.books.needs import Needs
+from sireference.core.books.pending import Outlook
 from sireference.core.books.sleepers import Sleepers, until_woken
 from sireference.core.model import SchedulingState
 from sireference.core.resources import NOTHING, Resource
@@ -41,7 +42,7 @@ class Quota:
         self.yielding = NOTHING  # held by victims of preemption
         self.running = 0  # applications that count
         # lines turned away by the maximum, and because enough applications run
-        self.full = Sleepers(_FULL, lambda line: self.has_room(line.need))
+        self.full = Sleepers(_FULL, lambda line: self.has_room(line.need), Needs())
         self.slots_taken = Sleepers(_TAKEN, lambda _: self.has_slot(), is_gate=True)
         # placeholder lines until there is room for their whole gang
         self.gates = Sleepers(_TOO_SMALL, is_gate=True)
@@ -79,11 +80,7 @@ class Quota:
 
     def wake_those_with_room(self) -> None:
         """Call the lines that the maximum turned away and that would fit now."""
-
-        def fits(_: Shape, need: Resource) -> bool:
-            return self.has_room(need)
-
-        self.full.call_those(fits)
+        self.full.call_those(self.has_room)
         for line in list(self.gates):
             gang = line.application.submitted.placeholder_ask
             if gang is None or self.has_room(gang):

@@ -1,16 +1,18 @@
 """Where there is room: nodes in order of what they have free, and what is known to fit nowhere."""
 
-import bisect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Final
 
 from sireference.configuration.model import NodeSortPolicy, NodeSortType
+from sireference.core.books.blocks import UPPER, Blocks
 from sireference.core.books.groups import Groups
 from sireference.core.books.live import LiveAllocation
 from sireference.core.books.node import Node
 from sireference.core.books.pending import Line, Outlook, Shape
-from sireference.core.books.proposals import Vetoes
+from sireference.core.books.proposals import StandingVetoes, Vetoes
 from sireference.core.books.sleepers import Sleepers
+from sireference.core.books.unplaced import Unplaced
 from sireference.core.model import SchedulingState
 from sireference.core.resources import Resource, least_free_share
 
@@ -18,23 +20,22 @@ _NOWHERE: Final = Outlook(SchedulingState.FAILED, "no node that suits it has roo
 
 
 class NodeIndex:
-    """Schedulable nodes, sorted; a change costs one bisect, not a sort."""
+    """Schedulable nodes, sorted; a change costs a search or two, not a sort."""
 
-    __slots__ = ("_places", "_rank")
+    __slots__ = ("_nodes", "_rank")
 
     def __init__(self, rank: Callable[[Node], float]) -> None:
         self._rank = rank
-        self._places: list[tuple[float, int, Node]] = []  # with its rank and number
+        self._nodes: Blocks[Node] = Blocks(attrgetter("free"), UPPER)
 
     def add(self, node: Node) -> None:
         """Take ``node`` in."""
         node.rank = self._rank(node)
-        bisect.insort(self._places, (node.rank, node.number, node))
+        self._nodes.add((node.rank, node.number), node)
 
     def remove(self, node: Node) -> None:
         """Take ``node`` out."""
-        place = bisect.bisect_left(self._places, (node.rank, node.number))
-        del self._places[place]
+        self._nodes.remove((node.rank, node.number))
         node.rank = None
 
     def changed(self, node: Node) -> None:
@@ -46,7 +47,11 @@ class NodeIndex:
         return node.rank is not None
 
     def __iter__(self) -> Iterator[Node]:
-        return (node for _, _, node in self._places)
+        return iter(self._nodes)
+
+    def for_need(self, need: Resource) -> Iterator[Node]:
+        """In order, at least the nodes that ``need`` fits on."""
+        return self._nodes.where(need.fits)
 
 
 def rank_by(policy: NodeSortPolicy) -> Callable[[Node], float]:
@@ -82,9 +87,9 @@ class Room:
     """
 
     __slots__ = (
-        "_gained",
         "_groups",
-        "_needs",
+        "_nodes",
+        "_unplaced",
         "_vetoes",
         "_wanted",
         "index",
@@ -92,15 +97,15 @@ class Room:
         "sleepers",
     )
 
-    def __init__(self, policy: NodeSortPolicy, groups: Groups) -> None:
+    def __init__(self, policy: NodeSortPolicy, nodes: Mapping[str, Node], groups: Groups) -> None:
+        self._nodes = nodes  # of the partition, schedulable or not
         self._groups = groups
         self.index = NodeIndex(rank_by(policy))
-        self.looked_at = 0  # nodes, in all
+        self.looked_at = 0  # nodes so far, in search of one that has room
         self.sleepers = Sleepers(_NOWHERE, self._may_find)  # lines that found no node
-        self._gained: dict[Shape, dict[str, Node]] = {}
+        self._unplaced = Unplaced()
         self._wanted: dict[Shape, int] = {}
-        self._needs: dict[Shape, Resource] = {}
-        self._vetoes: dict[Vetoes, None] = {}  # each is of one shape
+        self._vetoes = StandingVetoes()  # each is of one shape
 
     def sort_by(self, policy: NodeSortPolicy) -> None:
         """Sort the nodes by ``policy`` from now on."""
@@ -109,52 +114,59 @@ class Room:
         for node in nodes:
             self.index.add(node)
 
-    def wanted(self, shape: Shape, need: Resource) -> None:
+    def wanted(self, shape: Shape) -> None:
         """One more line has this shape."""
-        self._needs[shape] = need
-        if shape.vetoes is not None:
-            self._vetoes[shape.vetoes] = None
-        self._wanted[shape] = self._wanted.get(shape, 0) + 1
-        self._groups.wanted(shape)
+        before = self._wanted.get(shape, 0)
+        self._wanted[shape] = before + 1
+        if not before:
+            self._groups.wanted(shape)
+            if shape.vetoes is not None:
+                self._vetoes.add(shape.vetoes)
 
     def unwanted(self, shape: Shape) -> None:
         """One line less has this shape."""
         self._wanted[shape] -= 1
-        if not self._wanted[shape]:
-            del self._wanted[shape]
-            del self._needs[shape]
-            if shape.vetoes is not None:
-                del self._vetoes[shape.vetoes]
-            self._gained.pop(shape, None)
-            self._groups.unwanted(shape)
+        if self._wanted[shape]:
+            return
+        del self._wanted[shape]
+        self._unplaced.forget(shape)
+        self._groups.unwanted(shape)
+        if shape.vetoes is not None:
+            self._vetoes.discard(shape.vetoes)
+
+    def veto(self, vetoes: Vetoes, node: Node) -> None:
+        """The RM does not want the ask whose ``vetoes`` these are on ``node``."""
+        self._vetoes.veto(vetoes, node.node_id)
 
     def find(self, shape: Shape, need: Resource) -> Node | None:
         """The first node in order that ``need`` fits on, None if it fits nowhere.
 
         A node where an affinity is met that is only preferred comes before all others.
         """
-        gained = self._gained.get(shape)
-        candidates: Iterable[Node]
-        if gained is None:
-            candidates = self.index
-        elif gained:
-            candidates = sorted(gained.values(), key=lambda node: (node.rank, node.number))
-        else:
-            return None
         second: Node | None = None
-        for node in candidates:
+        for node in self._candidates(shape, need):
             self.looked_at += 1
             if need.fits(node.free) and self.is_open(shape, node):
                 if shape.affinity is None or self._groups.allow(shape, node):
                     return node
                 second = second or node
         if second is None:
-            self._gained[shape] = {}
+            self._unplaced.add(shape, need)
         return second
+
+    def _candidates(self, shape: Shape, need: Resource) -> Iterable[Node]:
+        """In order, at least the nodes where ``shape`` has room."""
+        gained = self._unplaced.gained(shape)
+        if gained is not None:
+            return sorted(gained, key=lambda node: (node.rank, node.number))
+        if shape.required_node:
+            node = self._nodes.get(shape.required_node)
+            return () if node is None or node not in self.index else (node,)
+        return self.index.for_need(need)
 
     def _may_find(self, line: Line) -> bool:
         """Whether it is not certain that ``line`` would find nothing."""
-        return self._gained.get(line.shape) != {}
+        return self._unplaced.may_fit(line.shape, line.need)
 
     def is_open(self, shape: Shape, node: Node) -> bool:
         """Whether ``shape`` may be on ``node`` at all, as far as room is not the question."""
@@ -181,10 +193,10 @@ class Room:
         """The attributes of a node changed: all affinities are worth another look."""
         self._opened(self._groups.regrouped())
 
-    def _opened(self, shapes: list[Shape]) -> None:
+    def _opened(self, shapes: Iterable[Shape]) -> None:
         """These may fit on nodes that gained no room: forget what is known of them, call them."""
         for shape in shapes:
-            self._gained.pop(shape, None)
+            self._unplaced.forget(shape)
             self.sleepers.call(shape)
 
     def shrank(self, node: Node) -> None:
@@ -197,20 +209,14 @@ class Room:
             self.index.changed(node)
         else:
             self.index.add(node)
-
-        def fits(shape: Shape, need: Resource) -> bool:
-            return need.fits(node.free) and self.is_open(shape, node)
-
-        for vetoes in self._vetoes:
-            vetoes.nodes.discard(node.node_id)
-        for shape, gained in self._gained.items():
-            if fits(shape, self._needs[shape]):
-                gained[node.node_id] = node
-        self.sleepers.call_those(fits)
+        self._vetoes.lift(node.node_id)
+        for shape in self._unplaced.that_fit(node):
+            if self.is_open(shape, node):
+                self._unplaced.gains(shape, node)
+                self.sleepers.call(shape)
 
     def closed(self, node: Node) -> None:
         """Nothing may be placed on ``node`` any more."""
         if node in self.index:
             self.index.remove(node)
-        for gained in self._gained.values():
-            gained.pop(node.node_id, None)
+        self._unplaced.closed(node)

@@ -34,7 +34,7 @@ class SchedulingStates:
 
     def joined(self, line: Line, pending: PendingAsk) -> None:
         """``pending`` stands in ``line``; while that is awake, nobody knows how it goes on."""
-        if line.bed is None:
+        if line.bed is None or line.is_called:
             line.told = None
         else:
             self.moved(pending)

@@ -2,12 +2,16 @@
 
 Lines of one leaf that need the same stand in one row. When something has changed for them, the line
 whose turn it would be is called; once it was served or turned away, the next one is, for as long as
-it still may go. So a change costs what comes of it, however many wait for it.
+it still may go. So a change costs what comes of it, however long a row is.
+
+Who is called goes on sleeping until its turn comes, and is not woken if it may not go any more by
+then. So a row that others were quicker than costs two looks at its first line.
 """
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from sireference.core.books.needs import Needs
 from sireference.core.books.turns import Turn, Turns
 from sireference.core.resources import Resource
 
@@ -24,28 +28,35 @@ def until_woken(_: "Line") -> bool:
 class Sleepers:
     """Lines that wait for the same place to change.
 
-    ``outlook`` says for what; ``may_go`` whether it has changed for a line. At a gate they are held
-    back by what their application is and has: `Application.moved` wakes them.
+    ``outlook`` says for what; ``may_go`` whether it has changed for a line. Only with ``needs``
+    are they called by what they need. At a gate they are held back by what their application is and
+    has: `Application.moved` wakes them.
     """
 
-    __slots__ = ("_rows", "is_gate", "may_go", "outlook")
+    __slots__ = ("_needs", "_rows", "is_gate", "may_go", "outlook")
 
     def __init__(
         self,
         outlook: "Outlook",
         may_go: "Callable[[Line], bool]" = until_woken,
+        needs: Needs | None = None,
         *,
         is_gate: bool = False,
     ) -> None:
         self.outlook = outlook
         self.may_go = may_go
+        self._needs = needs
         self.is_gate = is_gate
         self._rows: dict[Shape, dict[Queue, Row]] = {}
 
     def add(self, line: "Line") -> None:
         """``line`` sleeps here."""
         leaf = line.application.leaf
-        rows = self._rows.setdefault(line.shape, {})
+        rows = self._rows.get(line.shape)
+        if rows is None:
+            rows = self._rows[line.shape] = {}
+            if self._needs is not None:
+                self._needs.add(line.shape, line.need)
         if leaf not in rows:
             rows[leaf] = Row(leaf, self)
         rows[leaf].add(line)
@@ -58,6 +69,8 @@ class Sleepers:
             del rows[leaf]
         if not rows:
             del self._rows[line.shape]
+            if self._needs is not None:
+                self._needs.discard(line.shape)
 
     def __iter__(self) -> "Iterator[Line]":
         for rows in self._rows.values():
@@ -74,11 +87,10 @@ class Sleepers:
         for shape in self._rows:
             self.call(shape)
 
-    def call_those(self, fits: "Callable[[Shape, Resource], bool]") -> None:
-        """Something has changed for those whose need ``fits`` now; asked once a shape."""
-        for shape, rows in self._rows.items():
-            row = next(iter(rows.values()))
-            if fits(shape, next(iter(row)).need):
+    def call_those(self, serves: "Callable[[Resource], bool]") -> None:
+        """Something has changed for those whose need it ``serves``, and for any smaller need."""
+        if self._needs is not None:
+            for shape in self._needs.served_by(serves):
                 self.call(shape)
 
     def call_next(self, line: "Line") -> None:
@@ -119,20 +131,18 @@ class Row:
         self.call()
 
     def call(self) -> None:
-        """Let the first be woken before the next line is chosen, if it may go then."""
+        """Let the first be called before the next line is chosen, if it may go then."""
         self._leaf.root.calls[self] = None
 
-    def wake_first(self) -> None:
-        """Wake the line whose turn it would be, if it may go."""
+    def call_first(self) -> None:
+        """Call the line whose turn it would be, if it may go."""
         if self._basis != self._leaf.basis:
             self._basis = self._leaf.basis
             for each in self._places.values():
                 self._turns.join(each)
         place = self._turns.first()
         if place is not None and self._bed.may_go(place.line):
-            place.line.called_from = self._bed
-            place.line.application.called.append(place.line)
-            place.line.application.wake(place.line)
+            place.line.application.call(place.line)
 
     def __iter__(self) -> "Iterator[Line]":
         return iter(self._places)

@@ -1,0 +1,159 @@
+"""Blocks: members in order, in blocks of neighbours that know what no member of theirs exceeds.
+
+A search looks at the bound of a block before it looks at the members, and passes over the blocks
+that cannot hold what it is after. A bound is never too narrow; it may be too wide once a member has
+gone, until a search has been through the whole block in vain.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from sireference.core.resources import Resource
+
+Kind = TypeVar("Kind")
+Key = tuple[Any, ...]
+"""Where a member stands; no two members have the same."""
+
+_MOST: Final = 256  # members of a block; one with more becomes two
+_LEAST: Final = _MOST // 4  # one with less joins a neighbour
+
+
+class Bound(NamedTuple):
+    """A kind of bound: what it is ``of`` several amounts, and whether one ``holds`` for another."""
+
+    of: Callable[[Iterable[Resource]], Resource]
+    holds: Callable[[Resource, Resource], bool]
+
+
+def _largest(amounts: Iterable[Resource]) -> Resource:
+    most: dict[str, int] = {}
+    for each in amounts:
+        for name, amount in each.amounts.items():
+            if amount > most.get(name, 0):
+                most[name] = amount
+    return Resource(most)
+
+
+def _smallest(amounts: Iterable[Resource]) -> Resource:
+    first, *others = amounts
+    least = {name: amount for name, amount in first.amounts.items() if amount > 0}
+    for each in others:
+        for name in [name for name, amount in least.items() if amount > each.amounts.get(name, 0)]:
+            least[name] = each.amounts.get(name, 0)
+    return Resource(least)
+
+
+UPPER: Final = Bound(_largest, lambda bound, amount: amount.fits(bound))
+"""The most of every type that there is of it anywhere: what fits nowhere does not fit in there."""
+
+LOWER: Final = Bound(_smallest, lambda bound, amount: bound.fits(amount))
+"""The least of every type that anybody needs: where that does not fit, nobody does."""
+
+
+class _Block(Generic[Kind]):
+    """Neighbours; ``is_exact`` says that nothing went since their bound was worked out."""
+
+    __slots__ = ("bound", "is_exact", "places")
+
+    def __init__(self, places: list[tuple[Key, Kind]], bound: Resource) -> None:
+        self.places = places
+        self.bound = bound
+        self.is_exact = False
+
+
+class Blocks(Generic[Kind]):
+    """Members in the order of their keys.
+
+    ``amount`` is what is bounded of a member, ``bound`` how: `UPPER` for what they have, `LOWER`
+    for what they need. When the amount of a member changes it has to be removed and added again.
+    """
+
+    __slots__ = ("_amount", "_blocks", "_bound", "_is_exact", "_last", "_whole")
+
+    def __init__(self, amount: Callable[[Kind], Resource], bound: Bound) -> None:
+        self._amount = amount
+        self._bound = bound
+        self._blocks: list[_Block[Kind]] = []
+        self._last: list[Key] = []  # of each block
+        self._whole = Resource()  # the bound of all of them
+        self._is_exact = False
+
+    def add(self, key: Key, member: Kind) -> None:
+        """Take ``member`` in."""
+        amount = self._amount(member)
+        if not self._blocks:
+            self._blocks.append(_Block([(key, member)], amount))
+            self._last.append(key)
+            self._whole = amount
+            return
+        at = min(bisect_left(self._last, key), len(self._last) - 1)
+        block = self._blocks[at]
+        insort(block.places, (key, member))
+        self._last[at] = block.places[-1][0]
+        if not self._bound.holds(block.bound, amount):
+            block.bound = self._bound.of((block.bound, amount))
+            self._whole = self._bound.of((self._whole, amount))
+        if len(block.places) > _MOST:
+            self._split(at)
+
+    def remove(self, key: Key) -> None:
+        """Take the member out that stands there."""
+        at = bisect_left(self._last, key)
+        block = self._blocks[at]
+        del block.places[bisect_left(block.places, (key,))]
+        block.is_exact = self._is_exact = False
+        if block.places:
+            self._last[at] = block.places[-1][0]
+        if len(block.places) < _LEAST:
+            self._join(at)
+
+    def __iter__(self) -> Iterator[Kind]:
+        for block in self._blocks:
+            for _, member in block.places:
+                yield member
+
+    def where(self, may_be: Callable[[Resource], bool]) -> Iterator[Kind]:
+        """In order, all members but those of blocks whose bound cannot be.
+
+        ``may_be`` must be true of a bound if it is true of the amount of any member within. Who
+        does not stop has found nothing: bounds that may be too wide are worked out anew behind it.
+        """
+        if not self._blocks or not may_be(self._whole):
+            return
+        for block in self._blocks:
+            if may_be(block.bound):
+                for _, member in block.places:
+                    yield member
+                if not block.is_exact:
+                    self._work_out(block)
+        if not self._is_exact:
+            self._whole = self._bound.of(block.bound for block in self._blocks)
+            self._is_exact = True
+
+    def _work_out(self, block: _Block[Kind]) -> None:
+        block.bound = self._bound.of(self._amount(member) for _, member in block.places)
+        block.is_exact = True
+        self._is_exact = False
+
+    def _split(self, at: int) -> None:
+        block = self._blocks[at]
+        half = len(block.places) // 2
+        later = _Block(block.places[half:], block.bound)
+        del block.places[half:]
+        self._blocks.insert(at + 1, later)
+        self._last.insert(at, block.places[-1][0])
+        self._work_out(block)
+        self._work_out(later)
+
+    def _join(self, at: int) -> None:
+        """Put a small block together with the one before it, or drop it if it is empty."""
+        block = self._blocks[at]
+        if not block.places:
+            del self._blocks[at], self._last[at]
+        elif at and len(block.places) + len(self._blocks[at - 1].places) <= _MOST:
+            before = self._blocks[at - 1]
+            before.places += block.places
+            before.bound = self._bound.of((before.bound, block.bound))
+            before.is_exact = False
+            del self._blocks[at], self._last[at - 1]

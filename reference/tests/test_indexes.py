@@ -1,0 +1,374 @@
+"""What the books find by an index is what a look at everything finds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sireference.configuration.model import NodeSortPolicy
+from sireference.core import cycle
+from sireference.core.books import blocks
+from sireference.core.books.blocks import LOWER, UPPER, Blocks
+from sireference.core.books.groups import Groups
+from sireference.core.books.live import LiveAllocation
+from sireference.core.books.needs import Needs
+from sireference.core.books.node import Node
+from sireference.core.books.pending import Shape
+from sireference.core.books.proposals import StandingVetoes, Vetoes
+from sireference.core.books.room import Room
+from sireference.core.books.tagged import ByTargets, TaggedAllocations
+from sireference.core.model import Allocation, Ask
+from sireference.core.placement_constraints import (
+    AllocationAffinity,
+    PlacementConstraint,
+    TargetExpression,
+    TargetOperator,
+)
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.states import NodeState
+from tests.driving import RM, keys
+
+TYPES = ("memory", "vcore", "gpu")
+has = st.dictionaries(st.sampled_from(TYPES), st.integers(-2, 9)).map(Resource)
+needs = st.dictionaries(st.sampled_from(TYPES), st.integers(0, 9)).map(Resource)
+operators = st.sampled_from([TargetOperator.IN, *TargetOperator])
+targets = st.lists(
+    st.builds(
+        TargetExpression,
+        st.sampled_from(["app", "zone"]),
+        operators,
+        st.frozensets(st.sampled_from("abc"), max_size=2),
+    ),
+    max_size=3,
+).map(tuple)
+tags = st.dictionaries(st.sampled_from(["app", "zone", "other"]), st.sampled_from("abc"))
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_MOST", 4)
+    monkeypatch.setattr(blocks, "_LEAST", 2)
+
+
+def shape(
+    need: Resource, node_id: str = "", constraint: PlacementConstraint | None = None
+) -> Shape:
+    return Shape(need.key, node_id, constraint)
+
+
+def node(number: int, free: Resource = NOTHING, zone: str = "") -> Node:
+    attributes = {"zone": zone} if zone else {}
+    return Node(f"n{number}", number, attributes, free, NOTHING, NodeState.SCHEDULABLE)
+
+
+def allocation(identity: str, said: dict[str, str], on: Node) -> LiveAllocation:
+    ask = Ask(identity, "a1", tags=said)
+    return LiveAllocation(Allocation(identity, ask, on.node_id), None, on)  # type: ignore[arg-type]
+
+
+changes = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.integers(0, 40), has),
+        st.tuples(st.just("remove"), st.integers(0, 40), has),
+        st.tuples(st.just("search"), st.just(0), needs),
+        st.tuples(st.just("stop early"), st.just(0), needs),
+    ),
+    max_size=120,
+)
+
+
+@given(changes)
+@settings(deadline=None)
+def test_blocks_hold_what_was_put_there_in_order_and_miss_nothing_that_fits(
+    changes: list[tuple[str, int, Resource]],
+) -> None:
+    found: Blocks[tuple[int, Resource]] = Blocks(lambda member: member[1], UPPER)
+    plain: dict[int, Resource] = {}
+    for what, key, amount in changes:
+        if key in plain and what in ("add", "remove"):
+            found.remove((key,))
+            del plain[key]
+        if what == "add":
+            found.add((key,), (key, amount))
+            plain[key] = amount
+        in_order = sorted(plain.items(), key=lambda member: member[0])
+        assert list(found) == in_order
+        if what == "search":
+            fitting = [member for member in found.where(amount.fits) if amount.fits(member[1])]
+            assert fitting == [member for member in in_order if amount.fits(member[1])]
+        if what == "stop early":
+            next((member for member in found.where(amount.fits)), None)
+
+
+def test_a_block_is_passed_over_once_it_was_searched_in_vain() -> None:
+    found: Blocks[tuple[int, Resource]] = Blocks(lambda member: member[1], UPPER)
+    for key in range(40):
+        found.add((key,), (key, Resource({"memory": 9})))
+    for key in range(40):
+        found.remove((key,))
+        found.add((key,), (key, Resource({"memory": 1})))
+    large = Resource({"memory": 2})
+
+    for _ in found.where(large.fits):
+        pass
+
+    assert list(found.where(large.fits)) == []
+    assert len(list(found.where(Resource({"memory": 1}).fits))) == 40
+
+
+def test_blocks_that_have_lost_their_members_do_not_remain() -> None:
+    found: Blocks[int] = Blocks(lambda member: Resource({"memory": member}), LOWER)
+    for key in range(100):
+        found.add((key,), key)
+
+    for key in range(99):
+        found.remove((key,))
+
+    assert list(found) == [99]
+    assert len(found._blocks) == 1
+
+
+@given(st.lists(st.tuples(needs, st.booleans()), max_size=40), has)
+@settings(deadline=None)
+def test_those_that_room_serves_are_those_it_serves_one_by_one(
+    waiting: list[tuple[Resource, bool]], free: Resource
+) -> None:
+    found, plain = Needs(), {}
+    for number, (need, stays) in enumerate(waiting):
+        one = shape(need, f"n{number}")
+        found.add(one, need)
+        plain[one] = need
+        if not stays:
+            found.discard(one)
+            del plain[one]
+
+    served = list(found.served_by(lambda need: need.fits(free)))
+
+    assert len(served) == len(set(served))
+    assert set(served) == {one for one, need in plain.items() if need.fits(free)}
+    assert bool(found) is bool(plain)
+
+
+happenings = st.lists(
+    st.tuples(st.sampled_from(["find", "change", "close"]), st.integers(0, 9), has, needs),
+    max_size=60,
+)
+
+
+@given(happenings)
+@settings(deadline=None)
+def test_the_node_found_is_the_first_of_all_in_order_that_has_room(
+    happenings: list[tuple[str, int, Resource, Resource]],
+) -> None:
+    known = {f"n{number}": node(number) for number in range(8)}
+    room = Room(NodeSortPolicy(), known, Groups({}))
+    for what, number, free, need in happenings:
+        one = known.get(f"n{number}")
+        if what == "find":
+            requires = shape(need, "" if number % 2 else f"n{number}")
+            first = next((each for each in room.index if fits(requires, need, each)), None)
+            before = room.looked_at
+            assert room.find(requires, need) is first
+            assert room.looked_at - before <= (1 if requires.required_node else len(known))
+        elif one is not None and what == "change":
+            one.free = free
+            room.grew(one)
+        elif one is not None:
+            room.closed(one)
+            assert one not in room.index
+
+
+def fits(requires: Shape, need: Resource, one: Node) -> bool:
+    return need.fits(one.free) and requires.required_node in ("", one.node_id)
+
+
+@given(st.lists(st.tuples(tags, st.booleans()), max_size=30), targets)
+@settings(deadline=None)
+def test_allocations_that_match_are_found_by_their_tags(
+    said: list[tuple[dict[str, str], bool]], targets: tuple[TargetExpression, ...]
+) -> None:
+    there: dict[str, LiveAllocation] = {}
+    tagged = TaggedAllocations(there)
+    for number, (tags, stays) in enumerate(said):
+        live = allocation(f"i{number}", tags, node(0))
+        there[f"i{number}"] = live
+        tagged.add(live)
+        if not stays:
+            del there[f"i{number}"]
+            tagged.discard(live)
+
+    found = [live.allocation.identity for live in tagged.matching(targets)]
+
+    assert sorted(found) == sorted(
+        identity
+        for identity, live in there.items()
+        if all(target.holds(live.allocation.ask.tags) for target in targets)
+    )
+
+
+@given(st.lists(st.tuples(targets, st.booleans()), max_size=30), tags)
+@settings(deadline=None)
+def test_whose_targets_may_match_is_found_by_the_tags_of_an_allocation(
+    wanted: list[tuple[tuple[TargetExpression, ...], bool]], tags: dict[str, str]
+) -> None:
+    found: ByTargets[int] = ByTargets()
+    for number, (targets, stays) in enumerate(wanted):
+        found.add(number, targets)
+        if not stays:
+            found.discard(number, targets)
+
+    may_match = list(found.that_may_match(tags))
+
+    assert len(may_match) == len(set(may_match))
+    assert set(may_match) >= {
+        number
+        for number, (targets, stays) in enumerate(wanted)
+        if stays and all(target.holds(tags) for target in targets)
+    }
+
+
+affinities = st.builds(
+    AllocationAffinity,
+    st.just("zone"),
+    targets,
+    st.integers(0, 2),
+    st.none() | st.integers(0, 2),
+    st.booleans(),
+)
+
+
+@given(
+    st.lists(st.tuples(affinities, st.booleans()), min_size=1, max_size=6),
+    st.lists(st.tuples(st.booleans(), tags, st.integers(0, 3)), max_size=20),
+)
+@settings(deadline=None)
+def test_groups_are_counted_and_opened_as_if_all_were_counted_anew(
+    wanted: list[tuple[AllocationAffinity, bool]],
+    moves: list[tuple[bool, dict[str, str], int]],
+) -> None:
+    cluster = [node(number, zone="ab"[number % 2] if number else "") for number in range(4)]
+    there: dict[str, LiveAllocation] = {}
+    groups = Groups(there)
+    shapes = [
+        Shape(frozenset(), "", PlacementConstraint(affinity=affinity), counts_itself=counts)
+        for affinity, counts in wanted
+    ]
+    for one in dict.fromkeys(shapes):
+        groups.wanted(one)
+
+    def open_nodes() -> dict[Shape, set[str]]:
+        return {one: {n.node_id for n in cluster if allows(one, n, there)} for one in shapes}
+
+    for number, (comes, said, place) in enumerate(moves):
+        for one in shapes:
+            for each in cluster:
+                assert groups.allow(one, each) is allows(one, each, there)
+        before = open_nodes()
+        if comes or not there:
+            live = allocation(f"i{number}", said, cluster[place])
+            there[live.allocation.identity] = live
+            opened = groups.came(live)
+        else:
+            live = there.pop(next(iter(there)))
+            opened = groups.went(live)
+        after = open_nodes()
+        are_open = {one for one in shapes if not after[one] <= before[one]}
+        assert set(opened) == {
+            one for one in are_open if one.affinity is not None and one.affinity.required
+        }
+    for one in dict.fromkeys(shapes):
+        groups.unwanted(one)
+    assert not groups._counts
+
+
+def allows(wanted: Shape, on: Node, there: dict[str, LiveAllocation]) -> bool:
+    affinity = wanted.affinity
+    assert affinity is not None
+    count = sum(
+        affinity.matches(live.allocation.ask.tags) and is_near(live.node, on)
+        for live in there.values()
+    )
+    return affinity.allows(count + wanted.counts_itself)
+
+
+def is_near(one: Node, other: Node) -> bool:
+    zone = one.attributes.get("zone")
+    return one is other or (zone is not None and zone == other.attributes.get("zone"))
+
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "discard", "veto", "veto", "lift"]),
+        st.integers(0, 3),
+        st.sampled_from(["n1", "n2", "n3"]),
+    ),
+    max_size=40,
+)
+
+
+@given(steps)
+@settings(deadline=None)
+def test_a_changed_node_lifts_the_vetoes_of_those_who_stand_in_line(
+    steps: list[tuple[str, int, str]],
+) -> None:
+    found, every = StandingVetoes(), [Vetoes(1.0) for _ in range(4)]
+    standing: set[int] = set()
+    plain: list[set[str]] = [set() for _ in range(4)]
+    for what, number, node_id in steps:
+        if what == "add":
+            found.add(every[number])
+            standing.add(number)
+        elif what == "discard" and number in standing:
+            found.discard(every[number])
+            standing.discard(number)
+        elif what == "veto":
+            found.veto(every[number], node_id)
+            plain[number].add(node_id)
+        elif what == "lift":
+            found.lift(node_id)
+            for each in standing:
+                plain[each].discard(node_id)
+        assert [vetoes.nodes for vetoes in every] == plain
+    for number in standing:
+        found.discard(every[number])
+    assert not found
+
+
+def test_a_withdrawal_by_key_alone_means_applications_in_their_order() -> None:
+    rm = RM()
+    for application in ("a1", "a2", "a3"):
+        rm.submits(application)
+    for application in ("a3", "a1", "a2"):
+        rm.asks("k", application, memory=1)
+    rm.asks("other", "a2", memory=1)
+    (partition,) = rm.scheduler.rms.all()[0].partitions.values()
+
+    said = [application.application_id for application in partition.with_key("k")]
+
+    assert said == ["a1", "a2", "a3"]
+    rm.withdraws("k", "a2")
+    assert [application.application_id for application in partition.with_key("k")] == ["a1", "a3"]
+    assert partition.with_key("nobody's") == []
+
+
+def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    leaves = range(1, 31)
+    said = ", ".join(f"{{name: q{n}}}" for n in leaves)
+    inside = f'{{name: root, submitacl: "*", queues: [{said}]}}'
+    rm = RM(queues=f"partitions: [{{name: default, queues: [{inside}]}}]")
+    for number in leaves:
+        rm.submits(f"a{number}", queue=f"root.q{number}")
+    rm.creates("n1", memory=4)
+    for number in leaves:
+        rm.asks(f"k{number}", f"a{number}", memory=4)
+    (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations
+    step, steps = cycle._step, []
+
+    def counted(*said: object) -> object:
+        steps.append(said)
+        return step(*said)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cycle, "_step", counted)
+
+    assert keys(rm.releases(live)) == ["k2"]
+    assert len(steps) <= 2
