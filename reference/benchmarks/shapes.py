@@ -1,0 +1,437 @@
+# ruff: noqa: INP001  # a script, not part of the package
+"""How the cost of one step of the core grows with what waits for it, shape by shape.
+
+Run it with the project installed: ``python reference/benchmarks/shapes.py``. Each shape is a load
+that some structure of the books has to carry, measured at three sizes, each twice the one before.
+Every measurement is a process of its own. ``--before PATH`` measures another checkout in turn with
+this one. Time is that of the processor.
+"""
+
+import argparse
+import gc
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sireference.configuration.parsing import parse_configuration
+from sireference.core.model import (
+    Allocation,
+    Answered,
+    Ask,
+    AskRelease,
+    Callback,
+    Effect,
+    Event,
+    NewAllocation,
+    NewApplication,
+    NodeInfo,
+    PredicatesQuestion,
+    Register,
+    Release,
+    ReleasedAsk,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateNodes,
+)
+from sireference.core.placement_constraints import (
+    AllocationAffinity,
+    PlacementConstraint,
+    TargetExpression,
+)
+from sireference.core.resources import Resource
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import NodeAction, TerminationType
+from sireference.shell import collector
+
+HERE: Final = Path(__file__).resolve().parents[2]
+QUEUES: Final = """
+partitions:
+  - name: default
+    preemption: {{enabled: false}}
+    queues:
+      - name: root
+        submitacl: "*"
+        queues: [{leaves}]
+"""
+LEAF: Final = "{{name: leaf-{n}, properties: {{application.sort.policy: {policy}}}}}"
+REPEATS: Final = 20  # of a step that is measured alone; the median counts
+HOSTS: Final = 50  # that distinct affinities are about
+HUGE: Final = 10**9
+WIDE: Final = 10**6
+
+
+class Cluster:
+    """An RM that has registered; all messages are made beforehand, they are the RM's work."""
+
+    def __init__(
+        self, leaves: int = 1, policy: str = "fifo", callbacks: frozenset[Callback] = frozenset()
+    ) -> None:
+        self.scheduler = Scheduler()
+        named = (LEAF.format(n=n, policy=policy) for n in range(leaves))
+        queues = parse_configuration(QUEUES.format(leaves=", ".join(named)))
+        self.says(Register("rm", queues, callbacks=callbacks))
+
+    def says(self, event: Event) -> list[Effect]:
+        """Say it, and let every pass that is due for it have its turn."""
+        effects = self.scheduler.handle(event, 1.0)
+        while (due := self.scheduler.next_deadline()) is not None and due <= 1.0:
+            effects += self.scheduler.handle_timeout(1.0)
+        return effects
+
+    def has_nodes(self, count: int, memory: int) -> None:
+        """So many nodes, each a host of its own."""
+        capacity = Resource({"memory": memory})
+        self.says(
+            UpdateNodes(
+                "rm",
+                tuple(
+                    NodeInfo(f"node-{n}", NodeAction.CREATE, "default", {"host": str(n)}, capacity)
+                    for n in range(count)
+                ),
+            )
+        )
+
+    def has_applications(self, count: int, leaves: int = 1) -> None:
+        """So many, in the leaves by turns."""
+        new = (NewApplication(f"app-{n}", f"root.leaf-{n % leaves}") for n in range(count))
+        self.says(UpdateApplications("rm", tuple(new)))
+
+    def asks(self, asks: Iterable[Ask]) -> list[Allocation]:
+        """All of them in one message; what was allocated."""
+        return allocated(self.says(UpdateAllocations("rm", asks=tuple(asks))))
+
+    def answers(self, event: Event, *, suits: bool) -> list[Allocation]:
+        """Say it, and the same to whatever is asked for then; what was allocated."""
+        effects = self.says(event)
+        made: list[Allocation] = []
+        while effects:
+            made += allocated(effects)
+            questions = [one for one in effects if isinstance(one, PredicatesQuestion)]
+            effects = []
+            for one in questions:
+                effects += self.says(Answered("rm", one.number, suits))
+        return made
+
+    def fills(self, memory: int, most: int, application: str = "app-0") -> list[Allocation]:
+        """One ask for so many allocations, which are all made."""
+        ask = Ask("fill", application, resource=Resource({"memory": memory}), max_allocations=most)
+        made = self.asks([ask])
+        expect(len(made), most)
+        return made
+
+
+def allocated(effects: Iterable[Effect]) -> list[Allocation]:
+    """The new allocations among them."""
+    return [effect.allocation for effect in effects if isinstance(effect, NewAllocation)]
+
+
+def expect(found: object, wanted: object) -> None:
+    """Stop if the load is not what it is meant to be."""
+    if found != wanted:
+        raise SystemExit(f"{found} where {wanted} were expected")
+
+
+def timed(step: Callable[[], object]) -> float:
+    """Seconds of the processor for one step."""
+    gc.collect()
+    began = time.process_time()
+    step()
+    return time.process_time() - began
+
+
+def of_memory(amount: int) -> Resource:
+    """So much memory."""
+    return Resource({"memory": amount})
+
+
+def stop(live: Allocation) -> UpdateAllocations:
+    """The RM ends it."""
+    release = Release(
+        "default", live.ask.application_id, live.identity, TerminationType.STOPPED_BY_RM
+    )
+    return UpdateAllocations("rm", releases=(release,))
+
+
+def sizes_asked(size: int) -> float:
+    """A message with so many asks, each of its own size, that fit on none of as many full nodes."""
+    cluster = Cluster()
+    cluster.has_nodes(size, 10)
+    cluster.has_applications(1)
+    cluster.fills(10, size)
+    asks = [Ask(f"ask-{n}", "app-0", resource=of_memory(1 + n)) for n in range(size)]
+    return timed(lambda: expect(cluster.asks(asks), []))
+
+
+def sizes_fit(size: int) -> float:
+    """A release that any of so many asks, each of its own size, could use; one of them does."""
+    cluster = Cluster(policy="fair")
+    cluster.has_nodes(REPEATS, WIDE)
+    cluster.has_applications(size + 1)
+    made = cluster.fills(WIDE, REPEATS)
+    cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(WIDE - n)) for n in range(size))
+    return statistics.median(
+        timed(lambda live=live: expect(len(allocated(cluster.says(stop(live)))), 1))  # type: ignore[misc]
+        for live in made
+    )
+
+
+def sizes_do_not_fit(size: int) -> float:
+    """A release that is of no use to so many asks, each of its own size."""
+    cluster = Cluster(policy="fair")
+    cluster.has_nodes(REPEATS, 10)
+    cluster.has_applications(size + 1)
+    made = cluster.fills(10, REPEATS)
+    cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(11 + n)) for n in range(size))
+    return statistics.median(
+        timed(lambda live=live: expect(allocated(cluster.says(stop(live))), []))  # type: ignore[misc]
+        for live in made
+    )
+
+
+def affinities(size: int) -> float:
+    """A message with so many asks for four hosts each, away from others of their own kind."""
+    cluster = Cluster()
+    cluster.has_nodes(HOSTS, WIDE)
+    cluster.has_applications(1)
+
+    def alone(name: str) -> PlacementConstraint:
+        targets = (TargetExpression("app", values=frozenset([name])),)
+        return PlacementConstraint(
+            affinity=AllocationAffinity("host", targets, max_cardinality=1, required=True)
+        )
+
+    asks = [
+        Ask(
+            f"ask-{n}",
+            "app-0",
+            resource=of_memory(1),
+            max_allocations=4,
+            tags={"app": str(n)},
+            constraint=alone(str(n)),
+        )
+        for n in range(size)
+    ]
+    return timed(lambda: expect(len(cluster.asks(asks)), 4 * size))
+
+
+def required_nodes(size: int) -> float:
+    """So many asks, each for a full node of its own, and the releases that make room for them."""
+    cluster = Cluster()
+    cluster.has_nodes(size, 10)
+    cluster.has_applications(2)
+    made = cluster.fills(10, size)
+    asks = [
+        Ask(f"ask-{n}", "app-1", resource=of_memory(10), required_node=f"node-{n}")
+        for n in range(size)
+    ]
+    stops = [stop(live) for live in made]
+
+    def step() -> None:
+        expect(cluster.asks(asks), [])
+        for each in stops:
+            expect(len(allocated(cluster.says(each))), 1)
+
+    return timed(step)
+
+
+def vetoes(size: int) -> float:
+    """So many asks that the RM refuses on one of two nodes each, until all are placed."""
+    cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
+    cluster.has_nodes(2, WIDE)
+    cluster.has_applications(1)
+    asks = [Ask(f"ask-{n}", "app-0", resource=of_memory(1)) for n in range(size)]
+
+    def step() -> None:
+        effects = cluster.says(UpdateAllocations("rm", asks=tuple(asks)))
+        made = 0
+        while effects:
+            made += len(allocated(effects))
+            questions = [one for one in effects if isinstance(one, PredicatesQuestion)]
+            effects = []
+            for one in questions:
+                suits = one.node_id == "node-1"
+                effects += cluster.says(Answered("rm", one.number, suits))
+        expect(made, size)
+
+    return timed(step)
+
+
+def refused_everywhere(size: int) -> float:
+    """A release, of no use to anybody, while the RM refuses so many asks on all nodes with room."""
+    cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
+    cluster.has_applications(1)
+    cluster.has_nodes(REPEATS, 1)
+    fill = Ask("fill", "app-0", resource=of_memory(1), max_allocations=REPEATS)
+    made = cluster.answers(UpdateAllocations("rm", asks=(fill,)), suits=True)
+    expect(len(made), REPEATS)
+    wide = NodeInfo("wide", NodeAction.CREATE, capacity=of_memory(WIDE))
+    cluster.says(UpdateNodes("rm", (wide,)))
+    asks = tuple(Ask(f"ask-{n}", "app-0", resource=of_memory(2)) for n in range(size))
+    expect(cluster.answers(UpdateAllocations("rm", asks=asks), suits=False), [])
+    return statistics.median(
+        timed(lambda live=live: expect(allocated(cluster.says(stop(live))), []))  # type: ignore[misc]
+        for live in made
+    )
+
+
+def leaf_queues(size: int) -> float:
+    """A release into so many leaf queues with an ask each that wait for as much; one is served."""
+    cluster = Cluster(leaves=size + 1)
+    cluster.has_nodes(1, 10 * REPEATS)
+    cluster.has_applications(size + 1, size + 1)
+    made = cluster.fills(10, REPEATS)
+    cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(10)) for n in range(size))
+    return statistics.median(
+        timed(lambda live=live: expect(len(allocated(cluster.says(stop(live)))), 1))  # type: ignore[misc]
+        for live in made
+    )
+
+
+def withdrawals(size: int) -> float:
+    """The withdrawal of an ask by its key alone where so many applications have one."""
+    cluster = Cluster()
+    cluster.has_nodes(1, 1)
+    cluster.has_applications(size)
+    cluster.asks(Ask(f"ask-{n}", f"app-{n}", resource=of_memory(10)) for n in range(size))
+
+    def withdraw(number: int) -> None:
+        release = AskRelease("default", "", f"ask-{number}", TerminationType.STOPPED_BY_RM)
+        effects = cluster.says(UpdateAllocations("rm", ask_releases=(release,)))
+        expect(sum(isinstance(effect, ReleasedAsk) for effect in effects), 1)
+
+    return statistics.median(timed(lambda n=n: withdraw(n)) for n in range(REPEATS))  # type: ignore[misc]
+
+
+def too_large(size: int) -> float:
+    """The first ask that fits on none of so many empty nodes."""
+    cluster = Cluster()
+    cluster.has_nodes(size, 10)
+    cluster.has_applications(1)
+    return timed(lambda: expect(cluster.asks([Ask("k", "app-0", resource=of_memory(HUGE))]), []))
+
+
+def all_full(size: int) -> float:
+    """The first ask that fits on none of so many nodes after all have been filled."""
+    cluster = Cluster()
+    cluster.has_nodes(size, 10)
+    cluster.has_applications(1)
+    for number in range(size // 100):
+        fill = Ask(f"fill-{number}", "app-0", resource=of_memory(10), max_allocations=100)
+        expect(len(cluster.asks([fill])), 100)
+    return timed(lambda: expect(cluster.asks([Ask("k", "app-0", resource=of_memory(1))]), []))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is measured, at the largest size and at a half and a quarter of it."""
+
+    measure: Callable[[int], float]
+    largest: int
+
+    @property
+    def name(self) -> str:
+        """How it is called in the table and on the command line."""
+        return self.measure.__name__.replace("_", "-")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Three, each twice the one before."""
+        return self.largest // 4, self.largest // 2, self.largest
+
+
+SHAPES: Final = {
+    shape.name: shape
+    for shape in (
+        Shape(sizes_asked, 4_000),
+        Shape(sizes_fit, 4_000),
+        Shape(sizes_do_not_fit, 4_000),
+        Shape(affinities, 800),
+        Shape(required_nodes, 2_000),
+        Shape(vetoes, 4_000),
+        Shape(refused_everywhere, 4_000),
+        Shape(leaf_queues, 4_000),
+        Shape(withdrawals, 10_000),
+        Shape(too_large, 50_000),
+        Shape(all_full, 50_000),
+    )
+}
+
+
+def elsewhere(checkout: Path, name: str, size: int) -> float:
+    """Seconds for a shape in a process of its own, with the packages of ``checkout``."""
+    parts = (str(checkout / part) for part in ("reference", "proto", "conformance"))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts)}
+    command = [sys.executable, __file__, "--alone", str(size), "--shapes", name]
+    done = subprocess.run(  # noqa: S603  # this script
+        command, env=environment, stdout=subprocess.PIPE, check=True
+    )
+    seconds = json.loads(done.stdout)
+    if not isinstance(seconds, float):
+        raise SystemExit(f"{name} did not say how long it took")
+    return seconds
+
+
+def exponent(seconds: dict[int, float]) -> float:
+    """To which power of the size the time grows, from the smallest to the largest."""
+    smallest, *_, largest = seconds
+    return math.log(seconds[largest] / seconds[smallest]) / math.log(largest / smallest)
+
+
+def shown(seconds: float) -> str:
+    """In a unit that is easy to read."""
+    for unit, least in (("s ", 1.0), ("ms", 1e-3)):
+        if seconds >= least:
+            return f"{seconds / least:7.2f} {unit}"
+    return f"{seconds * 1e6:7.1f} us"
+
+
+def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
+    """One line a checkout: medians at each size, and how they grow."""
+    found: dict[str, dict[int, list[float]]] = {
+        title: {size: [] for size in shape.sizes} for title in checkouts
+    }
+    for size in shape.sizes:
+        for _ in range(runs):
+            for title, checkout in checkouts.items():
+                found[title][size].append(elsewhere(checkout, shape.name, size))
+    for title, by_size in found.items():
+        medians = {size: statistics.median(seconds) for size, seconds in by_size.items()}
+        times = "  ".join(f"{size:>6,}: {shown(spent)}" for size, spent in medians.items())
+        say(f"{shape.name:18} {title:6} {times}  {exponent(medians):+6.2f}")
+
+
+def say(line: str) -> None:
+    """One line of the result."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=3, help="runs of which the median counts")
+    parser.add_argument("--shapes", choices=SHAPES, nargs="+", default=tuple(SHAPES))
+    parser.add_argument("--before", type=Path, help="another checkout to measure in turn")
+    parser.add_argument("--alone", type=int, metavar="SIZE", help="one size of one shape, in here")
+    said = parser.parse_args()
+    if said.alone is not None:
+        collector.look_seldom()
+        say(json.dumps(SHAPES[said.shapes[0]].measure(said.alone)))
+        return
+    checkouts = {"before": said.before.resolve()} if said.before is not None else {}
+    checkouts["now"] = HERE
+    say(f"median of {said.runs}; the last figure is the power of the size that time grows with")
+    for name in said.shapes:
+        compare(SHAPES[name], checkouts, said.runs)
+
+
+if __name__ == "__main__":
+    main()
