@@ -7,6 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
+from sireference.core.model import Settings
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Capability, Revision
 from siwire.ext import extension_pb2 as ext
@@ -22,7 +23,8 @@ def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], N
     @wraps(scenario)
     def test() -> None:
         async def play() -> None:
-            async with served(limits=Limits(callback_patience=0.2)) as wire:
+            settings = Settings(longest_name=1 << 20)
+            async with served(settings=settings, limits=Limits(callback_patience=0.2)) as wire:
                 await scenario(wire)
 
         asyncio.run(play())

@@ -78,8 +78,11 @@ def test_a_message_of_megabytes_is_taken(megabytes: int) -> None:
         async with served() as wire:
             await wire.registers()
             nodes = await wire.opens("UpdateNode")
-            await nodes.says(nodes=[wire.node("n1", "UPDATE"), wire.node("n" * (megabytes << 20))])
+            large = wire.node("n2")
+            large.attributes["note"] = "n" * (megabytes << 20)
+            await nodes.says(nodes=[wire.node("n1", "UPDATE"), large])
             assert [node.nodeID for node in (await nodes.hears()).rejected] == ["n1"]
+            assert [node.nodeID for node in (await nodes.hears()).accepted] == ["n2"]
 
     asyncio.run(play())
 

@@ -157,10 +157,10 @@ def test_an_expression_ends_where_the_name_ends_and_knows_letters_of_any_script(
     assert queue_of(rm, "a3", user="11") == "root.default"
 
 
-@pytest.mark.parametrize("names", [{"user": "u" * 10_001}, {"groups": ("g" * 99,) * 102}])
 @pytest.mark.parametrize("kind", ["allow", "deny"])
-def test_names_that_take_too_long_to_search_are_rejected(kind: str, names: Any) -> None:
-    condition = f"{{type: {kind}, {'users' if 'user' in names else 'groups'}: ['x.*']}}"
+def test_names_that_take_too_long_to_search_are_rejected(kind: str) -> None:
+    names: Any = {"groups": ("g" * 99,) * 102}
+    condition = f"{{type: {kind}, groups: ['x.*']}}"
     rm = with_rules(f"      - {{name: fixed, value: root.q1, filter: {condition}}}\n")
 
     (rejected,) = of(rm.submits("a1", "", **names), RejectedApplication)

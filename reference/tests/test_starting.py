@@ -192,7 +192,7 @@ def test_files_that_do_not_suit_tls(
     [
         (["serve", "--nonsense"], "No such option '--nonsense'."),
         (["nonsense"], "No such command 'nonsense'."),
-        (["serve", "--retention", "x"], "Invalid value for '--retention': 'x' is not"),
+        (["serve", "--retention", "x"], "Invalid value for '--retention': 'x' is no number"),
         (["serve", "--log-level", "x"], "Invalid value for '--log-level': 'x' is not one of"),
         (
             ["serve", "--revision", "1999"],

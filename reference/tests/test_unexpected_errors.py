@@ -190,7 +190,7 @@ def test_a_loss_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -
 def test_a_call_of_the_extension_that_fails_inside(
     monkeypatch: pytest.MonkeyPatch, told: Told
 ) -> None:
-    monkeypatch.setattr(Scheduler, "snapshot", fails)
+    monkeypatch.setattr(Scheduler, "taking_snapshot", fails)
 
     async def scenario(wire: Wire) -> None:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -242,7 +242,7 @@ def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, told: Told)
 
 
 def test_a_page_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
-    monkeypatch.setattr(Scheduler, "snapshot", fails)
+    monkeypatch.setattr(Scheduler, "taking_snapshot", fails)
 
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")

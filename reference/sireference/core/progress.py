@@ -41,7 +41,8 @@ def move(
     application.state = fire(APPLICATION_TRANSITIONS, application.state, happening)
     partition.journal.moved(application, message)
     _enter(partition, application, now)
-    application.moved()
+    if application.state not in _OVER:
+        application.moved()
     effects: list[Effect] = [
         UpdatedApplication(
             partition.rm_id, application.application_id, application.state, now, message
@@ -115,6 +116,7 @@ def _leave(partition: Partition, application: Application, now: float) -> None:
     del partition.applications[application_id]
     partition.journal.left(application, application.state.value)
     queue = application.leaf.name
+    application.moved()  # while its queue is there
     queues.leave(partition, application, now)
     timer = partition.timers.set(
         now + partition.settings.retention, partial(_expire, partition, application_id)

@@ -85,9 +85,12 @@ class ResourceManagers:
 
     def _stopped(self, rm: ResourceManager, now: float) -> list[Effect]:
         rm.clear()
-        rm.timers.set(now + rm.settings.stopped_retention, partial(self._forget, rm))
+        forget = partial(_forget, self._known, rm.rm_id)
+        rm.timers.set(now + rm.settings.stopped_retention, forget)
         return []
 
-    def _forget(self, rm: ResourceManager, _: float) -> list[Effect]:
-        del self._known[rm.rm_id]
-        return []
+
+def _forget(known: dict[str, ResourceManager], rm_id: str, _: float) -> list[Effect]:
+    """Nobody is told: who comes back is unknown."""
+    del known[rm_id]
+    return []

@@ -67,6 +67,12 @@ class Engine:
         """Let the core handle ``event``; the refusal, if it is one."""
         return self.take(event.rm_id, (event,))
 
+    def tell(self, event: Event) -> None:
+        """Let the core handle ``event``, whatever comes of it."""
+        handled = self.handle(event)
+        if handled.done():
+            handled.result()
+
     def take(self, rm_id: str, events: Iterable[Event]) -> "asyncio.Future[Refused | None]":
         """Let the core handle what this RM says, in order, until something is refused.
 
@@ -140,7 +146,7 @@ class Engine:
                 self.counters.refused += 1
             elif isinstance(effect, Call):
                 self.counters.tell([effect])
-                self.callbacks.deliver(effect, self.handle)
+                self.callbacks.deliver(effect, self.tell)
             elif not isinstance(effect, Registered | Configured):
                 answers.setdefault((effect.rm_id, method_of(effect)), []).append(effect)
         lost: set[str] = set()

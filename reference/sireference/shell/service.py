@@ -175,7 +175,7 @@ class SchedulerService:
         streams = self._streams.of(rm_id)
         if all(stream.is_half_closed for stream in streams):
             is_lost = self._streams.has_lost(rm_id)
-            self._engine.handle(ConnectionLost(rm_id) if is_lost else ShutDown(rm_id))
+            self._engine.tell(ConnectionLost(rm_id) if is_lost else ShutDown(rm_id))
             for stream in streams:
                 stream.end(Ending())
 

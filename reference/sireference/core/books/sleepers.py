@@ -136,6 +136,8 @@ class Row:
 
     def call_first(self) -> None:
         """Call the line whose turn it would be, if it may go."""
+        if not self._places:
+            return  # its leaf may be gone as well
         if self._basis != self._leaf.basis:
             self._basis = self._leaf.basis
             for each in self._places.values():

@@ -66,13 +66,13 @@ class CallbackService:
     async def _serve(
         self, stream: CallbackStream, requests: AsyncIterator[ext.FromRm], context: Any
     ) -> Ending:
-        self._engine.handle(OfferCallbacks(stream.owner, self._engine.callbacks.bind(stream)))
+        self._engine.tell(OfferCallbacks(stream.owner, self._engine.callbacks.bind(stream)))
         try:
             await context.send_initial_metadata(())  # the offer holds
             await _converse(stream, requests, context)
         finally:
             if self._engine.callbacks.unbind(stream):
-                self._engine.handle(OfferCallbacks(stream.owner, frozenset()))
+                self._engine.tell(OfferCallbacks(stream.owner, frozenset()))
         return await stream.ending
 
 
