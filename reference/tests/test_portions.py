@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sireference.clock import VirtualClock
 from sireference.codec import codec_for
 from sireference.codec import portions as codec_portions
+from sireference.configuration.defaults import default_configuration
 from sireference.core import portions
 from sireference.core.model import (
     Ask,
@@ -19,6 +20,7 @@ from sireference.core.model import (
     Event,
     NewAllocation,
     NodeInfo,
+    Register,
     RejectedAsk,
     Release,
     ReleasedAllocation,
@@ -174,6 +176,25 @@ def test_others_are_heard_between_two_portions() -> None:
             assert not own.done()
             assert await many is None
             assert await own is None
+
+    asyncio.run(play())
+
+
+def test_what_was_said_to_the_registration_before_is_not_for_the_next() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await begun(wire)
+            engine = wire.server.engine
+            node = UpdateNodes("rm", (NodeInfo("n1", NodeAction.CREATE),))
+
+            many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+            again = engine.handle(Register("rm", default_configuration()))
+            late = engine.handle(node)
+            await asyncio.gather(many, again, late)
+
+            assert (await engine.snapshot("rm")).nodes == ()
+            await engine.handle(node)
+            assert len((await engine.snapshot("rm")).nodes) == 1
 
     asyncio.run(play())
 

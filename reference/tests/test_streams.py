@@ -60,6 +60,12 @@ class SlowReader(Context):
         self.goes_on.set()
 
 
+def begins_writing(stream: OpenStream, context: Context) -> None:
+    """Whatever the writing ends with is known, though nobody waits for it."""
+    writing = stream.begin_writing(context)
+    writing.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+
 def told(table: StreamTable, *messages: bytes) -> None:
     table.deliver("rm", NODE, list(messages))
 
@@ -68,7 +74,7 @@ async def stuck(table: StreamTable) -> tuple[OpenStream, SlowReader]:
     """A stream that has written ONE, is writing TWO, and has THREE yet to write."""
     stream, context = OpenStream(NODE), SlowReader()
     table.bind(stream, "rm")
-    stream.begin_writing(context)
+    begins_writing(stream, context)
     told(table, ONE, TWO, THREE)
     await context.has_begun.wait()
     return stream, context
@@ -257,7 +263,7 @@ async def test_a_message_nobody_reads_is_told_on_the_stream_that_took_over(
     first, context = await stuck(table)
     second, taken = OpenStream(NODE), Context()
     table.bind(second, "rm")
-    second.begin_writing(taken)
+    begins_writing(second, taken)
     told(table, FOUR)
     while len(taken.written) < 3:  # noqa: ASYNC110  # it tells nobody
         await asyncio.sleep(0)

@@ -10,6 +10,7 @@ import grpc
 
 from sireference.clock import Clock, VirtualClock
 from sireference.codec import Codec
+from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
     Answer,
     Call,
@@ -31,10 +32,13 @@ from sireference.shell.extension.callback_table import CallbackTable
 from sireference.shell.jobs import Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
-from sireference.shell.streams import Ending, StreamTable
+from sireference.shell.streams import Ending, OpenStream, StreamTable
 from sireference.shell.turns import Turns
 
 Result = TypeVar("Result")
+_REGISTERED_ANEW: Final = Ending(
+    grpc.StatusCode.ABORTED, "the registration it belongs to is over: the RM registered again"
+)
 _DOES_NOT_READ: Final = (
     "the resource manager does not read what it is told; it has to register again"
 )
@@ -57,6 +61,7 @@ class Engine:
         self._jobs = Jobs(self.scheduler.hold, self._idle)
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_is_for = 0.0
+        self._ended: dict[str, list[OpenStream]] = {}  # by registrations that are not answered yet
         self.counters = Counters()
 
     def serves(self, rm_id: str) -> bool:
@@ -66,6 +71,11 @@ class Engine:
     def handle(self, event: Event) -> "asyncio.Future[Refused | None]":
         """Let the core handle ``event``; the refusal, if it is one."""
         return self.take(event.rm_id, (event,))
+
+    async def ended_streams(self, rm_id: str) -> None:
+        """Until those are over that the registration ended, so that it is answered after them."""
+        for stream in self._ended.pop(rm_id, ()):
+            await stream.is_over.wait()
 
     def tell(self, event: Event) -> None:
         """Let the core handle ``event``, whatever comes of it."""
@@ -79,7 +89,7 @@ class Engine:
         It is done at once, unless it is much, or follows something that is: then it is done bit by
         bit, and nothing else of this RM happens meanwhile.
         """
-        return self._jobs.begin(rm_id, self._handling(events))
+        return self._jobs.begin(rm_id, self._handling(self.scheduler.rms.known(rm_id), events))
 
     def snapshot(self, rm_id: str) -> "asyncio.Future[Snapshot]":
         """What is held for this RM, all as it is at one moment."""
@@ -113,9 +123,15 @@ class Engine:
             self._ring()
         clock.move_to(moment)
 
-    def _handling(self, events: Iterable[Event]) -> Job[Refused | None]:
+    def _handling(
+        self, life: ResourceManager | None, events: Iterable[Event]
+    ) -> Job[Refused | None]:
+        """Each portion, for the registration it was said to; one that came meanwhile has none."""
         for event in events:
             for portion in self.scheduler.portions(event):
+                is_meant = self.scheduler.rms.known(portion.rm_id) is life
+                if not is_meant and not isinstance(portion, Register):
+                    return None
                 refused = self._handle(portion)
                 if refused is not None:
                     return refused
@@ -127,6 +143,9 @@ class Engine:
         effects = self.scheduler.handle(event, self.clock.now())
         if isinstance(event, Register | ShutDown):
             self.callbacks.end(event.rm_id, "the registration it belongs to is over")
+        if isinstance(event, Register):
+            ended = self._streams.end_all(event.rm_id, _REGISTERED_ANEW)
+            self._ended.setdefault(event.rm_id, []).extend(ended)
         if isinstance(event, Register | ShutDown | ConnectionLost):
             self._streams.begin_anew(event.rm_id)
             LOGGER.info("resource manager: %s", type(event).__name__, extra=fields(rm=event.rm_id))

@@ -26,9 +26,6 @@ _LONGEST_SENTENCE = 4000
 # grpc.aio shows a broken stream as an end of requests first, as if it were half-closed; seconds
 # until the cancellation of the handler has certainly come as well
 _CANCELLATION_FOLLOWS = 0.05
-_REGISTERED_ANEW: Final = Ending(
-    grpc.StatusCode.ABORTED, "the registration it belongs to is over: the RM registered again"
-)
 _NOT_READ: Final = Ending(
     grpc.StatusCode.DEADLINE_EXCEEDED, "what was told last on this stream was not read in time"
 )
@@ -74,8 +71,7 @@ class SchedulerService:
             raise
         if refused is not None:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, refused.reason)
-        for stream in self._streams.end_all(event.rm_id, _REGISTERED_ANEW):
-            await stream.is_over.wait()  # so that their ends are sent before the response
+        await self._engine.ended_streams(event.rm_id)
         response: Message = self._codec.revision.si.RegisterResourceManagerResponse()
         return response
 
