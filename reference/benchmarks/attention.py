@@ -308,6 +308,7 @@ def measure(load: Load, checkout: Path | None) -> tuple[list[float], float]:
     with served(checkout) as (address, http, process):
         client = Client(address, http)
         load.prepare(client)
+        rests(process)
         prober = context.Process(target=probe, args=(address, begin, end, results))
         prober.start()
         begin.wait(PATIENCE)

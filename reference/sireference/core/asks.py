@@ -1,6 +1,7 @@
 """Asks: taken in, replaced by key, withdrawn."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from sireference.core import progress
 from sireference.core.books.application import Application
@@ -95,7 +96,7 @@ def release(rm: ResourceManager, request: AskRelease, now: float) -> list[Effect
     ):
         return []
     effects: list[Effect] = []
-    for application, pending in list(meant(partition, request)):
+    for application, pending in list(islice(meant(partition, request), request.at_most)):
         partition.drop(pending, AskHappening.WITHDRAWN)
         effects += progress.settle(partition, application, now)
         confirmation = AskRelease(

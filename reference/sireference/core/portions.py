@@ -5,11 +5,11 @@ each; as such it is handled in portions, with time for other resource managers b
 large application has is taken from it bit by bit before it goes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from sireference.core import asks, releases
+from sireference.core.books.application import Application
 from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
     AskRelease,
@@ -22,7 +22,7 @@ from sireference.core.model import (
 
 MOST: Final = 200  # elements of one portion; to handle one takes some ten microseconds
 
-Element = TypeVar("Element")
+Sentence = TypeVar("Sentence")
 
 
 def portions(rm: ResourceManager, event: Event) -> Iterator[Event]:
@@ -63,43 +63,64 @@ def _removals(rm: ResourceManager, event: UpdateApplications) -> Iterator[Event]
 
 def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:
     """Whether one of its sentences may end very many, with what ``event`` itself brings."""
-    news = len(event.asks) + len(event.allocations)
+    most = MOST - len(event.asks) - len(event.allocations)
     return any(
-        len(_withdrawals(rm, withdrawal)) + news > MOST
+        sum(len(application.pending) for application in _withdrawn(rm, withdrawal)) > most
         for withdrawal in event.ask_releases
         if not withdrawal.key
     ) or any(
-        len(_releases(rm, release)) + news > MOST
-        for release in event.releases
-        if not release.identity
+        len(_released(rm, release)) > most for release in event.releases if not release.identity
     )
 
 
-def _withdrawals(rm: ResourceManager, withdrawal: AskRelease) -> Sequence[AskRelease]:
-    """``withdrawal``, ask by ask if it means very many."""
+def _withdrawn(rm: ResourceManager, withdrawal: AskRelease) -> Collection[Application]:
+    """The applications that may lose asks."""
     partition = rm.partitions.get(partition_name(withdrawal.partition))
-    if withdrawal.key or partition is None:
-        return [withdrawal]
-    meant = list(asks.meant(partition, withdrawal))
-    if len(meant) <= MOST:
-        return [withdrawal]
-    return [
-        replace(withdrawal, application_id=application.application_id, key=pending.ask.key)
-        for application, pending in meant
-    ]
+    if partition is None:
+        return ()
+    if not withdrawal.application_id:
+        return partition.applications.values()
+    named = partition.applications.get(withdrawal.application_id)
+    return (named,) if named is not None else ()
 
 
-def _releases(rm: ResourceManager, release: Release) -> Sequence[Release]:
-    """``release``, allocation by allocation if it means very many."""
+def _released(rm: ResourceManager, release: Release) -> Collection[str]:
+    """The identities of the allocations of the application."""
     partition = rm.partitions.get(partition_name(release.partition))
-    if release.identity or partition is None:
-        return [release]
-    meant = releases.meant(partition, release)
-    if len(meant) <= MOST:
-        return [release]
-    return [replace(release, identity=live.allocation.identity, key="") for live in meant]
+    applications = partition.applications if partition is not None else {}
+    named = applications.get(release.application_id)
+    return named.allocations.keys() if named is not None else ()
 
 
-def _in_portions(elements: Sequence[Element]) -> Iterator[tuple[Element, ...]]:
-    for first in range(0, len(elements), MOST):
-        yield tuple(elements[first : first + MOST])
+def _withdrawals(rm: ResourceManager, withdrawal: AskRelease) -> Iterator[tuple[int, AskRelease]]:
+    """``withdrawal`` application by application, some asks at a time; with the number of asks."""
+    if withdrawal.key:
+        yield 1, withdrawal
+        return
+    for application in list(_withdrawn(rm, withdrawal)):
+        some = replace(withdrawal, application_id=application.application_id, at_most=MOST)
+        for _ in range(0, len(application.pending), MOST):
+            yield min(MOST, len(application.pending)), some
+
+
+def _releases(rm: ResourceManager, release: Release) -> Iterator[tuple[int, Release]]:
+    """``release`` allocation by allocation."""
+    if release.identity:
+        yield 1, release
+        return
+    for identity in list(_released(rm, release)):
+        yield 1, replace(release, identity=identity, key="")
+
+
+def _in_portions(sentences: Iterable[tuple[int, Sentence]]) -> Iterator[tuple[Sentence, ...]]:
+    """Sentences together, as long as they do not mean more than a portion has."""
+    portion: list[Sentence] = []
+    size = 0
+    for count, sentence in sentences:
+        if portion and size + count > MOST:
+            yield tuple(portion)
+            portion, size = [], 0
+        portion.append(sentence)
+        size += count
+    if portion:
+        yield tuple(portion)

@@ -29,7 +29,7 @@ from sireference.core.snapshot import Snapshot
 from sireference.core.tally import Tally, tally
 from sireference.shell.counters import Counters
 from sireference.shell.extension.callback_table import CallbackTable
-from sireference.shell.jobs import Job, Jobs
+from sireference.shell.jobs import PAUSE, Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
 from sireference.shell.streams import Ending, OpenStream, StreamTable
@@ -59,6 +59,7 @@ class Engine:
         self.turns = Turns()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sireference")
         self._jobs = Jobs(self.scheduler.hold, self._idle)
+        self._snapshots: dict[str, asyncio.Future[Snapshot]] = {}  # that are being taken
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_is_for = 0.0
         self._ended: dict[str, list[OpenStream]] = {}  # by registrations that are not answered yet
@@ -92,8 +93,20 @@ class Engine:
         return self._jobs.begin(rm_id, self._handling(self.scheduler.rms.known(rm_id), events))
 
     def snapshot(self, rm_id: str) -> "asyncio.Future[Snapshot]":
-        """What is held for this RM, all as it is at one moment."""
-        return self._jobs.begin(rm_id, self.scheduler.taking_snapshot(rm_id))
+        """What is held for this RM, all as it is at one moment.
+
+        Whoever asks while one is being taken, when nothing of the RM changes, shares it.
+        """
+        taking = self._snapshots.get(rm_id)
+        if taking is None or taking.done():
+            taking = self._jobs.begin(rm_id, self.scheduler.taking_snapshot(rm_id))
+            self._snapshots[rm_id] = taking
+            taking.add_done_callback(partial(self._taken, rm_id))
+        return asyncio.shield(taking)
+
+    def _taken(self, rm_id: str, taking: "asyncio.Future[Snapshot]") -> None:
+        if self._snapshots.get(rm_id) is taking:
+            del self._snapshots[rm_id]
 
     async def beside(self, work: Callable[..., Result], *arguments: object) -> Result:
         """What ``work`` returns, done on one thread beside the loop; it touches no books."""
@@ -208,7 +221,8 @@ class Engine:
             return
         patience = max(0.0, deadline - self.clock.now())
         if patience == 0.0 or not isinstance(self.clock, VirtualClock):
-            self._alarm = asyncio.get_running_loop().call_later(patience, self._ring)
+            later = max(patience, PAUSE)  # a pass may go on that was long enough
+            self._alarm = asyncio.get_running_loop().call_later(later, self._ring)
             self._alarm_is_for = deadline
 
     def _ring(self) -> None:

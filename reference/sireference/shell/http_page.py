@@ -47,6 +47,8 @@ class HttpPage:
         self._engine = engine
         self._access = access
         self._loop = asyncio.get_running_loop()
+        # By identity of the snapshots: many who ask at once share what is made of the same ones
+        self._encoding: dict[tuple[int, ...], asyncio.Task[bytes]] = {}
         self._metrics: Any = make_wsgi_app(registry(self._tallies))
         host, port = host_and_port(listen)
         kind = _OnIpv6 if ":" in host else _BoundedThreads
@@ -97,11 +99,21 @@ class HttpPage:
     async def _state(self) -> bytes:
         engine = self._engine
         known = [rm.rm_id for rm in engine.scheduler.rms.all()]
-        now = engine.clock.now()
-        snapshots = [await engine.snapshot(rm_id) for rm_id in known]
-        if not self._access.shows_extra_config:
-            snapshots = list(map(without_secrets, snapshots))
-        return await engine.beside(_encoded, engine.codec.revision.name, now, snapshots)
+        held = [await engine.snapshot(rm_id) for rm_id in known]
+        which = tuple(map(id, held))
+        encoding = self._encoding.get(which)
+        if encoding is None:
+            encoding = self._encoding[which] = asyncio.ensure_future(self._encode(which, held))
+        return await asyncio.shield(encoding)
+
+    async def _encode(self, which: tuple[int, ...], held: list[Snapshot]) -> bytes:
+        engine = self._engine
+        name, now = engine.codec.revision.name, engine.clock.now()
+        shown = held if self._access.shows_extra_config else list(map(without_secrets, held))
+        try:
+            return await engine.beside(_encoded, name, now, shown)
+        finally:
+            del self._encoding[which]
 
     def _tallies(self) -> tuple[Counters, list[Tally]]:
         async def count() -> tuple[Counters, list[Tally]]:

@@ -7,7 +7,11 @@ take turns, portion by portion; between portions the loop serves whatever else t
 import asyncio
 from collections import deque
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+# Seconds between two portions, each of which takes some milliseconds. An answer to somebody else
+# takes several turns of the loop; without a pause there would be a portion in each of them
+PAUSE: Final = 0.001
 
 Result = TypeVar("Result")
 Job = Generator[None, None, Result]
@@ -49,7 +53,7 @@ class Jobs:
 
     def _come_again(self) -> None:
         if self._waiting:
-            asyncio.get_running_loop().call_soon(self._go_on)
+            asyncio.get_running_loop().call_later(PAUSE, self._go_on)
         else:
             self._all_done.set()
 

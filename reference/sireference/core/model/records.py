@@ -112,13 +112,17 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class AskRelease:
-    """The end of a pending ask; without key all of the application, without both all there are."""
+    """The end of a pending ask; without key all of the application, without both all there are.
+
+    With ``at_most`` no more than so many of those end.
+    """
 
     partition: str
     application_id: str
     key: str
     termination: TerminationType
     message: str = ""
+    at_most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

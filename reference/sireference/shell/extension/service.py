@@ -11,13 +11,13 @@ from sireference.clock import VirtualClock
 from sireference.codec import NoPolicyError
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import UpdateConfiguration, quoted
-from sireference.core.snapshot import without_secrets
+from sireference.core.snapshot import Snapshot, without_secrets
 from sireference.core.tally import tally
 from sireference.seconds import LONGEST_SECONDS
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds
-from sireference.shell.extension.views import metrics_result, snapshot_result, state_dump
+from sireference.shell.extension.views import metrics_result, serialized, state_dump
 from sireference.shell.options import Access
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
@@ -32,6 +32,7 @@ class ExtensionService:
         self._engine = engine
         self._callbacks = callbacks
         self._shows_extra_config = access.shows_extra_config
+        self._serializing: dict[int, asyncio.Task[bytes]] = {}  # by identity, of who is held there
 
     def behaviours(self) -> dict[str, Behaviour]:
         """The methods by name."""
@@ -64,16 +65,22 @@ class ExtensionService:
         It may be large: it is put into bytes beside the loop.
         """
         held = await self._engine.snapshot(request.rm_id)
-        snapshot = held if self._shows_extra_config else without_secrets(held)
+        serializing = self._serializing.get(id(held))
+        if serializing is None:
+            serializing = asyncio.ensure_future(self._serialized(held))
+            self._serializing[id(held)] = serializing
+        said = await asyncio.shield(serializing)
         dump = await self._engine.callbacks.state_dump(request.rm_id)
+        if dump is not None:  # a message put after another one adds what it has
+            said += ext.SnapshotResult(raw_json=state_dump(dump)).SerializeToString()
+        return said
 
-        def serialized() -> bytes:
-            result = snapshot_result(snapshot)
-            if dump is not None:
-                result.raw_json = state_dump(dump)
-            return result.SerializeToString()
-
-        return await self._engine.beside(serialized)
+    async def _serialized(self, held: Snapshot) -> bytes:
+        snapshot = held if self._shows_extra_config else without_secrets(held)
+        try:
+            return await self._engine.beside(serialized, snapshot)
+        finally:
+            del self._serializing[id(held)]
 
     async def read_metrics(self, request: ext.MetricsQuery, context: Any) -> ext.MetricsResult:
         """Outstanding demand of one RM, and counters."""
