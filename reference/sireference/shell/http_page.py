@@ -16,7 +16,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import msgspec
 from prometheus_client import make_wsgi_app
 
-from sireference.core.snapshot import Snapshot, without_secrets
+from sireference.core.snapshot import ApplicationView, Snapshot, without_secrets
 from sireference.core.tally import Tally
 from sireference.shell.addresses import CannotListenError, check, host_and_port, reason
 from sireference.shell.counters import Counters
@@ -136,14 +136,19 @@ def _encoded(revision: str, now: float, snapshots: list[Snapshot]) -> bytes:
     )
 
 
-def _raw(snapshot: Snapshot) -> dict[str, Any]:
+def _raw(snapshot: Snapshot | ApplicationView) -> dict[str, Any]:
+    """Its fields, with lists of what is encoded already."""
     pieces = {field.name: getattr(snapshot, field.name) for field in fields(snapshot)}
     return {
-        name: [msgspec.Raw(msgspec.json.encode(view)) for view in piece]
-        if isinstance(piece, tuple)
-        else piece
+        name: [_piece(view) for view in piece] if isinstance(piece, tuple) else piece
         for name, piece in pieces.items()
     }
+
+
+def _piece(view: Any) -> msgspec.Raw:
+    """An application may have a great many allocations, all else is small."""
+    encodable = _raw(view) if isinstance(view, ApplicationView) else view
+    return msgspec.Raw(msgspec.json.encode(encodable))
 
 
 class _BoundedThreads(ThreadingMixIn, WSGIServer):
