@@ -5,7 +5,7 @@ from sireference.core.model import (
     Allocation,
     Ask,
 )
-from sireference.core.preemption import choice
+from sireference.core.preemption import choice, handshake
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import STOPPED, TIMEOUT, keys, placed, released
@@ -342,8 +342,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_more_asks_than_can_be_looked_at_in_one_go_follow_soon(
-    rm: Preempting, looks: list[str]
+    rm: Preempting, looks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(handshake, "_MOST_LOOKS", 10)  # at nodes; these asks have one each
     rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
     asks = []
     for number in range(25):

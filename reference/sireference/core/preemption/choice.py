@@ -41,7 +41,7 @@ class Search:
     """
 
     def __init__(self, partition: Partition, pending: PendingAsk) -> None:
-        self.scans = 0  # how often all nodes were gone through
+        self.looked_at = 0  # nodes, each with what is on it
         self._partition = partition
         self._ask = pending.ask
         self._shape = pending.key.shape
@@ -104,10 +104,10 @@ class Search:
         return None if others is None else Choice(node, (*victims, *others))
 
     def _scan(self) -> list[tuple[Cost, int, Node]]:
-        self.scans += 1
         self._below.clear()
         costs: list[tuple[Cost, int, Node]] = []
         for place, node in enumerate(self._nodes()):
+            self.looked_at += 1
             choice = self._on(node)
             if choice is not None:
                 costs.append((choice.cost, place, node))

@@ -18,8 +18,9 @@ from sireference.core.model import Effect
 from sireference.core.preemption import choice, conditions, consent
 from sireference.core.states import AskState, NodeState
 
-_MOST_SCANS: Final = 10  # at one time: each goes through all nodes and what is on them
-_BREATH: Final = 0.05  # seconds until the next scans, if there are more to do
+# Nodes at one time, each with what is on it; but a search that has begun goes through all of them
+_MOST_LOOKS: Final = 2_000
+_BREATH: Final = 0.05  # seconds until the next searches, if there are more to do
 
 
 def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
@@ -51,10 +52,10 @@ def run(partition: Partition, now: float) -> list[Effect]:
     preemptors = partition.preemptors
     effects: list[Effect] = []
     searches: dict[tuple[_Alike, int], choice.Search] = {}
+    looks = 0
     in_vain: set[_Alike] = set()  # an ask of a higher priority found nobody
     for pending in preemptors.worth_a_look(now):
-        scans = sum(search.scans for search in searches.values())
-        if scans >= _MOST_SCANS or partition.proposals:
+        if looks >= _MOST_LOOKS or partition.proposals:
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)
@@ -67,7 +68,9 @@ def run(partition: Partition, now: float) -> list[Effect]:
         search = searches.get((alike, pending.ask.priority))
         if search is None:
             search = searches[alike, pending.ask.priority] = choice.Search(partition, pending)
+        looked_before = search.looked_at
         chosen = search.choose()
+        looks += search.looked_at - looked_before
         if chosen is None:
             in_vain.add(alike)
         else:
