@@ -19,22 +19,26 @@ from proof.inside import Inside
     breaks=("SI-NODE-006",),
 )
 def _(inside: Inside) -> None:
-    touched: dict[int, Node] = {}
+    touched: dict[int, tuple[Any, Node]] = {}
 
     def make(
         original: Callable[..., Any], partition: Any, pending: Any, node: Node, now: float
     ) -> Any:
         effects = original(partition, pending, node, now)
         node.free += pending.ask.resource
-        touched[id(node)] = node
+        if node in partition.room.index:  # which believes it to be free as well
+            partition.room.shrank(node)
+        touched[id(node)] = (partition, node)
         return effects
 
     def run(original: Callable[..., Any], *args: Any) -> Any:
         effects = original(*args)
         if touched:
             inside.fires()
-        for node in touched.values():
+        for partition, node in touched.values():
             node.reckon()
+            if node in partition.room.index:
+                partition.room.shrank(node)
         touched.clear()
         return effects
 
