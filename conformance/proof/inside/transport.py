@@ -80,10 +80,10 @@ def _(inside: Inside) -> None:
     def put(_: Any, stream: OpenStream, messages: list[bytes]) -> None:
         held[stream] += messages
 
-    def take(original: Callable[..., None], self: Any, stream: OpenStream, request: Any) -> None:
+    async def take(original: Callable[..., Any], self: Any, stream: Any, request: Any) -> None:
         if held[stream]:
             inside.fires()
-        original(self, stream, request)
+        await original(self, stream, request)
         stream.outbox.put(held.pop(stream, []))
         stream._has_mail.set()
 
@@ -134,12 +134,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-007",),
 )
 def _(inside: Inside) -> None:
-    def take(original: Callable[..., None], self: Any, stream: OpenStream, request: Any) -> None:
+    async def take(original: Callable[..., Any], self: Any, stream: Any, request: Any) -> None:
         nodes = getattr(request, "nodes", ())
         if any(len(UnknownFieldSet(node)) for node in nodes):
             inside.fires()
             return
-        original(self, stream, request)
+        await original(self, stream, request)
 
     inside.instead_of(SchedulerService._take, take)
 
@@ -185,7 +185,8 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     async def serves(requests: Any, _context: Any) -> None:
+        inside.fires()
         async for _request in requests:
-            inside.fires()
+            pass
 
     _also_serves(inside, serves)
