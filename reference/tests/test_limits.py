@@ -34,6 +34,7 @@ def test_a_message_that_is_too_large_ends_its_stream() -> None:
             nodes = await wire.opens("UpdateNode")
             applications = await wire.opens("UpdateApplication")
             await accepted_node(wire, nodes, "n" * 900)
+            await wire.has_streams(2)
             await nodes.says(nodes=[wire.node("n" * 1000)])
 
             assert (await nodes.ends())[0] is EXHAUSTED

@@ -44,10 +44,20 @@ def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Told:
-    """Everything that anybody logged as a warning or worse."""
+    """Everything that anybody logged as a warning or worse, but for servers of earlier tests."""
     for name in ("sireference", "grpc", "asyncio"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
-    return lambda: [one for one in caplog.records if one.levelno >= logging.WARNING]
+    return lambda: [
+        one
+        for one in caplog.records
+        if one.levelno >= logging.WARNING and not is_of_an_earlier_loop(one)
+    ]
+
+
+def is_of_an_earlier_loop(record: logging.LogRecord) -> bool:
+    """gRPC's poller of an event loop that is closed, which it shares with the loop of this test."""
+    fields: dict[str, Any] = getattr(record, "fields", {})
+    return "PollerCompletionQueue" in str(fields.get("where", ""))
 
 
 def play(scenario: Callable[[Wire], Awaitable[None]]) -> None:
@@ -211,6 +221,25 @@ def test_a_client_that_goes_away_is_no_error(told: Told) -> None:
             for number in range(2000):
                 await nodes.says(nodes=[wire.node(f"n{number}" + "x" * 2000, memory=1)])
             await nodes.hears()
+        await wire.has_streams(0, "mine")
+
+    play(scenario)
+
+    assert told() == []
+
+
+def test_writing_to_a_client_that_has_just_gone_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, told: Told
+) -> None:
+    def breaks(*_: Any) -> bytes:
+        raise grpc.aio.InternalError(INSIDE)  # as gRPC does until it knows of the cancellation
+
+    async def scenario(wire: Wire) -> None:
+        await wire.registers("mine")
+        nodes = await wire.opens("UpdateNode", "mine")
+        await wire.has_streams(1, "mine")
+        monkeypatch.setattr(Outbox, "first", breaks)
+        await nodes.says(nodes=[wire.node(memory=1)])
         await wire.has_streams(0, "mine")
 
     play(scenario)

@@ -179,9 +179,9 @@ class Connection:
     def _send(self, stream: Stream, kind: Kind, sayings: Sequence[Saying]) -> None:
         message = self.dialect.request(kind, self.rm_id, sayings)
         time.sleep(max(0.0, self._next_turn - time.monotonic()))
-        self._next_turn = time.monotonic() + self.pace
         self.history.add(self.rm_id, sayings, said_by_rm=True, message=message, fence=is_fence)
         stream.send(message.SerializeToString())
+        self._next_turn = time.monotonic() + self.pace
 
     def _hears(self, kind: Kind, data: bytes) -> None:
         message: Message | None

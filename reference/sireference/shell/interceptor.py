@@ -4,6 +4,7 @@ Of a call that ends with an error nobody expected the log has everything, and th
 there was one. Bytes that are no message are the client's error.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from functools import cache
@@ -125,6 +126,10 @@ async def _served(behaviour: Behaviour, requests: Any, caller: _Caller) -> Any:
         return await behaviour(requests, caller.context)
     except Refusal as refusal:
         await _end(caller, refusal.code, refusal.says)
+    except grpc.aio.InternalError as error:
+        # The client is gone, which gRPC finds out a moment later: no error of the scheduler, nor
+        # one to be logged, which gRPC does with all but this one.
+        raise asyncio.CancelledError from error
     except Exception as error:
         if unexpected.is_of_transport(error):
             raise
