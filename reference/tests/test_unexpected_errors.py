@@ -55,7 +55,7 @@ def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> T
 
 
 def is_of_an_earlier_loop(record: logging.LogRecord) -> bool:
-    """GRPC's poller of an event loop that is closed, which it shares with the loop of this test."""
+    """The poller of gRPC, which this loop shares, tells of an event loop that is closed."""
     fields: dict[str, Any] = getattr(record, "fields", {})
     return "PollerCompletionQueue" in str(fields.get("where", ""))
 
