@@ -64,9 +64,9 @@ def test_methods_and_properties_are_replaced_on_their_class(
     target: str, call: str, tmp_path: Path
 ) -> None:
     script = f"""
-from sireference.core.books.application import Application
-from sireference.core.books.partition import Identities
-from sireference.core.books.timers import Timers
+from sireference.core.state.application import Application
+from sireference.core.state.partition import Identities
+from sireference.core.state.timers import Timers
 from sireference.core.model import Ask, NewApplication
 inside.instead_of({target}, lambda original, self: ["instead of", original(self)])
 inside.instead_of({target}, lambda original, self: original(self)[0])

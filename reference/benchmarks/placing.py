@@ -33,7 +33,6 @@ from sireference.core.model import (
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
 from sireference.core.states import NodeAction, TerminationType
-from sireference.shell import collector
 
 APPLICATIONS: Final = 10
 ASKS_A_MESSAGE: Final = 100
@@ -215,7 +214,7 @@ def main() -> None:
     parser.add_argument("--policy", choices=POLICIES, nargs="+", default=POLICIES)
     said = parser.parse_args()
     sizes = tuple(said.nodes)
-    collector.look_seldom()
+    gc_tuning.look_seldom()
     say(f"median of {said.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
     say(f"goal: {GOAL}")
     say(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")

@@ -23,7 +23,7 @@ from typing import Final
 
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Answered,
     Ask,
     AskRelease,
@@ -49,7 +49,6 @@ from sireference.core.placement_constraints import (
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
 from sireference.core.states import NodeAction, TerminationType
-from sireference.shell import collector
 
 HERE: Final = Path(__file__).resolve().parents[2]
 QUEUES: Final = """
@@ -104,14 +103,14 @@ class Cluster:
         new = (NewApplication(f"app-{n}", f"root.leaf-{n % leaves}") for n in range(count))
         self.says(UpdateApplications("rm", tuple(new)))
 
-    def asks(self, asks: Iterable[Ask]) -> list[Allocation]:
+    def asks(self, asks: Iterable[Ask]) -> list[AllocationRecord]:
         """All of them in one message; what was allocated."""
         return allocated(self.says(UpdateAllocations("rm", asks=tuple(asks))))
 
-    def answers(self, event: Event, *, suits: bool) -> list[Allocation]:
+    def answers(self, event: Event, *, suits: bool) -> list[AllocationRecord]:
         """Say it, and the same to whatever is asked for then; what was allocated."""
         effects = self.says(event)
-        made: list[Allocation] = []
+        made: list[AllocationRecord] = []
         while effects:
             made += allocated(effects)
             questions = [one for one in effects if isinstance(one, PredicatesQuestion)]
@@ -120,7 +119,7 @@ class Cluster:
                 effects += self.says(Answered("rm", one.number, suits))
         return made
 
-    def fills(self, memory: int, most: int, application: str = "app-0") -> list[Allocation]:
+    def fills(self, memory: int, most: int, application: str = "app-0") -> list[AllocationRecord]:
         """One ask for so many allocations, which are all made."""
         ask = Ask("fill", application, resource=Resource({"memory": memory}), max_allocations=most)
         made = self.asks([ask])
@@ -128,7 +127,7 @@ class Cluster:
         return made
 
 
-def allocated(effects: Iterable[Effect]) -> list[Allocation]:
+def allocated(effects: Iterable[Effect]) -> list[AllocationRecord]:
     """The new allocations among them."""
     return [effect.allocation for effect in effects if isinstance(effect, NewAllocation)]
 
@@ -152,7 +151,7 @@ def of_memory(amount: int) -> Resource:
     return Resource({"memory": amount})
 
 
-def stop(live: Allocation) -> UpdateAllocations:
+def stop(live: AllocationRecord) -> UpdateAllocations:
     """The RM ends it."""
     release = Release(
         "default", live.ask.application_id, live.identity, TerminationType.STOPPED_BY_RM
@@ -242,7 +241,7 @@ def required_nodes(size: int) -> float:
     return timed(step)
 
 
-def vetoes(size: int) -> float:
+def exclusions(size: int) -> float:
     """So many asks that the RM refuses on one of two nodes each, until all are placed."""
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_nodes(2, WIDE)
@@ -330,7 +329,7 @@ def all_full(size: int) -> float:
 
 
 @dataclass(frozen=True)
-class Shape:
+class PlacementProfile:
     """What is measured, at the largest size and at a half and a quarter of it."""
 
     measure: Callable[[int], float]
@@ -350,17 +349,17 @@ class Shape:
 SHAPES: Final = {
     shape.name: shape
     for shape in (
-        Shape(sizes_asked, 4_000),
-        Shape(sizes_fit, 4_000),
-        Shape(sizes_do_not_fit, 4_000),
-        Shape(affinities, 800),
-        Shape(required_nodes, 2_000),
-        Shape(vetoes, 4_000),
-        Shape(refused_everywhere, 4_000),
-        Shape(leaf_queues, 4_000),
-        Shape(withdrawals, 10_000),
-        Shape(too_large, 50_000),
-        Shape(all_full, 50_000),
+        PlacementProfile(sizes_asked, 4_000),
+        PlacementProfile(sizes_fit, 4_000),
+        PlacementProfile(sizes_do_not_fit, 4_000),
+        PlacementProfile(affinities, 800),
+        PlacementProfile(required_nodes, 2_000),
+        PlacementProfile(exclusions, 4_000),
+        PlacementProfile(refused_everywhere, 4_000),
+        PlacementProfile(leaf_queues, 4_000),
+        PlacementProfile(withdrawals, 10_000),
+        PlacementProfile(too_large, 50_000),
+        PlacementProfile(all_full, 50_000),
     )
 }
 
@@ -393,7 +392,7 @@ def shown(seconds: float) -> str:
     return f"{seconds * 1e6:7.1f} us"
 
 
-def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
+def compare(shape: PlacementProfile, checkouts: dict[str, Path], runs: int) -> None:
     """One line a checkout: medians at each size, and how they grow."""
     found: dict[str, dict[int, list[float]]] = {
         title: {size: [] for size in shape.sizes} for title in checkouts
@@ -423,7 +422,7 @@ def main() -> None:
     parser.add_argument("--alone", type=int, metavar="SIZE", help="one size of one shape, in here")
     said = parser.parse_args()
     if said.alone is not None:
-        collector.look_seldom()
+        gc_tuning.look_seldom()
         say(json.dumps(SHAPES[said.shapes[0]].measure(said.alone)))
         return
     checkouts = {"before": said.before.resolve()} if said.before is not None else {}

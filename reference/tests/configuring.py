@@ -1,6 +1,5 @@
 """Configurations of the tests, and what an RM does with them."""
 
-from sireference.core.books.queue import Queue
 from sireference.core.model import (
     AcceptedApplication,
     Configured,
@@ -8,6 +7,7 @@ from sireference.core.model import (
     Refused,
     RejectedApplication,
 )
+from sireference.core.state.queue import Queue
 from tests.driving import RM, of
 
 TOP = """

@@ -7,7 +7,7 @@ from sireference.configuration.defaults import default_configuration
 from sireference.configuration.model import Configuration
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     AskRelease,
     Callback,
@@ -199,7 +199,7 @@ class RM:
         release = Release(partition, application_id, identity, termination, key)
         return self.says(releases=(release,))
 
-    def reports(self, *allocations: Allocation) -> list[Effect]:
+    def reports(self, *allocations: AllocationRecord) -> list[Effect]:
         return self.says(allocations=allocations)
 
     # Time

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sireference.core.model import Allocation, Ask, Effect, Settings
+from sireference.core.model import AllocationRecord, Ask, Effect, Settings
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import RM, TIMEOUT, identities
@@ -159,7 +159,7 @@ def existing(
     placeholder: bool = True,
     memory: int = 2,
     application_id: str = "g1",
-) -> Allocation:
+) -> AllocationRecord:
     """An allocation the RM knows from before."""
     ask = Ask(
         f"k-{identity}",
@@ -168,4 +168,4 @@ def existing(
         task_group=group,
         placeholder=placeholder,
     )
-    return Allocation(identity, ask, node_id)
+    return AllocationRecord(identity, ask, node_id)

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from sireference.configuration.model import Configuration
-from sireference.core.books.partition import Partition
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Answered,
     Ask,
     AskRelease,
@@ -29,6 +28,7 @@ from sireference.core.model import (
     UpdateNodes,
 )
 from sireference.core.scheduler import Scheduler
+from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
 from tests.driving import of
 from tests.history_moves import Answer, Confirmation, Together
@@ -104,7 +104,7 @@ class Player:
 
     def message(self, *moves: object) -> UpdateAllocations:
         """One message with all of that."""
-        allocations = tuple(move for move in moves if isinstance(move, Allocation))
+        allocations = tuple(move for move in moves if isinstance(move, AllocationRecord))
         for allocation in allocations:
             self.brings(allocation)
         return UpdateAllocations(
@@ -115,7 +115,7 @@ class Player:
             tuple(release for move in moves for release in self.releases(move)),
         )
 
-    def brings(self, allocation: Allocation) -> None:
+    def brings(self, allocation: AllocationRecord) -> None:
         """The RM may bring an identity again, and mean it later."""
         self.ended.discard(allocation.identity)
         self.asked_for = [r for r in self.asked_for if r.identity != allocation.identity]
@@ -135,7 +135,7 @@ class Player:
                     identity, application = self.seen[choice % len(self.seen)]
                 yield Release(partition, application, identity, kind)
 
-    def watch_new(self, allocation: Allocation) -> None:
+    def watch_new(self, allocation: AllocationRecord) -> None:
         assert allocation.identity
         new = (allocation.identity, allocation.ask.application_id)
         assert new not in self.seen

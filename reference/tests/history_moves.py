@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     AskRelease,
     Callback,
@@ -139,7 +139,7 @@ claims = st.builds(
     preemption_policy=st.just(PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)),
 )
 existing = st.builds(
-    Allocation, mostly(["old1", "old2", "old3"], "", times=4), st.one_of(asks, members), nodes
+    AllocationRecord, mostly(["old1", "old2", "old3"], "", times=4), st.one_of(asks, members), nodes
 )
 bare_nodes = st.builds(
     NodeInfo,
@@ -156,7 +156,7 @@ bare_nodes = st.builds(
 )
 
 
-def recovered(info: NodeInfo, allocations: list[Allocation], *, is_sane: bool) -> NodeInfo:
+def recovered(info: NodeInfo, allocations: list[AllocationRecord], *, is_sane: bool) -> NodeInfo:
     """A node that comes with allocations, its own if the RM is sane."""
     if is_sane:
         allocations = [replace(allocation, node_id=info.node_id) for allocation in allocations]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sireference.configuration.model import Configuration
-from sireference.core.model import Allocation, Ask, NewApplication, NodeInfo, Settings
+from sireference.core.model import AllocationRecord, Ask, NewApplication, NodeInfo, Settings
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.scheduler import Scheduler
 from sireference.core.states import NodeAction
@@ -54,7 +54,7 @@ def restart(data: bytes) -> Restart:
     """
     said = Bytes(data)
     queues, leaf = said.of(CONFIGURATIONS), said.of(LEAVES)
-    existing: list[Allocation] = []
+    existing: list[AllocationRecord] = []
     applications: list[NewApplication] = []
     streams: list[tuple[Any, ...]] = []
     for number in range(2 + said.number() % 2):
@@ -62,7 +62,7 @@ def restart(data: bytes) -> Restart:
         asks = tuple(_ask(said, name, f"k{one}", size) for one in range(said.number() % 4))
         count = max(0, said.number() % 4 - 1)
         there = [_ask(said, name, f"old{one}", size) for one in range(count)]
-        existing += [Allocation(f"{name}-{ask.key}", ask, "n") for ask in there]
+        existing += [AllocationRecord(f"{name}-{ask.key}", ask, "n") for ask in there]
         queue = said.of(LEAVES) if said.number() % 4 == 3 else leaf
         applications.append(_application(name, queue, (*asks, *there)))
         streams.append(asks)

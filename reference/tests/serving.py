@@ -6,12 +6,12 @@ Nothing here knows of lines, of who sleeps where, or of what is remembered about
 from collections.abc import Iterator
 
 from sireference.configuration.model import SortPolicy
-from sireference.core.books.application import Application
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import PendingAsk
 from sireference.core.model import Ask
 from sireference.core.resources import NOTHING
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, NodeState
 
 
@@ -45,7 +45,7 @@ def _has_a_placeholder(pending: PendingAsk) -> bool:
     return any(
         live.is_placeholder
         and live.open_release is None
-        and live.allocation.ask.task_group == ask.task_group
+        and live.record.ask.task_group == ask.task_group
         for live in pending.application.allocations.values()
     )
 
@@ -137,8 +137,7 @@ def is_allowed(ask: Ask, node: Node, partition: Partition) -> bool:
         return all(target.holds(one.tags) for target in affinity.targets)
 
     there = sum(
-        is_near(live.node) and counts(live.allocation.ask)
-        for live in partition.allocations.values()
+        is_near(live.node) and counts(live.record.ask) for live in partition.allocations.values()
     )
     count = there + counts(ask)
     most = affinity.max_cardinality

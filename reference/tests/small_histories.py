@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from sireference.configuration.model import Configuration
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     AskRelease,
     NewApplication,
@@ -149,8 +149,8 @@ def _asks(said: Bytes, _: str, __: Iterator[str]) -> object:
     return _member(said, f"k{said.number() % 6}")
 
 
-def _existing(said: Bytes, node: str, identity: str) -> Allocation:
-    return Allocation(identity, _member(said, f"key-{identity}"), node)
+def _existing(said: Bytes, node: str, identity: str) -> AllocationRecord:
+    return AllocationRecord(identity, _member(said, f"key-{identity}"), node)
 
 
 def _reports(said: Bytes, _: str, identities: Iterator[str]) -> object:

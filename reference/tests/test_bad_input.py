@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sireference.codec import codec_for
 from sireference.configuration.problems import ConfigurationError
-from sireference.core import cycle
+from sireference.core import scheduling_pass
 from sireference.core.model import (
     AcceptedApplication,
     AcceptedNode,
@@ -94,7 +94,7 @@ def test_any_registration_is_taken_or_refused(revision: Revision) -> None:
 def test_two_billion_allocations_let_others_speak(
     revision: Revision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cycle, "_MOST_STEPS", 500)
+    monkeypatch.setattr(scheduling_pass, "_MOST_STEPS", 500)
     served = Served(revision)
     rm = Speaker(revision)
     served.hears(*rm.node("n1", INT64))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
-from sireference.core.model import Allocation, Ask, Callback, Effect, Release, SyncedCache
+from sireference.core.model import AllocationRecord, Ask, Callback, Effect, Release, SyncedCache
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.asked import Asked
@@ -77,7 +77,7 @@ def test_whoever_begins_to_listen_is_told_all_there_is(rm: Asked) -> None:
     rm.asks("k1", memory=3)
     rm.offers()
     rm.asks("k2", memory=3)
-    running = Allocation("x", Ask("k3", "a1", resource=Resource({"memory": 1})), "n2")
+    running = AllocationRecord("x", Ask("k3", "a1", resource=Resource({"memory": 1})), "n2")
     rm.reports(running)
 
     (whole,) = told(rm.offers(CACHE))

@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import replace
 
 from hypothesis import given, settings
-from sireference.core.books.partition import Partition
 from sireference.core.model import (
     Callback,
     ChangeDetail,
@@ -17,6 +16,7 @@ from sireference.core.model import (
     SyncedCache,
 )
 from sireference.core.resources import NOTHING
+from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction
 from tests.driving import of
 from tests.histories import Player
@@ -132,7 +132,7 @@ def test_what_is_to_be_assumed_and_not_forgotten_is_what_lives(history: list[obj
     reader = read(history)
 
     live = [one for partition in reader.partitions for one in partition.allocations.values()]
-    assert reader.cached() == {one.allocation.ask.key for one in live}
+    assert reader.cached() == {one.record.ask.key for one in live}
 
 
 def allocations_by(partition: Partition, place: str) -> Pairs:
@@ -142,7 +142,7 @@ def allocations_by(partition: Partition, place: str) -> Pairs:
         "queue": lambda one: one.application.leaf.name,
     }
     return Counter(
-        (places[place](live), live.allocation.identity) for live in partition.allocations.values()
+        (places[place](live), live.record.identity) for live in partition.allocations.values()
     )
 
 

@@ -137,7 +137,7 @@ def test_an_existing_allocation_is_read_in_full(revision: Revision) -> None:
         originator=has_policy,
         preemption_policy=policy,
     )
-    assert allocation == model.Allocation("id", ask, "n")
+    assert allocation == model.AllocationRecord("id", ask, "n")
 
 
 @every_revision
@@ -195,7 +195,7 @@ def test_nodes_are_read_in_full(revision: Revision) -> None:
         attributes=attributes,
         capacity=Resource({"memory": 9}),
         occupied=Resource(),
-        allocations=(model.Allocation("id", model.Ask("", ""), "n"),),
+        allocations=(model.AllocationRecord("id", model.Ask("", ""), "n"),),
     )
     assert empty == model.NodeInfo("", NodeAction.UNSET)
 
@@ -302,7 +302,7 @@ def test_a_new_allocation_is_written_in_full(revision: Revision) -> None:
         preemption_policy=model.PreemptionPolicy(),
     )
 
-    (response,) = write(revision, model.NewAllocation("rm", model.Allocation("id", ask, "n")))
+    (response,) = write(revision, model.NewAllocation("rm", model.AllocationRecord("id", ask, "n")))
 
     (said,) = response.new
     assert getattr(said, identity_in(revision)) == "id"
@@ -324,7 +324,7 @@ def test_a_policy_is_written_as_it_was_asked() -> None:
     asks = [model.Ask("k", "a", preemption_policy=policy), model.Ask("k", "a")]
 
     (response,) = write(
-        NEWEST, *[model.NewAllocation("rm", model.Allocation("id", ask, "n")) for ask in asks]
+        NEWEST, *[model.NewAllocation("rm", model.AllocationRecord("id", ask, "n")) for ask in asks]
     )
 
     asked, unasked = response.new

@@ -285,7 +285,7 @@ def test_a_new_node_is_created_with_what_runs_on_it() -> None:
         {"si/node-partition": "p"},
         Resource({"memory": 9}),
         Resource({"memory": 1}),
-        (model.Allocation("id", ask, "n"),),
+        (model.AllocationRecord("id", ask, "n"),),
     )
 
 

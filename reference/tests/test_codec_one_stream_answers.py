@@ -39,7 +39,7 @@ def test_a_new_allocation_is_written_in_full(name: str) -> None:
         placeholder=True,
     )
 
-    (response,) = write(model.NewAllocation("rm", model.Allocation("id", ask, "n"), "root.q"))
+    (response,) = write(model.NewAllocation("rm", model.AllocationRecord("id", ask, "n"), "root.q"))
 
     assert response == si.UpdateResponse(
         newAllocations=[
@@ -114,7 +114,7 @@ def test_verdicts_share_a_message_and_decisions_keep_their_order() -> None:
     given_up = model.ReleasedAsk(
         "rm", model.AskRelease("p", "a", "k", TerminationType.TIMEOUT, "m")
     )
-    new = model.NewAllocation("rm", model.Allocation("id", model.Ask("k", "a"), "n"))
+    new = model.NewAllocation("rm", model.AllocationRecord("id", model.Ask("k", "a"), "n"))
 
     responses = write(
         model.AcceptedNode("rm", "n"),

@@ -1,9 +1,8 @@
 """The update of the configuration in a running scheduler: all or nothing, and nothing is lost."""
 
 import pytest
-from sireference.core.books.partition import Partition
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     Configured,
     Refused,
@@ -12,6 +11,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
+from sireference.core.state.partition import Partition
 from tests.configuring import is_taken, queues, root, running, takes, tree
 from tests.driving import RM, identities, keys, of, placed
 
@@ -189,7 +189,7 @@ def test_limits_of_users_come_change_and_go() -> None:
     rm.submits("a2", "root.q1", user="u1")
     assert keys(rm.asks("k3", "a2", memory=1)) == []
     assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k2", "k3"]
-    assert not root(rm).allowances
+    assert not root(rm).user_quotas
 
 
 def test_running_applications_of_a_user_are_counted_when_its_limit_comes() -> None:
@@ -288,7 +288,7 @@ def test_a_drained_queue_is_served_on_and_keeps_to_its_limits() -> None:
 
     assert keys(rm.releases(made[0])) == ["k1"]
     old = Ask("old", "a1", resource=Resource({"memory": 1}))
-    assert rm.reports(Allocation("old-1", old, "n1")) == []
+    assert rm.reports(AllocationRecord("old-1", old, "n1")) == []
 
 
 def test_an_empty_leaf_becomes_a_parent_and_a_leaf_again() -> None:

@@ -1,11 +1,11 @@
 """What a scheduling pass looks at: lines that are awake, nodes that gained room, nothing else."""
 
 import pytest
-from sireference.core.books.application import Application
-from sireference.core.books.node import Node
-from sireference.core.books.pending import Line
-from sireference.core.books.room import NodeIndex
 from sireference.core.resources import Resource
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.node import Node
+from sireference.core.state.node_index import SortedNodes
 from tests.driving import RM, identities, keys, placed
 
 
@@ -54,11 +54,11 @@ def test_nodes_are_not_looked_at_one_by_one_where_none_of_many_has_room(looks: L
     rm.waits(0)  # a pass does not do as much at a time
     (partition,) = rm.scheduler.rms.all()[0].partitions.values()
     rm.asks("k0", memory=2)
-    looks.count = partition.room.looked_at = 0
+    looks.count = partition.node_index.looked_at = 0
 
     rm.asks("k1", memory=1)
 
-    assert partition.room.looked_at == 0
+    assert partition.node_index.looked_at == 0
     assert looks.count < 20
 
 
@@ -68,7 +68,7 @@ def test_a_required_node_is_the_only_one_looked_at() -> None:
 
     rm.asks("k", memory=1, more={"required_node": "n150"})
 
-    assert partition.room.looked_at == 1
+    assert partition.node_index.looked_at == 1
 
 
 def test_other_applications_know_it_too(looks: Looks) -> None:
@@ -96,14 +96,14 @@ def test_only_the_node_that_gained_room_is_looked_at_again(looks: Looks) -> None
 
 def test_a_need_nobody_has_any_more_is_forgotten() -> None:
     rm = cluster(3)
-    room = rm.scheduler.rms.all()[0].partitions["default"].room
+    room = rm.scheduler.rms.all()[0].partitions["default"].node_index
     for number in range(50):
         rm.asks(f"k{number}", memory=100 + number)
         rm.withdraws(f"k{number}")
         rm.submits("a1")
 
     assert not room._unplaced
-    assert list(room.sleepers) == []
+    assert list(room.waiting) == []
 
 
 def test_asks_of_one_shape_cost_one_look_a_pass(looks: Looks) -> None:
@@ -119,7 +119,7 @@ def test_asks_of_one_shape_cost_one_look_a_pass(looks: Looks) -> None:
 
 
 def test_the_index_keeps_its_order_through_changes() -> None:
-    index = NodeIndex(lambda node: node.free.amounts["memory"])
+    index = SortedNodes(lambda node: node.free.amounts["memory"])
     nodes = [
         Node(f"n{i}", i, {}, Resource({"memory": amount}), Resource(), state=None)  # type: ignore[arg-type]
         for i, amount in enumerate((5, 3, 9, 3))
@@ -138,12 +138,12 @@ def test_the_index_keeps_its_order_through_changes() -> None:
 
 
 @pytest.fixture
-def woken(monkeypatch: pytest.MonkeyPatch) -> list[Line]:
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[AskGroup]:
     """The lines that were worth a look, one after the other."""
-    lines: list[Line] = []
+    lines: list[AskGroup] = []
     wake = Application.wake
 
-    def noted(application: Application, line: Line) -> None:
+    def noted(application: Application, line: AskGroup) -> None:
         lines.append(line)
         wake(application, line)
 
@@ -167,7 +167,7 @@ SLOTS = ", maxapplications: 3"
 @pytest.mark.parametrize("policy", ["fifo", "fair"])
 @pytest.mark.parametrize(("more", "room"), [("", 3), (QUOTA, 100), (SLOTS, 100)])
 def test_what_comes_free_wakes_those_it_is_for(
-    policy: str, more: str, room: int, woken: list[Line]
+    policy: str, more: str, room: int, woken: list[AskGroup]
 ) -> None:
     rm = RM(queues=BACKLOG.format(policy=policy, more=more))
     rm.creates("n1", memory=room)
@@ -188,4 +188,4 @@ def test_a_pass_leaves_no_line_awake(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
-    assert rm.scheduler.rms.all()[0].partitions["default"].root.next_line() is None
+    assert rm.scheduler.rms.all()[0].partitions["default"].root.next_ask_group() is None

@@ -1,7 +1,6 @@
 """Queues made by placement rules: gone when empty, limited by tags; the leaf for the forced."""
 
 import pytest
-from sireference.core.books.queue import Queue
 from sireference.core.model import (
     AcceptedApplication,
     NewApplication,
@@ -10,6 +9,7 @@ from sireference.core.model import (
     UpdateApplications,
 )
 from sireference.core.resources import Resource
+from sireference.core.state.queue import Queue
 from tests.driving import RM, identities, keys, of
 
 QUEUES = """

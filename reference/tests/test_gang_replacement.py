@@ -296,7 +296,7 @@ def test_an_ask_for_several_leaves_the_line_of_those_who_replace_as_a_whole(rm: 
     assert rm.confirms(p0) == []
 
     (application,) = rm.scheduler.rms.all()[0].partitions["default"].applications.values()
-    assert [line.key.replaces for line in application.lines.values()] == [""]
+    assert [line.key.replaces for line in application.ask_groups.values()] == [""]
     assert keys(rm.creates("n", memory=6)) == ["r", "r"]
 
 

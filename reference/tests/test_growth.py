@@ -12,22 +12,22 @@ from typing import Final
 import pytest
 from sireference.configuration.defaults import default_configuration
 from sireference.configuration.model import PartitionConfig
-from sireference.core.books.application import Application
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import Line, PendingAsk
-from sireference.core.books.queue import Queue
-from sireference.core.books.resource_manager import ResourceManager
-from sireference.core.books.sleepers import Row
-from sireference.core.books.timers import Timers
 from sireference.core.model import Callback, ConnectionLost, Register, Settings, ShutDown
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import AskGroup, PendingAsk
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.state.timers import Timers
+from sireference.core.state.wait_queue import Bucket
 from tests.driving import RM, identities, states
 
 WARM_UP: Final = 100
 LIVES: Final = 400
 FEW: Final = 50  # objects more or less after so many lives
-KINDS: Final = (Application, Line, PendingAsk, Queue, Row)
+KINDS: Final = (Application, AskGroup, PendingAsk, Queue, Bucket)
 
 QUEUES: Final = """
 partitions:

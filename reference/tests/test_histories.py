@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from hypothesis import given, settings
-from sireference.core.books.application import Application
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.preemption import Preemption
-from sireference.core.model import Allocation, NodeInfo, RemoveApplication
+from sireference.core.model import AllocationRecord, NodeInfo, RemoveApplication
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.preemption import Preemption
 from sireference.core.states import (
     ApplicationState,
     NodeAction,
@@ -29,7 +29,7 @@ def total(resources: list[Resource]) -> Resource:
     return whole
 
 
-def is_preempted(live: LiveAllocation) -> bool:
+def is_preempted(live: Allocation) -> bool:
     return live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER
 
 
@@ -46,41 +46,41 @@ def books_balance(partition: Partition) -> None:
     }
     assert by_node == by_application == {id(x) for x in live}
     for node in partition.nodes.values():
-        taken = total([x.allocation.ask.resource for x in node.allocations.values()])
+        taken = total([x.record.ask.resource for x in node.allocations.values()])
         assert node.allocated == taken
-        assert node.promised == total([p.pending.ask.resource for p in preemptions_on(node)])
-        assert node.free == node.capacity - node.occupied - taken - node.promised
+        assert node.reserved == total([p.pending.ask.resource for p in preemptions_on(node)])
+        assert node.free == node.capacity - node.occupied - taken - node.reserved
         assert node.yielding == total(
-            [x.allocation.ask.resource for x in node.allocations.values() if is_preempted(x)]
+            [x.record.ask.resource for x in node.allocations.values() if is_preempted(x)]
         )
-        assert (node in partition.room.index) is (node.state is NodeState.SCHEDULABLE)
+        assert (node in partition.node_index.index) is (node.state is NodeState.SCHEDULABLE)
     assert partition.total == total([node.capacity for node in partition.nodes.values()])
     for queue in partition.root.all():
         below = [a for a in partition.applications.values() if queue in a.leaf.path]
         there = [x for application in below for x in application.allocations.values()]
-        assert queue.promised == total(
+        assert queue.reserved == total(
             [p.pending.ask.resource for p in open_ones if p.pending.application in below]
         )
-        assert queue.used == queue.promised + total([x.allocation.ask.resource for x in there])
-        assert queue.yielding == total(
-            [x.allocation.ask.resource for x in there if is_preempted(x)]
-        )
+        assert queue.used == queue.reserved + total([x.record.ask.resource for x in there])
+        assert queue.yielding == total([x.record.ask.resource for x in there if is_preempted(x)])
         assert queue.running == sum(application.is_counted for application in below)
-    assert partition.proposals or partition.root.next_line() is None
+    assert partition.proposals or partition.root.next_ask_group() is None
     limits_balance(partition)
 
 
 def limits_balance(partition: Partition) -> None:
     applications = partition.applications.values()
     for queue in partition.root.all():
-        for allowance in queue.allowances.values():
-            those = [application for application in applications if allowance in application.quotas]
-            assert allowance.applications == len(those) > 0
-            assert allowance.running == sum(application.is_counted for application in those)
-            assert allowance.used == allowance.promised + total([a.used for a in those])
+        for user_quota in queue.user_quotas.values():
+            those = [
+                application for application in applications if user_quota in application.quotas
+            ]
+            assert user_quota.applications == len(those) > 0
+            assert user_quota.running == sum(application.is_counted for application in those)
+            assert user_quota.used == user_quota.reserved + total([a.used for a in those])
     for application in applications:
         assert application.used == total(
-            [live.allocation.ask.resource for live in application.allocations.values()]
+            [live.record.ask.resource for live in application.allocations.values()]
         )
 
 
@@ -97,9 +97,9 @@ def applications_make_sense(partition: Partition) -> None:
             assert application.state in idle
         for key in application.pending:
             assert application in partition.with_key(key)
-        standing = {p.line for p in application.pending.values() if p.wants_more}
-        assert standing == set(application.lines.values())
-        beds = [(line, line.bed) for line in application.lines.values()]
+        standing = {p.ask_group for p in application.pending.values() if p.wants_more}
+        assert standing == set(application.ask_groups.values())
+        beds = [(line, line.waits_in) for line in application.ask_groups.values()]
         at_gates = {line for line, bed in beds if bed is not None and bed.is_gate}
         assert set(application.held_back) == at_gates
         asleep = [bed is not None for _, bed in beds]
@@ -152,9 +152,9 @@ def preemptions_make_sense(partition: Partition) -> None:
         if live.preempted_for is not None:
             assert live.preempted_for in partition.preemptions.open
         if is_preempted(live):
-            policy = live.allocation.ask.preemption_policy
+            policy = live.record.ask.preemption_policy
             assert policy is None or policy.allow_preempt_self
-            assert live.allocation.ask.required_node == ""
+            assert live.record.ask.required_node == ""
     preemptors = partition.preemptors
     for pending in (*preemptors.fresh, *preemptors.tried):
         assert pending in pending.application.pending.values()
@@ -204,7 +204,7 @@ def test_whatever_can_be_served_is_served(history: list[object]) -> None:
 class Overcommit(Player):
     """Watches that nothing new is put where there is no room for it."""
 
-    def watch_new(self, allocation: Allocation) -> None:
+    def watch_new(self, allocation: AllocationRecord) -> None:
         super().watch_new(allocation)
         (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)
         live = partition.allocations.get(allocation.identity)
@@ -212,11 +212,11 @@ class Overcommit(Player):
             return
         for name, amount in allocation.ask.resource.amounts.items():
             if amount > 0:
-                there = live.node.free + live.node.promised
+                there = live.node.free + live.node.reserved
                 assert there.amounts.get(name, 0) >= 0
                 for quota in live.application.quotas:
                     most = quota.maximum.amounts.get(name) if quota.maximum else None
-                    used = quota.used - quota.promised
+                    used = quota.used - quota.reserved
                     assert most is None or used.amounts[name] <= most
 
 
@@ -259,9 +259,9 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
         assert not partition.preemptions.open
         assert not partition.preemptors.fresh
         assert not partition.preemptors.tried
-        assert not partition.room._unplaced
+        assert not partition.node_index._unplaced
         assert not partition._by_key
-        assert not partition.room._groups._counts
+        assert not partition.node_index._groups._counts
         for queue in partition.root.all():
             assert queue.used == NOTHING
             assert list(queue.full) == list(queue.slots_taken) == list(queue.gates) == []

@@ -4,18 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sireference.configuration.model import NodeSortPolicy
-from sireference.core import cycle
-from sireference.core.books import blocks
-from sireference.core.books.blocks import LOWER, UPPER, Blocks
-from sireference.core.books.groups import Groups
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.needs import Needs
-from sireference.core.books.node import Node
-from sireference.core.books.pending import Shape
-from sireference.core.books.proposals import StandingVetoes, Vetoes
-from sireference.core.books.room import Room
-from sireference.core.books.tagged import ByTargets, TaggedAllocations
-from sireference.core.model import Allocation, Ask
+from sireference.core import scheduling_pass
+from sireference.core.model import AllocationRecord, Ask
 from sireference.core.placement_constraints import (
     AllocationAffinity,
     PlacementConstraint,
@@ -23,6 +13,16 @@ from sireference.core.placement_constraints import (
     TargetOperator,
 )
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state import blocks
+from sireference.core.state.affinity_counts import AffinityCounts
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.ask_group import PlacementProfile
+from sireference.core.state.blocks import LOWER, UPPER, Blocks
+from sireference.core.state.needs import Needs
+from sireference.core.state.node import Node
+from sireference.core.state.node_index import NodeIndex
+from sireference.core.state.proposals import ActiveExclusions, NodeExclusions
+from sireference.core.state.tagged import ByTargets, TaggedAllocations
 from sireference.core.states import NodeState
 from tests.driving import RM, keys
 
@@ -50,8 +50,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shape(
     need: Resource, node_id: str = "", constraint: PlacementConstraint | None = None
-) -> Shape:
-    return Shape(need.key, node_id, constraint)
+) -> PlacementProfile:
+    return PlacementProfile(need.key, node_id, constraint)
 
 
 def node(number: int, free: Resource = NOTHING, zone: str = "") -> Node:
@@ -59,9 +59,9 @@ def node(number: int, free: Resource = NOTHING, zone: str = "") -> Node:
     return Node(f"n{number}", number, attributes, free, NOTHING, NodeState.SCHEDULABLE)
 
 
-def allocation(identity: str, said: dict[str, str], on: Node) -> LiveAllocation:
+def allocation(identity: str, said: dict[str, str], on: Node) -> Allocation:
     ask = Ask(identity, "a1", tags=said)
-    return LiveAllocation(Allocation(identity, ask, on.node_id), None, on)  # type: ignore[arg-type]
+    return Allocation(AllocationRecord(identity, ask, on.node_id), None, on)  # type: ignore[arg-type]
 
 
 changes = st.lists(
@@ -159,7 +159,7 @@ def test_the_node_found_is_the_first_of_all_in_order_that_has_room(
     happenings: list[tuple[str, int, Resource, Resource]],
 ) -> None:
     known = {f"n{number}": node(number) for number in range(8)}
-    room = Room(NodeSortPolicy(), known, Groups({}))
+    room = NodeIndex(NodeSortPolicy(), known, AffinityCounts({}))
     for what, number, free, need in happenings:
         one = known.get(f"n{number}")
         if what == "find":
@@ -170,13 +170,13 @@ def test_the_node_found_is_the_first_of_all_in_order_that_has_room(
             assert room.looked_at - before <= (1 if requires.required_node else len(known))
         elif one is not None and what == "change":
             one.free = free
-            room.grew(one)
+            room.capacity_freed(one)
         elif one is not None:
             room.closed(one)
             assert one not in room.index
 
 
-def fits(requires: Shape, need: Resource, one: Node) -> bool:
+def fits(requires: PlacementProfile, need: Resource, one: Node) -> bool:
     return need.fits(one.free) and requires.required_node in ("", one.node_id)
 
 
@@ -185,7 +185,7 @@ def fits(requires: Shape, need: Resource, one: Node) -> bool:
 def test_allocations_that_match_are_found_by_their_tags(
     said: list[tuple[dict[str, str], bool]], targets: tuple[TargetExpression, ...]
 ) -> None:
-    there: dict[str, LiveAllocation] = {}
+    there: dict[str, Allocation] = {}
     tagged = TaggedAllocations(there)
     for number, (tags, stays) in enumerate(said):
         live = allocation(f"i{number}", tags, node(0))
@@ -195,12 +195,12 @@ def test_allocations_that_match_are_found_by_their_tags(
             del there[f"i{number}"]
             tagged.discard(live)
 
-    found = [live.allocation.identity for live in tagged.matching(targets)]
+    found = [live.record.identity for live in tagged.matching(targets)]
 
     assert sorted(found) == sorted(
         identity
         for identity, live in there.items()
-        if all(target.holds(live.allocation.ask.tags) for target in targets)
+        if all(target.holds(live.record.ask.tags) for target in targets)
     )
 
 
@@ -245,16 +245,18 @@ def test_groups_are_counted_and_opened_as_if_all_were_counted_anew(
     moves: list[tuple[bool, dict[str, str], int]],
 ) -> None:
     cluster = [node(number, zone="ab"[number % 2] if number else "") for number in range(4)]
-    there: dict[str, LiveAllocation] = {}
-    groups = Groups(there)
+    there: dict[str, Allocation] = {}
+    groups = AffinityCounts(there)
     shapes = [
-        Shape(frozenset(), "", PlacementConstraint(affinity=affinity), counts_itself=counts)
+        PlacementProfile(
+            frozenset(), "", PlacementConstraint(affinity=affinity), counts_itself=counts
+        )
         for affinity, counts in wanted
     ]
     for one in dict.fromkeys(shapes):
         groups.wanted(one)
 
-    def open_nodes() -> dict[Shape, set[str]]:
+    def open_nodes() -> dict[PlacementProfile, set[str]]:
         return {one: {n.node_id for n in cluster if allows(one, n, there)} for one in shapes}
 
     for number, (comes, said, place) in enumerate(moves):
@@ -264,11 +266,11 @@ def test_groups_are_counted_and_opened_as_if_all_were_counted_anew(
         before = open_nodes()
         if comes or not there:
             live = allocation(f"i{number}", said, cluster[place])
-            there[live.allocation.identity] = live
-            opened = groups.came(live)
+            there[live.record.identity] = live
+            opened = groups.allocation_added(live)
         else:
             live = there.pop(next(iter(there)))
-            opened = groups.went(live)
+            opened = groups.allocation_removed(live)
         after = open_nodes()
         are_open = {one for one in shapes if not after[one] <= before[one]}
         assert set(opened) == {
@@ -279,12 +281,11 @@ def test_groups_are_counted_and_opened_as_if_all_were_counted_anew(
     assert not groups._counts
 
 
-def allows(wanted: Shape, on: Node, there: dict[str, LiveAllocation]) -> bool:
+def allows(wanted: PlacementProfile, on: Node, there: dict[str, Allocation]) -> bool:
     affinity = wanted.affinity
     assert affinity is not None
     count = sum(
-        affinity.matches(live.allocation.ask.tags) and is_near(live.node, on)
-        for live in there.values()
+        affinity.matches(live.record.ask.tags) and is_near(live.node, on) for live in there.values()
     )
     return affinity.allows(count + wanted.counts_itself)
 
@@ -309,7 +310,7 @@ steps = st.lists(
 def test_a_changed_node_lifts_the_vetoes_of_those_who_stand_in_line(
     steps: list[tuple[str, int, str]],
 ) -> None:
-    found, every = StandingVetoes(), [Vetoes(1.0) for _ in range(4)]
+    found, every = ActiveExclusions(), [NodeExclusions(1.0) for _ in range(4)]
     standing: set[int] = set()
     plain: list[set[str]] = [set() for _ in range(4)]
     for what, number, node_id in steps:
@@ -320,13 +321,13 @@ def test_a_changed_node_lifts_the_vetoes_of_those_who_stand_in_line(
             found.discard(every[number])
             standing.discard(number)
         elif what == "veto":
-            found.veto(every[number], node_id)
+            found.exclude(every[number], node_id)
             plain[number].add(node_id)
         elif what == "lift":
             found.lift(node_id)
             for each in standing:
                 plain[each].discard(node_id)
-        assert [vetoes.nodes for vetoes in every] == plain
+        assert [exclusions.nodes for exclusions in every] == plain
     for number in standing:
         found.discard(every[number])
     assert not found
@@ -362,13 +363,13 @@ def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(
     for number in leaves:
         rm.asks(f"k{number}", f"a{number}", memory=4)
     (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations
-    step, steps = cycle._step, []
+    step, steps = scheduling_pass._step, []
 
     def counted(*said: object) -> object:
         steps.append(said)
         return step(*said)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(cycle, "_step", counted)
+    monkeypatch.setattr(scheduling_pass, "_step", counted)
 
     assert keys(rm.releases(live)) == ["k2"]
     assert len(steps) <= 2

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from sireference.core.model import Allocation, Ask, Effect, PreemptionPolicy, ReleasedAllocation
+from sireference.core.model import (
+    AllocationRecord,
+    Ask,
+    Effect,
+    PreemptionPolicy,
+    ReleasedAllocation,
+)
 from sireference.core.placement_constraints import (
     AllocationAffinity,
     PlacementConstraint,
@@ -271,7 +277,7 @@ def test_what_ran_before_counts() -> None:
     old = Ask("old", "a1", resource=Resource({"memory": 1}), tags=X)
     assert rm.wants("k", company(least=1)) == []
 
-    assert placed(rm.reports(Allocation("id", old, "n1"))) == [("k", "n1")]
+    assert placed(rm.reports(AllocationRecord("id", old, "n1"))) == [("k", "n1")]
 
 
 @pytest.mark.parametrize(
@@ -343,7 +349,7 @@ def test_a_member_prefers_the_placeholder_on_a_node_where_it_may_be() -> None:
 def test_an_affinity_nobody_has_any_more_is_not_counted() -> None:
     rm = Cluster(n1={"host": "1"})
     rm.wants("k", company(least=9))
-    (groups,) = (p.room._groups for p in rm.scheduler.rms.all()[0].partitions.values())
+    (groups,) = (p.node_index._groups for p in rm.scheduler.rms.all()[0].partitions.values())
     assert groups._counts
     for identity in identities(rm.asks("x", most=2, more={"tags": X}, memory=1)):
         rm.releases(identity)

@@ -2,7 +2,7 @@
 
 import pytest
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     Callback,
     ChangeType,
@@ -136,7 +136,7 @@ def test_the_answer_meets_a_full_queue() -> None:
     rm = Asked(queues=queues)
     rm.submits("a2", "root.entitled")
     (question,) = questions(rm.asks("k1", "a2", memory=3))
-    running = Allocation("x", Ask("x", "a2", resource=Resource({"memory": 3})), "n2")
+    running = AllocationRecord("x", Ask("x", "a2", resource=Resource({"memory": 3})), "n2")
     rm.reports(running)
 
     agreed = rm.answers(question.number)
@@ -218,7 +218,7 @@ def test_an_ask_that_is_gone_is_not_asked_about_again(rm: Asked) -> None:
 
     assert rm.scheduler.next_deadline() is None
     (partition,) = rm.scheduler.rms.all()[0].partitions.values()
-    assert not partition.room._vetoes
+    assert not partition.node_index._exclusions
 
 
 def test_a_refusal_is_news_of_the_request() -> None:
@@ -409,7 +409,7 @@ def test_a_preemptor_is_asked_about_before_it_gets_its_node() -> None:
 
 
 def test_what_is_recovered_is_not_asked_about(rm: Asked) -> None:
-    running = Allocation("x", Ask("x", "a1", resource=Resource({"memory": 3})), "n1")
+    running = AllocationRecord("x", Ask("x", "a1", resource=Resource({"memory": 3})), "n1")
 
     assert questions(rm.reports(running)) == []
 

@@ -2,7 +2,7 @@
 
 import pytest
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     NodeInfo,
     PreemptionPolicy,
@@ -103,9 +103,9 @@ def test_who_has_a_higher_priority_stays(rm: Preempting) -> None:
 
 # requirement: SI-PRE-007
 def test_the_policy_of_a_recovered_allocation_counts(rm: Preempting) -> None:
-    def existing(identity: str, policy: PreemptionPolicy | None) -> Allocation:
+    def existing(identity: str, policy: PreemptionPolicy | None) -> AllocationRecord:
         resource = Resource({"memory": 5})
-        return Allocation(
+        return AllocationRecord(
             identity, Ask("k", "t1", resource=resource, preemption_policy=policy), "n2"
         )
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from sireference.configuration.parsing import parse_configuration
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import PendingAsk
-from sireference.core.books.queue import Queue
-from sireference.core.model import Allocation, Ask, NewApplication, NodeInfo
-from sireference.core.preemption import choice, covering
-from sireference.core.preemption.victims import Candidates, Loss, Victim
+from sireference.core.model import AllocationRecord, Ask, NewApplication, NodeInfo
+from sireference.core.preemption import covering, victim_search
+from sireference.core.preemption.victims import Candidates, Victim, VictimSet
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
 from sireference.core.states import NodeAction
 from tests.histories import Player
 from tests.preempting import ALLOWED
@@ -55,7 +55,7 @@ _TAKERS: Final = (
 )
 _NODES: Final = ("n1", "n2")
 
-Victims = tuple[LiveAllocation, ...]
+Victims = tuple[Allocation, ...]
 
 
 def scenario(data: bytes) -> tuple[Partition, PendingAsk] | None:
@@ -77,7 +77,7 @@ def scenario(data: bytes) -> tuple[Partition, PendingAsk] | None:
     return None if pending is None else (partition, pending)
 
 
-def _existing(said: Bytes, number: int) -> Allocation:
+def _existing(said: Bytes, number: int) -> AllocationRecord:
     ask = Ask(
         f"k{number}",
         said.of(_TAKERS),
@@ -85,7 +85,7 @@ def _existing(said: Bytes, number: int) -> Allocation:
         priority=-(said.number() % 3),
         originator=said.number() % 5 == 4,
     )
-    return Allocation(f"old{number}", ask, said.of(_NODES))
+    return AllocationRecord(f"old{number}", ask, said.of(_NODES))
 
 
 def crowd(
@@ -106,7 +106,7 @@ def crowd(
         """)
     sizes = [3, *[small] * smalls]
     asks = [Ask(f"k{n}", "t", resource=Resource({"memory": m})) for n, m in enumerate(sizes)]
-    existing = tuple(Allocation(f"old{n}", ask, "n1") for n, ask in enumerate(asks))
+    existing = tuple(AllocationRecord(f"old{n}", ask, "n1") for n, ask in enumerate(asks))
     capacity = Resource({"memory": sum(sizes)})
     player = Player(queues=queues)
     player.play(NewApplication("t", "root.taking"))
@@ -120,17 +120,17 @@ def crowd(
 
 @pytest.mark.parametrize("smalls", [2, 11, 12, 40])
 def test_those_who_come_first_do_not_use_up_what_a_queue_may_lose(smalls: int) -> None:
-    chosen = choice.Search(*crowd(smalls, small=2)).choose()
+    chosen = victim_search.Search(*crowd(smalls, small=2)).choose()
 
     assert chosen is not None
-    assert [victim.live.allocation.identity for victim in chosen.victims] == ["old0"]
+    assert [victim.allocation.record.identity for victim in chosen.victims] == ["old0"]
 
 
 def test_the_work_for_a_node_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Victim] = []
     leaves_guarantees = Candidates.leaves_guarantees
 
-    def counted(candidates: Candidates, victim: Victim, loss: Loss) -> bool:
+    def counted(candidates: Candidates, victim: Victim, loss: VictimSet) -> bool:
         looks.append(victim)
         return leaves_guarantees(candidates, victim, loss)
 
@@ -140,12 +140,12 @@ def test_the_work_for_a_node_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
 
         scene = crowd(smalls, small=1, claim=8, surplus=7)
 
-        assert choice.Search(*scene).choose() is None
+        assert victim_search.Search(*scene).choose() is None
         assert 0 < len(looks) <= max(2**covering.FEW, 10 * smalls)
 
 
-def total(lives: Iterable[LiveAllocation]) -> Resource:
-    return sum((live.allocation.ask.resource for live in lives), NOTHING)
+def total(lives: Iterable[Allocation]) -> Resource:
+    return sum((live.record.ask.resource for live in lives), NOTHING)
 
 
 def sets(partition: Partition) -> Iterator[Victims]:
@@ -182,8 +182,8 @@ def leaves_guarantees(partition: Partition, pending: PendingAsk, victims: Victim
     return True
 
 
-def cost(victims: Iterable[LiveAllocation]) -> covering.Cost:
-    asks = [live.allocation.ask for live in victims]
+def cost(victims: Iterable[Allocation]) -> covering.Cost:
+    asks = [live.record.ask for live in victims]
     highest = max((ask.priority for ask in asks), default=float("-inf"))
     return highest, any(ask.originator for ask in asks), len(asks)
 
@@ -196,7 +196,7 @@ def test_if_there_are_legal_victims_the_cheapest_are_chosen(data: bytes) -> None
         return
     partition, pending = scene
     for live in partition.allocations.values():
-        note(f"{live.allocation} of {live.application.leaf.name}")
+        note(f"{live.record} of {live.application.leaf.name}")
     legal = [
         cost(victims)
         for victims in sets(partition)
@@ -204,13 +204,13 @@ def test_if_there_are_legal_victims_the_cheapest_are_chosen(data: bytes) -> None
         and leaves_guarantees(partition, pending, victims)
     ]
 
-    chosen = choice.Search(partition, pending).choose()
+    chosen = victim_search.Search(partition, pending).choose()
 
     if not legal:
         assert chosen is None
     else:
         assert chosen is not None
-        victims = tuple(victim.live for victim in chosen.victims)
+        victims = tuple(victim.allocation for victim in chosen.victims)
         assert cost(victims) == min(legal)
         assert has_room(chosen.node, pending, victims)
         assert leaves_guarantees(partition, pending, victims)

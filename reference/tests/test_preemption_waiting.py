@@ -2,10 +2,10 @@
 
 import pytest
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
 )
-from sireference.core.preemption import choice, handshake
+from sireference.core.preemption import cycle, victim_search
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import STOPPED, TIMEOUT, keys, placed, released
@@ -219,10 +219,10 @@ def test_when_the_node_goes_other_victims_are_found() -> None:
     rm.creates("n2", memory=5)
     rm.takes("v", most=10)
     (first,) = preempted(rm.claims())
-    (promised,) = rm.books().preemptions.open
-    remaining = {"n1": "n2", "n2": "n1"}[promised.node.node_id]
+    (reserved,) = rm.books().preemptions.open
+    remaining = {"n1": "n2", "n2": "n1"}[reserved.node.node_id]
 
-    (second,) = preempted(rm.decommissions(promised.node.node_id))
+    (second,) = preempted(rm.decommissions(reserved.node.node_id))
 
     assert rm.confirms(first) == []
     assert placed(rm.confirms(second)) == [("claim", remaining)]
@@ -257,7 +257,7 @@ def test_when_the_queue_fills_meanwhile_the_ask_waits() -> None:
     made = rm.takes("v", most=8)
     rm.claims()
     old = Ask("old", "t1", resource=Resource({"memory": 1}), preemption_policy=OPTED_OUT)
-    rm.reports(Allocation("old", old, "n1"))
+    rm.reports(AllocationRecord("old", old, "n1"))
 
     effects = rm.confirms(made[-1])
 
@@ -320,7 +320,7 @@ def test_a_promise_holds_against_another_in_a_queue_that_fills() -> None:
     rm.asks("k1", memory=1, more=younger)
     first, second, third = preempted(rm.waits(DELAY))
     old = Ask("old", "t1", resource=Resource({"memory": 1}), preemption_policy=OPTED_OUT)
-    rm.reports(Allocation("old", old, "n1"))
+    rm.reports(AllocationRecord("old", old, "n1"))
 
     assert keys(rm.confirms(first) + rm.confirms(third)) == []
 
@@ -331,20 +331,20 @@ def test_a_promise_holds_against_another_in_a_queue_that_fills() -> None:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The keys of those for whom victims are looked for."""
     seen: list[str] = []
-    choose = choice.Search.choose
+    choose = victim_search.Search.choose
 
-    def watched(search: choice.Search) -> choice.Choice | None:
+    def watched(search: victim_search.Search) -> victim_search.Choice | None:
         seen.append(search._ask.key)
         return choose(search)
 
-    monkeypatch.setattr(choice.Search, "choose", watched)
+    monkeypatch.setattr(victim_search.Search, "choose", watched)
     return seen
 
 
 def test_more_asks_than_can_be_looked_at_in_one_go_follow_soon(
     rm: Preempting, looks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handshake, "_MOST_LOOKS", 10)  # at nodes; these asks have one each
+    monkeypatch.setattr(cycle, "_MOST_LOOKS", 10)  # at nodes; these asks have one each
     rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
     asks = []
     for number in range(25):

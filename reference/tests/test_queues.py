@@ -1,6 +1,6 @@
 """Queues: limits on the whole path, usage that balances, and who is served next."""
 
-from sireference.core.model import Allocation, Ask
+from sireference.core.model import AllocationRecord, Ask
 from sireference.core.resources import NOTHING, Resource
 from tests.driving import RM, identities, keys, placed, states
 
@@ -170,4 +170,4 @@ def test_an_application_that_runs_already_waits_for_no_place() -> None:
     assert keys(rm.asks("k2", "a2", memory=1)) == []
 
     ask = Ask("old", "a2", resource=Resource({"memory": 1}))
-    assert keys(rm.reports(Allocation("old-1", ask, "n1"))) == ["k2"]
+    assert keys(rm.reports(AllocationRecord("old-1", ask, "n1"))) == ["k2"]

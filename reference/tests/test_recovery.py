@@ -3,7 +3,7 @@
 import pytest
 from sireference.core.model import (
     AcceptedNode,
-    Allocation,
+    AllocationRecord,
     Ask,
     NewAllocation,
     NodeInfo,
@@ -26,10 +26,10 @@ partitions:
 
 def existing(
     identity: str = "old-1", node: str = "n1", application: str = "a1", **more: object
-) -> Allocation:
+) -> AllocationRecord:
     resource = Resource({"memory": 4})
     ask = Ask("k-" + identity, application, **{"resource": resource, **more})  # type: ignore[arg-type]
-    return Allocation(identity, ask, node)
+    return AllocationRecord(identity, ask, node)
 
 
 # requirement: SI-CONN-021, SI-REC-007, SI-REC-003
@@ -56,7 +56,7 @@ def test_an_existing_allocation_takes_its_room_and_can_be_released(busy: RM) -> 
         (existing(resource=Resource({"memory": -1})), "negative: memory"),
     ],
 )
-def test_what_cannot_exist_is_rejected(busy: RM, allocation: Allocation, says: str) -> None:
+def test_what_cannot_exist_is_rejected(busy: RM, allocation: AllocationRecord, says: str) -> None:
     busy.reports(existing(identity="known"))
 
     (verdict,) = busy.reports(allocation)
@@ -88,7 +88,7 @@ def test_an_identity_of_the_rm_is_not_given_again(busy: RM) -> None:
     assert sorted(partition.allocations) == ["1", "2"]
 
 
-def with_node(busy: RM, *allocations: Allocation) -> list[object]:
+def with_node(busy: RM, *allocations: AllocationRecord) -> list[object]:
     info = NodeInfo(
         "n2", NodeAction.CREATE, capacity=Resource({"memory": 10}), allocations=allocations
     )
@@ -135,7 +135,9 @@ def test_a_node_that_comes_drained_comes_with_what_runs_on_it(busy: RM) -> None:
         existing("", node="n2"),
     ],
 )
-def test_one_bad_allocation_spoils_the_node_and_leaves_nothing(busy: RM, bad: Allocation) -> None:
+def test_one_bad_allocation_spoils_the_node_and_leaves_nothing(
+    busy: RM, bad: AllocationRecord
+) -> None:
     (verdict,) = with_node(busy, existing(node="n2"), bad)
 
     assert isinstance(verdict, RejectedNode)

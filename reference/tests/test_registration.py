@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-from sireference.core.books.timers import Timers
 from sireference.core.model import (
     AcceptedApplication,
     AcceptedNode,
@@ -21,6 +20,7 @@ from sireference.core.model import (
     UpdateNodes,
 )
 from sireference.core.scheduler import Scheduler
+from sireference.core.state.timers import Timers
 from sireference.core.states import RMState
 from tests.driving import RM, STOPPED, identities, keys, of, released
 

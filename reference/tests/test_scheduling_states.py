@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 import pytest
-from sireference.core.books.pending import Line, PendingAsk
 from sireference.core.model import Callback, ContainerState, Effect, SchedulingState
+from sireference.core.state.ask_group import AskGroup, PendingAsk
 from tests.asked import Asked, questions
 from tests.driving import identities, keys, of
 from tests.gangs import Gangs
@@ -221,14 +221,14 @@ def test_many_in_one_line_are_not_gone_through_without_news(
 ) -> None:
     for number in range(3):
         rm.asks(f"k{number}", memory=9)
-    looks: list[Line] = []
-    everybody = Line.__iter__
+    looks: list[AskGroup] = []
+    everybody = AskGroup.__iter__
 
-    def counted(line: Line) -> Iterator[PendingAsk]:
+    def counted(line: AskGroup) -> Iterator[PendingAsk]:
         looks.append(line)
         return everybody(line)
 
-    monkeypatch.setattr(Line, "__iter__", counted)
+    monkeypatch.setattr(AskGroup, "__iter__", counted)
 
     rm.asks("k3", memory=9)
     rm.creates("n3", memory=9)

@@ -1,7 +1,7 @@
 """State-aware leaves: applications begin one after the other."""
 
 import pytest
-from sireference.core.model import Allocation, Ask, Settings
+from sireference.core.model import AllocationRecord, Ask, Settings
 from sireference.core.resources import Resource
 from tests.driving import RM, identities, keys, states
 
@@ -117,7 +117,7 @@ def test_an_existing_allocation_begins_whoever_is_starting(rm: RM) -> None:
     rm.asks("k3", "a3", memory=1)
     old = Ask("old", "a2", resource=Resource({"memory": 1}))
 
-    assert states(rm.reports(Allocation("old-1", old, "n1"))) == ["Accepted", "Starting"]
+    assert states(rm.reports(AllocationRecord("old-1", old, "n1"))) == ["Accepted", "Starting"]
     assert keys(rm.asks("k1b", "a1", memory=1)) == ["k1b"]
     assert keys(rm.asks("k2", "a2", memory=1)) == ["k2", "k3"]
 
@@ -127,7 +127,7 @@ def test_an_existing_allocation_lets_the_asks_of_its_application_go(rm: RM) -> N
     rm.asks("k2", "a2", memory=1, most=2)
     old = Ask("old", "a2", resource=Resource({"memory": 1}))
 
-    assert keys(rm.reports(Allocation("old-1", old, "n1"))) == ["k2", "k2"]
+    assert keys(rm.reports(AllocationRecord("old-1", old, "n1"))) == ["k2", "k2"]
 
 
 def test_one_gang_after_the_other_begins(rm: RM) -> None:

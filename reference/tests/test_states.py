@@ -27,9 +27,9 @@ TABLES: dict[str, tuple[Any, type[Enum]]] = {
 
 def edges(table: Any) -> set[tuple[str, str, str]]:
     return {
-        (state.value, happening.name, after.value)
+        (state.value, trigger.name, after.value)
         for state, ways in table.items()
-        for happening, after in ways.items()
+        for trigger, after in ways.items()
     }
 
 

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from sireference.core.books.timers import Timers
 from sireference.core.model import Effect, Registered
+from sireference.core.state.timers import Timers
 
 
 def named(name: str, _now: float) -> list[Effect]:

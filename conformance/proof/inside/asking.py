@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from sireference.core import allocations, asks
-from sireference.core.books.partition import Partition
 from sireference.core.model import Ask, Effect, Refused
+from sireference.core.state.partition import Partition
 
 from proof.fault import fault, liberty
 from proof.inside import Inside
@@ -53,7 +53,7 @@ def _(inside: Inside) -> None:
     watched: set[tuple[str, str]] = set()
 
     def watch(original: Callable[..., None], partition: Any, live: Any, now: float) -> None:
-        ask = live.allocation.ask
+        ask = live.record.ask
         if (ask.application_id, ask.key) in watched:
             inside.fires()
             return

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import asks, progress, releases
+from sireference.core import application_lifecycle, asks, releases
 from sireference.core.model import Effect, NewAllocation, ReleasedAsk, partition_name
 from sireference.core.states import ApplicationState, TerminationType
 
@@ -31,7 +31,7 @@ def _(inside: Inside) -> None:
         live.open_release = request.termination
         effects = original(rm, request, now)
         identity = f"{request.identity}-instead"
-        instead = replace(live.allocation, identity=identity)
+        instead = replace(live.record, identity=identity)
         return [*effects, NewAllocation(rm.rm_id, instead, live.application.leaf.name)]
 
     inside.instead_of(releases.release, release)
@@ -51,7 +51,7 @@ def _(inside: Inside) -> None:
         effects = original(rm, request, now)
         for live in application.allocations.values():
             inside.fires()
-            again = replace(live.allocation, identity=f"{live.allocation.identity}-again")
+            again = replace(live.record, identity=f"{live.allocation.identity}-again")
             effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
         return effects
 
@@ -145,9 +145,9 @@ def _(inside: Inside) -> None:
         live = _mistyped(rm, request)
         if live is not None:
             inside.fires()
-            live.node.occupied -= live.allocation.ask.resource
+            live.node.occupied -= live.record.ask.resource
             live.node.reckon()
-            rm.partitions[partition_name(request.partition)].room.grew(live.node)
+            rm.partitions[partition_name(request.partition)].node_index.capacity_freed(live.node)
         return original(rm, request, now)
 
     inside.instead_of(releases.release, release)
@@ -178,4 +178,4 @@ def _(inside: Inside) -> None:
         return original(partition, application, now)
 
     inside.instead_of(asks.release, release)
-    inside.instead_of(progress.settle, settle)
+    inside.instead_of(application_lifecycle.settle, settle)

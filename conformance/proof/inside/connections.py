@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from sireference.codec.three_streams import _ALLOCATION, ThreeStreams
 from sireference.core import nodes, releases, scheduler
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
     AcceptedApplication,
     Answer,
@@ -26,6 +25,7 @@ from sireference.core.model import (
 )
 from sireference.core.registration import ResourceManagers
 from sireference.core.scheduler import Scheduler
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction, RMState, TerminationType
 from sireference.shell.engine import Engine
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import configuration_update, endings
-from sireference.core.books.queue import Queue
+from sireference.core import allocation_end, configuration_update
 from sireference.core.model import PreemptionQuestion
-from sireference.core.preemption import consent
+from sireference.core.preemption import rm_approval
+from sireference.core.state.queue import Queue
 
 from proof.fault import fault
 from proof.inside import Inside
@@ -25,12 +25,12 @@ def _(inside: Inside) -> None:
     def ask(original: Callable[..., Any], question: Any, number: int) -> PreemptionQuestion:
         asked: PreemptionQuestion = original(question, number)
         live = question._partition.allocations.values()
-        elsewhere = [one.allocation.ask.key for one in live if one.node is not question._node]
+        elsewhere = [one.record.ask.key for one in live if one.node is not question._node]
         if elsewhere:
             inside.fires()
         return replace(asked, victims=(*asked.victims, *elsewhere[:1]))
 
-    inside.instead_of(consent._Question._ask, ask)
+    inside.instead_of(rm_approval._Question._ask, ask)
 
 
 @fault(
@@ -43,7 +43,7 @@ def _(inside: Inside) -> None:
     gone: list[str] = []
 
     def end(original: Callable[..., Any], partition: Any, live: Any, *more: Any) -> Any:
-        gone.append(live.allocation.ask.key)
+        gone.append(live.record.ask.key)
         return original(partition, live, *more)
 
     def ask(original: Callable[..., Any], question: Any, number: int) -> PreemptionQuestion:
@@ -51,8 +51,8 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(asked, victims=(*asked.victims, *gone[-1:]))
 
-    inside.instead_of(endings.end, end)
-    inside.instead_of(consent._Question._ask, ask)
+    inside.instead_of(allocation_end.end, end)
+    inside.instead_of(rm_approval._Question._ask, ask)
 
 
 @fault(
@@ -67,7 +67,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(asked, victims=(*asked.victims, *asked.victims[:1]))
 
-    inside.instead_of(consent._Question._ask, ask)
+    inside.instead_of(rm_approval._Question._ask, ask)
 
 
 @fault(

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sireference.configuration.model import SortPolicy
-from sireference.core import allocations, progress, releases
-from sireference.core.books.partition import Partition
+from sireference.core import allocations, application_lifecycle, releases
 from sireference.core.gang import completion, replacement, submission, timeout
 from sireference.core.model import Effect, NewAllocation, ReleasedAsk
+from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, NodeState, TerminationType
 
 from proof.fault import fault
@@ -70,7 +70,7 @@ def _(inside: Inside) -> None:
         if not others:
             return original(partition, gone, now)
         inside.fires()
-        partition.unpark(gone)
+        partition.resume(gone)
         return allocations.make(partition, pending, others[0], now)
 
     inside.instead_of(replacement.go_on, go_on)
@@ -89,7 +89,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         return told
 
-    inside.instead_of(progress.fail, fail)
+    inside.instead_of(application_lifecycle.fail, fail)
 
 
 @fault(
@@ -103,7 +103,7 @@ def _(inside: Inside) -> None:
         if is_hard and application.state is ApplicationState.ACCEPTED and not application.pending:
             inside.fires()
             application.gang.timer = None
-            return progress.fail(partition, application, now, "nobody used it in time")
+            return application_lifecycle.fail(partition, application, now, "nobody used it in time")
         return original(partition, application, now)
 
     inside.instead_of(timeout._expire, expire)
@@ -127,7 +127,7 @@ def _(inside: Inside) -> None:
         if not application.has_begun or application.is_active:
             return effects
         left = list(application.allocations.values())
-        return effects + progress.withdraw(partition, [], left, "nobody needs it")
+        return effects + application_lifecycle.withdraw(partition, [], left, "nobody needs it")
 
     inside.instead_of(completion.keeps_from_waiting, keeps)
     inside.instead_of(timeout._expire, expire)
@@ -142,7 +142,7 @@ def _(inside: Inside) -> None:
     def stop(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         if live.open_release is _REPLACED:
             inside.fires()
-            live.application.give_back(live.allocation.ask.resource)
+            live.application.give_back(live.record.ask.resource)
         return original(partition, live, *rest)
 
     inside.instead_of(releases._stop, stop)
@@ -156,7 +156,7 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
         effects = original(partition, gone, now)
-        was = gone.allocation.ask.resource
+        was = gone.record.ask.resource
         for effect in effects:
             if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
                 inside.fires()
@@ -176,7 +176,7 @@ def _(inside: Inside) -> None:
     def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         if live.open_release is _REPLACED and live.replaced_by is None:
             inside.fires()
-            live.application.use(live.allocation.ask.resource)
+            live.application.use(live.record.ask.resource)
         return original(partition, live, *rest)
 
     inside.instead_of(releases._confirmed, confirmed)
@@ -214,7 +214,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         original(partition, application, first)
 
-    inside.instead_of(progress._enter, enter)
+    inside.instead_of(application_lifecycle._enter, enter)
 
 
 @fault(
@@ -229,7 +229,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return []
 
-    inside.instead_of(progress.has_ask, has_ask)
+    inside.instead_of(application_lifecycle.has_ask, has_ask)
 
 
 @fault(
@@ -245,4 +245,4 @@ def _(inside: Inside) -> None:
             inside.fires()
         return [effect for effect in effects if effect not in told[1:]]
 
-    inside.instead_of(progress.withdraw, withdraw)
+    inside.instead_of(application_lifecycle.withdraw, withdraw)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import progress
+from sireference.core import application_lifecycle
 from sireference.core.gang import completion, timeout
 from sireference.core.model import Effect
 
@@ -26,7 +26,7 @@ def _(inside: Inside) -> None:
         unused = [one for one in held if one.is_placeholder and one.open_release is None]
         if unused:
             inside.fires()
-        return progress.withdraw(partition, [], unused, "nobody used it in time")
+        return application_lifecycle.withdraw(partition, [], unused, "nobody used it in time")
 
     inside.instead_of(timeout._expire, expire)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sireference.codec.reading import Reading
 from sireference.configuration.model import SortPolicy
-from sireference.core import applications, asks, cycle, progress
+from sireference.core import application_lifecycle, applications, asks, scheduling_pass
 from sireference.core.gang import placeholders, replacement, submission, timeout
 from sireference.core.model import (
     AcceptedApplication,
@@ -30,7 +30,7 @@ Original = Callable[..., list[Effect]]
     breaks=("SI-GANG-010",),
 )
 def _(inside: Inside) -> None:
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         application = line.application
         first = application.leaf.gathering.first()
         if first is not None and first is not application:
@@ -38,7 +38,7 @@ def _(inside: Inside) -> None:
             return application.leaf.gathering.younger
         return original(line)
 
-    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
 
 
 @fault(
@@ -52,10 +52,10 @@ def _(inside: Inside) -> None:
         total = application.submitted.placeholder_ask
         if total is not None and not line.need.stays_within(application.used, total):
             inside.fires()
-            return partition.room.sleepers
+            return partition.node_index.waiting
         return original(partition, line)
 
-    inside.instead_of(cycle._find, find)
+    inside.instead_of(scheduling_pass._find, find)
 
 
 @fault(
@@ -229,7 +229,7 @@ def _(inside: Inside) -> None:
     def choose(original: Callable[..., Any], pending: Any) -> Any:
         if not pending.ask.task_group and pending.ask.key not in flagged:
             for live in pending.application.allocations.values():
-                if live.allocation.ask.key in flagged and live.open_release is None:
+                if live.record.ask.key in flagged and live.open_release is None:
                     inside.fires()
                     return live
         return original(pending)
@@ -244,14 +244,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-016",),
 )
 def _(inside: Inside) -> None:
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         gang = line.application.gang
         if line.application.is_gathering and gang.replaceable.get(line.key.replaces):
             inside.fires()
             return None
         return original(line)
 
-    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
 
 
 @fault(
@@ -263,7 +263,7 @@ def _(inside: Inside) -> None:
     def is_early(line: Any) -> bool:
         return line.application.is_gathering and not line.key.is_placeholder
 
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         return None if is_early(line) else original(line)
 
     def choose(original: Callable[..., Any], pending: Any) -> Any:
@@ -272,7 +272,7 @@ def _(inside: Inside) -> None:
             return None
         return original(pending)
 
-    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
     inside.instead_of(replacement.choose, choose)
 
 
@@ -287,7 +287,7 @@ def _(inside: Inside) -> None:
         if waits or application.has_begun or total is None or total.fits(application.used):
             return original(partition, application, now)
         inside.fires()
-        return progress.fail(partition, application, now, "not all of the gang came")
+        return application_lifecycle.fail(partition, application, now, "not all of the gang came")
 
     inside.instead_of(timeout._expire, expire)
 
@@ -319,7 +319,7 @@ def _(inside: Inside) -> None:
         applications = application.leaf.gathering._applications.values()
         return [one for one in applications if one is not application]
 
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         application = line.application
         if not application.is_gathering or not line.key.is_placeholder:
             return original(line)
@@ -332,11 +332,11 @@ def _(inside: Inside) -> None:
         effects = original(partition, live, now)
         for one in gathering(live.application):
             for line in one.lines.values():
-                if line.bed is one.leaf.gathering.younger:
+                if line.waits_in is one.leaf.gathering.younger:
                     one.wake(line)
         return effects
 
-    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
     inside.instead_of(placeholders.allocated, allocated)
 
 

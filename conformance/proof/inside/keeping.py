@@ -3,16 +3,22 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import applications, cycle, endings, nodes, progress
-from sireference.core.books import limits
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.queue import Queue
-from sireference.core.books.quota import Quota
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core import (
+    allocation_end,
+    application_lifecycle,
+    applications,
+    nodes,
+    scheduling_pass,
+)
 from sireference.core.model import Effect, NewApplication, NodeInfo, ReleasedAllocation
 from sireference.core.placement import NoQueueError, place
 from sireference.core.registration import ResourceManagers
+from sireference.core.state import limits
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.quota import Quota
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from proof.fault import fault
@@ -33,7 +39,7 @@ def _(inside: Inside) -> None:
         if known is not None and info.action in _CREATIONS:
             partition, node = known
             node.free = node.capacity - node.occupied
-            partition.room.grew(node)
+            partition.node_index.capacity_freed(node)
             inside.fires()
         return original(rm, info, now)
 
@@ -53,7 +59,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, node, info, now)
         if is_open and info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
             node.state = NodeState.DRAINING
-            partition.room.closed(node)
+            partition.node_index.closed(node)
             inside.fires()
         return effects
 
@@ -73,8 +79,8 @@ def _(inside: Inside) -> None:
         for live in list(node.allocations.values()):
             if not any(node.free.objections()):
                 break
-            effects += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
-            effects += progress.settle(partition, live.application, now)
+            effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+            effects += application_lifecycle.settle(partition, live.application, now)
             release = live.release(TerminationType.STOPPED_BY_RM, "there is no room")
             effects.append(ReleasedAllocation(partition.rm_id, release))
             inside.fires()
@@ -154,10 +160,10 @@ def _(inside: Inside) -> None:
             return True
         return original(self, need)
 
-    def can_take(original: Original, self: Quota, need: Any, *promised: Any) -> Any:
+    def can_take(original: Original, self: Quota, need: Any, *reserved: Any) -> Any:
         if isinstance(self, Queue) and self.children:
             return True
-        return original(self, need, *promised)
+        return original(self, need, *reserved)
 
     inside.instead_of(Quota.has_room, has_room)
     inside.instead_of(Quota.can_take, can_take)
@@ -170,7 +176,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def decommission(original: Original, partition: Partition, node: Node, now: float) -> Any:
-        leaked = [(live.application, live.allocation.ask.resource) for live in _live(node)]
+        leaked = [(live.application, live.record.ask.resource) for live in _live(node)]
         effects = original(partition, node, now)
         for application, resource in leaked:
             for quota in application.quotas:
@@ -194,7 +200,7 @@ def _(inside: Inside) -> None:
 
     def book(original: Original, self: Node, live: Any) -> None:
         original(self, live)
-        resource = live.allocation.ask.resource
+        resource = live.record.ask.resource
         self.free += resource
         booked.append((self, resource))
         inside.fires()
@@ -207,4 +213,4 @@ def _(inside: Inside) -> None:
         return effects
 
     inside.instead_of(Node.book, book)
-    inside.instead_of(cycle.run, run)
+    inside.instead_of(scheduling_pass.run, run)

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import progress, recovery
-from sireference.core.books.application import Application
-from sireference.core.books.live import LiveAllocation
+from sireference.core import application_lifecycle, recovery
 from sireference.core.gang import placeholders
 from sireference.core.model import Effect
-from sireference.core.states import ApplicationHappening, ApplicationState
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.states import ApplicationState, ApplicationTrigger
 
 from proof.fault import fault
 from proof.inside import Inside
@@ -29,7 +29,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return []
 
-    inside.instead_of(progress.has_ask, has_ask)
+    inside.instead_of(application_lifecycle.has_ask, has_ask)
 
 
 @fault(
@@ -43,10 +43,12 @@ def _(inside: Inside) -> None:
         if application.state is not ApplicationState.ACCEPTED or not effects:
             return effects
         inside.fires()
-        run = ApplicationHappening.RUN
-        return effects + progress.move(partition, application, run, now, "an ask is enough")
+        run = ApplicationTrigger.RUN
+        return effects + application_lifecycle.move(
+            partition, application, run, now, "an ask is enough"
+        )
 
-    inside.instead_of(progress.has_ask, has_ask)
+    inside.instead_of(application_lifecycle.has_ask, has_ask)
 
 
 @fault(
@@ -59,7 +61,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return []
 
-    inside.instead_of(progress.has_allocation, has_allocation)
+    inside.instead_of(application_lifecycle.has_allocation, has_allocation)
 
 
 @fault(
@@ -69,13 +71,13 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def end(original: Callable[..., Any], application: Any) -> Any:
-        happening, message = original(application)
-        if happening is not ApplicationHappening.COMPLETE:
-            return happening, message
+        trigger, message = original(application)
+        if trigger is not ApplicationTrigger.COMPLETE:
+            return trigger, message
         inside.fires()
         return None, ""
 
-    inside.instead_of(progress._end, end)
+    inside.instead_of(application_lifecycle._end, end)
 
 
 @fault(
@@ -90,7 +92,7 @@ def _(inside: Inside) -> None:
         else:
             original(application)
 
-    inside.instead_of(progress.count, count)
+    inside.instead_of(application_lifecycle.count, count)
 
 
 def _waits(inside: Inside, when: Callable[[Any], bool]) -> None:
@@ -102,9 +104,11 @@ def _waits(inside: Inside, when: Callable[[Any], bool]) -> None:
             return effects
         inside.fires()
         message = "nothing is left"
-        return progress.move(partition, application, ApplicationHappening.COMPLETE, now, message)
+        return application_lifecycle.move(
+            partition, application, ApplicationTrigger.COMPLETE, now, message
+        )
 
-    inside.instead_of(progress.settle, settle)
+    inside.instead_of(application_lifecycle.settle, settle)
 
 
 @fault("waits-with-asks", "Pending asks do not keep it from waiting.", breaks=("SI-APP-027",))
@@ -146,13 +150,13 @@ def _(inside: Inside) -> None:
         recovered.add(allocation.identity)
         effects = original(partition, allocation, now)
         application = partition.applications.get(allocation.ask.application_id)
-        return effects + progress.settle(partition, application, now)
+        return effects + application_lifecycle.settle(partition, application, now)
 
     def is_active(original: Callable[[Any], bool], application: Application) -> bool:
         if not original(application):
             return False
         real = [live for live in application.allocations.values() if not live.is_placeholder]
-        if any(live.allocation.identity not in recovered for live in real):
+        if any(live.record.identity not in recovered for live in real):
             return True
         inside.fires()
         return False
@@ -167,11 +171,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-015",),
 )
 def _(inside: Inside) -> None:
-    def allocated(
-        original: Original, partition: Any, live: LiveAllocation, now: float
-    ) -> list[Effect]:
+    def allocated(original: Original, partition: Any, live: Allocation, now: float) -> list[Effect]:
         effects = original(partition, live, now)
-        moved = progress.has_allocation(partition, live.application, now)
+        moved = application_lifecycle.has_allocation(partition, live.application, now)
         if moved:
             inside.fires()
         return effects + moved

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from sireference.core import scheduler
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
     Effect,
     Refused,
@@ -15,6 +14,7 @@ from sireference.core.model import (
     UpdateNodes,
 )
 from sireference.core.registration import ResourceManagers
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction
 
 from proof.fault import fault

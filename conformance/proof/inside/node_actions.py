@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import endings, nodes, progress, scheduler
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
+from sireference.core import allocation_end, application_lifecycle, nodes, scheduler
 from sireference.core.model import (
     Effect,
     NodeInfo,
@@ -14,6 +12,8 @@ from sireference.core.model import (
     ReleasedAllocation,
     UpdateNodes,
 )
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from proof.fault import fault
@@ -42,7 +42,7 @@ def _(inside: Inside) -> None:
             inside.fires()
             node.free = node.capacity - node.occupied
             if node.state is NodeState.SCHEDULABLE:
-                partition.room.grew(node)
+                partition.node_index.capacity_freed(node)
         return effects
 
     inside.instead_of(nodes.change, change)
@@ -127,8 +127,8 @@ def _(inside: Inside) -> None:
         for application in there.values():
             for live in list(application.allocations.values()):
                 inside.fires()
-                effects += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
-                effects += progress.settle(partition, application, now)
+                effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+                effects += application_lifecycle.settle(partition, application, now)
                 release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
                 effects.append(ReleasedAllocation(partition.rm_id, release))
         return effects
@@ -150,7 +150,7 @@ def _(inside: Inside) -> None:
             node.occupied = info.occupied
             node.reckon()
             if node.state is NodeState.SCHEDULABLE:
-                partition.room.grew(node)
+                partition.node_index.capacity_freed(node)
         return original(rm, info, now)
 
     inside.instead_of(nodes.update, update)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from sireference.codec.one_stream import OneStream
 from sireference.core import asks, auto_scaling, scheduler, utilisation
-from sireference.core.books.cache_sync import CacheSync
 from sireference.core.model import Effect, RejectedNode, UpdateNodes, UtilisationReport
+from sireference.core.state.cache_sync import CacheSync
 
 from proof.fault import fault, liberty
 from proof.inside import Inside
@@ -112,7 +112,7 @@ def _(inside: Inside) -> None:
     def went(_: Any, _cache: Any, _live: Any) -> None:
         inside.fires()
 
-    inside.instead_of(CacheSync.went, went)
+    inside.instead_of(CacheSync.allocation_removed, went)
 
 
 @_fault(
@@ -126,7 +126,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         cache.went(live)
 
-    inside.instead_of(CacheSync.came, came)
+    inside.instead_of(CacheSync.allocation_added, came)
 
 
 @_fault("never-assumed", "A new allocation is not synchronised.", breaks=("SI-CB-011",))
@@ -134,7 +134,7 @@ def _(inside: Inside) -> None:
     def came(_: Any, _cache: Any, _live: Any) -> None:
         inside.fires()
 
-    inside.instead_of(CacheSync.came, came)
+    inside.instead_of(CacheSync.allocation_added, came)
 
 
 @_fault(
@@ -153,7 +153,7 @@ def _(inside: Inside) -> None:
                 if known is not None and known[1].attributes != attributes:
                     inside.fires()
                     known[1].attributes = attributes
-                    known[0].room.regrouped()
+                    known[0].node_index.regrouped()
             return effects
         return original(rm, event, now)
 

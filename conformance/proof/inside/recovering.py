@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import nodes, recovery
-from sireference.core.books.application import Application
-from sireference.core.books.quota import Quota
 from sireference.core.gang import timeout
-from sireference.core.model import Allocation, Effect, NodeInfo, RejectedNode
+from sireference.core.model import AllocationRecord, Effect, NodeInfo, RejectedNode
+from sireference.core.state.application import Application
+from sireference.core.state.quota import Quota
 from sireference.core.states import NodeAction, NodeState
 
 from proof.fault import fault
@@ -25,7 +25,9 @@ _TOO_OFTEN: Final = 3
     breaks=("SI-REC-004",),
 )
 def _(inside: Inside) -> None:
-    def objections(original: Objections, partition: Any, allocation: Allocation) -> Iterator[str]:
+    def objections(
+        original: Objections, partition: Any, allocation: AllocationRecord
+    ) -> Iterator[str]:
         for reason in original(partition, allocation):
             if allocation.identity or "identity" not in reason:
                 yield reason
@@ -50,10 +52,12 @@ def _(inside: Inside) -> None:
     inside.instead_of(nodes.create, create)
 
 
-def _refuses(inside: Inside, why_not: Callable[[Any, Allocation], str]) -> None:
+def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) -> None:
     """An existing allocation is refused where there is a reason not to make it now."""
 
-    def objections(original: Objections, partition: Any, allocation: Allocation) -> Iterator[str]:
+    def objections(
+        original: Objections, partition: Any, allocation: AllocationRecord
+    ) -> Iterator[str]:
         reasons = list(original(partition, allocation))
         yield from reasons
         more = "" if reasons else why_not(partition, allocation)
@@ -70,7 +74,7 @@ def _refuses(inside: Inside, why_not: Callable[[Any, Allocation], str]) -> None:
     breaks=("SI-REC-009",),
 )
 def _(inside: Inside) -> None:
-    def why_not(partition: Any, allocation: Allocation) -> str:
+    def why_not(partition: Any, allocation: AllocationRecord) -> str:
         is_open = partition.nodes[allocation.node_id].state is NodeState.SCHEDULABLE
         return "" if is_open else "the node is draining"
 
@@ -83,7 +87,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-013",),
 )
 def _(inside: Inside) -> None:
-    def why_not(partition: Any, allocation: Allocation) -> str:
+    def why_not(partition: Any, allocation: AllocationRecord) -> str:
         application = partition.applications[allocation.ask.application_id]
         has_room = all(quota.has_room(allocation.ask.resource) for quota in application.quotas)
         return "" if has_room else "its queue is full"
@@ -97,7 +101,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-013",),
 )
 def _(inside: Inside) -> None:
-    def why_not(partition: Any, allocation: Allocation) -> str:
+    def why_not(partition: Any, allocation: AllocationRecord) -> str:
         node = partition.nodes[allocation.node_id]
         return "" if allocation.ask.resource.fits(node.free) else "its node is full"
 

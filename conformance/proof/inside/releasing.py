@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import allocations, asks, endings, recovery, releases, scheduler
-from sireference.core.books.live import LiveAllocation
+from sireference.core import allocation_end, allocations, asks, recovery, releases, scheduler
 from sireference.core.model import ReleasedAllocation, partition_name
+from sireference.core.state.allocation import Allocation
 from sireference.core.states import TerminationType
 
 from proof.fault import fault, liberty
@@ -104,9 +104,9 @@ def _repeats(inside: Inside, seconds: float) -> None:
     """An open release is told again, as often as it is not confirmed within so many seconds."""
     watched: set[int] = set()
 
-    def repeat(rm: Any, partition: Any, live: LiveAllocation, now: float) -> Any:
+    def repeat(rm: Any, partition: Any, live: Allocation, now: float) -> Any:
         termination = live.open_release
-        if termination is None or live.allocation.identity not in partition.allocations:
+        if termination is None or live.record.identity not in partition.allocations:
             return []
         inside.fires()
         rm.timers.set(now + seconds, lambda later: repeat(rm, partition, live, later))
@@ -156,7 +156,7 @@ def _(inside: Inside) -> None:
         if not told:
             return told
         inside.fires()
-        return told + endings.end(partition, live, TerminationType.TIMEOUT, now)
+        return told + allocation_end.end(partition, live, TerminationType.TIMEOUT, now)
 
     inside.instead_of(allocations._expire, expire)
 
@@ -188,7 +188,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(original(live, *rest), partition="")
 
-    inside.instead_of(LiveAllocation.release, release)
+    inside.instead_of(Allocation.release, release)
 
 
 @fault(

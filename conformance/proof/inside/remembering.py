@@ -6,8 +6,6 @@ from functools import partial
 from typing import Any
 
 from sireference.core import allocations, applications, asks, configuration_update, nodes, recovery
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.node import Node
 from sireference.core.model import (
     Ask,
     Configured,
@@ -18,6 +16,8 @@ from sireference.core.model import (
     RejectedAsk,
     RejectedNode,
 )
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.node import Node
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from proof.fault import fault
@@ -139,7 +139,7 @@ def _(inside: Inside) -> None:
         return original(rm, ask, now)
 
     def watch(_: Any, partition: Any, live: Any, now: float) -> None:
-        ask = live.allocation.ask
+        ask = live.record.ask
         if ask.execution_timeout > 0:
             since = asked.get(ask.key, now)
             if since < now:
@@ -161,7 +161,7 @@ def _(inside: Inside) -> None:
     def unbook(original: Callable[..., None], node: Node, live: Any) -> None:
         inside.fires()
         original(node, live)
-        node.occupied += live.allocation.ask.resource
+        node.occupied += live.record.ask.resource
         node.reckon()
 
     inside.instead_of(Node.unbook, unbook)
@@ -178,7 +178,7 @@ def _(inside: Inside) -> None:
             application = one.applications.get(request.application_id)
             for live in application.allocations.values() if application is not None else ():
                 inside.fires()
-                live.node.occupied += live.allocation.ask.resource
+                live.node.occupied += live.record.ask.resource
         effects = original(rm, request, now)
         for one in rm.partitions.values():
             for node in one.nodes.values():
@@ -231,14 +231,14 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def ask_for_release(
-        original: Callable[..., Any], live: LiveAllocation, termination: Any, message: str
+        original: Callable[..., Any], live: Allocation, termination: Any, message: str
     ) -> Any:
         if termination is TerminationType.PREEMPTED_BY_SCHEDULER:
             inside.fires()
             termination = TerminationType.TIMEOUT
         return original(live, termination, message)
 
-    inside.instead_of(LiveAllocation.ask_for_release, ask_for_release)
+    inside.instead_of(Allocation.ask_for_release, ask_for_release)
 
 
 @fault(

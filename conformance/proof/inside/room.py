@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.core import allocations, cycle, nodes, releases
-from sireference.core.books.application import Application
-from sireference.core.books.node import Node
-from sireference.core.books.queue import Queue
-from sireference.core.books.quota import Quota
+from sireference.core import allocations, nodes, releases, scheduling_pass
+from sireference.core.state.application import Application
+from sireference.core.state.node import Node
+from sireference.core.state.queue import Queue
+from sireference.core.state.quota import Quota
 
 from proof.fault import fault
 from proof.inside import Inside
@@ -26,8 +26,8 @@ def _(inside: Inside) -> None:
     ) -> Any:
         effects = original(partition, pending, node, now)
         node.free += pending.ask.resource
-        if node in partition.room.index:  # which believes it to be free as well
-            partition.room.shrank(node)
+        if node in partition.node_index.index:  # which believes it to be free as well
+            partition.node_index.capacity_used(node)
         touched[id(node)] = (partition, node)
         return effects
 
@@ -37,13 +37,13 @@ def _(inside: Inside) -> None:
             inside.fires()
         for partition, node in touched.values():
             node.reckon()
-            if node in partition.room.index:
-                partition.room.shrank(node)
+            if node in partition.node_index.index:
+                partition.node_index.capacity_used(node)
         touched.clear()
         return effects
 
     inside.instead_of(allocations.make, make)
-    inside.instead_of(cycle.run, run)
+    inside.instead_of(scheduling_pass.run, run)
 
 
 @fault(
@@ -74,7 +74,7 @@ def _(inside: Inside) -> None:
                 application.use(resource)
 
     inside.instead_of(Application.use, use)
-    inside.instead_of(cycle.run, run)
+    inside.instead_of(scheduling_pass.run, run)
 
 
 @fault(

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sireference.core import applications, asks, progress, queues
-from sireference.core.books.application import Application
+from sireference.core import application_lifecycle, applications, asks, queues
 from sireference.core.model import (
     Ask,
     Effect,
@@ -18,6 +17,7 @@ from sireference.core.model import (
     ReleasedAllocation,
     RemoveApplication,
 )
+from sireference.core.state.application import Application
 from sireference.core.states import ApplicationState
 
 from proof.fault import fault
@@ -71,7 +71,7 @@ def _(inside: Inside) -> None:
             _set_timer(partition, one, since, now)
 
     inside.instead_of(applications.submit, submit)
-    inside.instead_of(progress._enter, enter)
+    inside.instead_of(application_lifecycle._enter, enter)
 
 
 @fault(
@@ -87,12 +87,12 @@ def _(inside: Inside) -> None:
             inside.fires()
             _set_timer(partition, one, now, now)
 
-    inside.instead_of(progress._enter, enter)
+    inside.instead_of(application_lifecycle._enter, enter)
 
 
 def _set_timer(partition: Any, application: Application, since: float, now: float) -> None:
     """Its time is over when that much has passed since then."""
-    expire = partial(progress._execution_timeout, partition, application)
+    expire = partial(application_lifecycle._execution_timeout, partition, application)
     deadline = max(now, since + application.submitted.execution_timeout)
     application.execution_timer = partition.timers.set(deadline, expire)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import asks, endings, nodes, releases
+from sireference.core import allocation_end, asks, nodes, releases
 from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Ask, Effect, NewAllocation
 from sireference.core.states import TerminationType
@@ -26,7 +26,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, gone, now)
         for effect in effects:
             need = effect.allocation.ask.resource if isinstance(effect, NewAllocation) else None
-            had = gone.allocation.ask.resource
+            had = gone.record.ask.resource
             if need is not None and need != had and need.fits(had):
                 inside.fires()
                 gone.node.occupied += had - need
@@ -60,7 +60,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending, had = gone.replaced_by, gone.allocation.ask.resource
+        pending, had = gone.replaced_by, gone.record.ask.resource
         if pending is not None and not pending.ask.resource.fits(had):
             inside.fires()
             pending.ask = replace(pending.ask, resource=had)
@@ -80,11 +80,11 @@ def _(inside: Inside) -> None:
         if application.gang is None or not group or group in application.gang.replaceable:
             return False
         return any(
-            live.open_release is _REPLACED and live.allocation.ask.task_group == group
+            live.open_release is _REPLACED and live.record.ask.task_group == group
             for live in application.allocations.values()
         )
 
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         if not is_surplus(line):
             return original(line)
         inside.fires()
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
             gone.application.wake(line)
         return effects
 
-    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
     inside.instead_of(replacement.go_on, go_on)
 
 
@@ -113,7 +113,7 @@ def _(inside: Inside) -> None:
             return chosen
         for live in pending.application.allocations.values():
             is_marked = live.is_placeholder and live.open_release is _REPLACED
-            if is_marked and live.allocation.ask.task_group == pending.key.replaces:
+            if is_marked and live.record.ask.task_group == pending.key.replaces:
                 inside.fires()
                 return live
         return None
@@ -145,11 +145,11 @@ def _(inside: Inside) -> None:
         return effects
 
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        ask = withdrawn.pop(gone.allocation.identity, None)
+        ask = withdrawn.pop(gone.record.identity, None)
         if ask is not None:
             inside.fires()
             partition.queue_up(gone.application, ask)
-            partition.park(gone.application.pending[ask.key], gone)
+            partition.hold_for_replacement(gone.application.pending[ask.key], gone)
         return original(partition, gone, now)
 
     inside.instead_of(asks.release, release)
@@ -189,11 +189,11 @@ def _(inside: Inside) -> None:
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         partition, pending = gone_with_node.pop(request.identity, (None, None))
         for live in partition.allocations.values() if partition is not None else ():
-            if live.allocation.ask is pending.ask:
+            if live.record.ask is pending.ask:
                 inside.fires()
                 live.node.occupied -= pending.ask.resource
                 live.node.reckon()
-                partition.room.grew(live.node)
+                partition.node_index.capacity_freed(live.node)
         return original(rm, request, now)
 
     inside.instead_of(nodes.decommission, decommission)
@@ -218,9 +218,9 @@ def _(inside: Inside) -> None:
         application, ask = gone_with_node.pop(request.identity, (None, None))
         effects = original(rm, request, now)
         for live in application.allocations.values() if application is not None else ():
-            if live.allocation.ask is ask:
+            if live.record.ask is ask:
                 inside.fires()
-                again = replace(live.allocation, identity=f"{live.allocation.identity}-again")
+                again = replace(live.record, identity=f"{live.allocation.identity}-again")
                 effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
         return effects
 
@@ -237,24 +237,24 @@ def _(inside: Inside) -> None:
     lent: dict[str, Any] = {}
 
     def begin(original: Callable[..., Any], partition: Any, pending: Any, live: Any) -> Any:
-        had, need = live.allocation.ask.resource, pending.ask.resource
+        had, need = live.record.ask.resource, pending.ask.resource
         if need.fits(had) and need != had:
             inside.fires()
-            lent[live.allocation.identity] = had - need
+            lent[live.record.identity] = had - need
             live.node.occupied -= had - need
             live.node.reckon()
-            partition.room.grew(live.node)
+            partition.node_index.capacity_freed(live.node)
         return original(partition, pending, live)
 
     def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        rest_of_it = lent.pop(live.allocation.identity, None)
+        rest_of_it = lent.pop(live.record.identity, None)
         if rest_of_it is not None:
             live.node.occupied += rest_of_it
             live.node.reckon()
         return original(partition, live, *rest)
 
     inside.instead_of(replacement._begin, begin)
-    inside.instead_of(endings.end, end)
+    inside.instead_of(allocation_end.end, end)
 
 
 @fault(
@@ -283,9 +283,9 @@ def _(inside: Inside) -> None:
         is_for_nobody = live.open_release is _REPLACED and live.replaced_by is None
         if is_for_nobody and termination is _REPLACED:
             inside.fires()
-            live.node.occupied += live.allocation.ask.resource
+            live.node.occupied += live.record.ask.resource
         effects = original(partition, live, termination, now)
         live.node.reckon()
         return effects
 
-    inside.instead_of(endings.end, end)
+    inside.instead_of(allocation_end.end, end)

@@ -4,18 +4,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import allocations, applications, asks, cycle, nodes, releases
-from sireference.core.books.gang import Gang
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.partition import Partition
+from sireference.core import allocations, applications, asks, nodes, releases, scheduling_pass
 from sireference.core.gang import placeholders, replacement, timeout
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Effect,
     NewAllocation,
     Release,
     ReleasedAllocation,
 )
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.gang import Gang
+from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, TerminationType
 
 from proof.fault import fault
@@ -31,7 +31,7 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     breaks=("SI-GANG-022",),
 )
 def _(inside: Inside) -> None:
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         gang = line.application.gang
         is_real = gang is not None and gang.held and not line.key.is_placeholder
         if is_real and line.key.replaces not in gang.replaceable:
@@ -39,7 +39,7 @@ def _(inside: Inside) -> None:
             return gang.patient
         return original(line)
 
-    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
 
 
 @fault(
@@ -48,9 +48,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
-    def release(
-        _: Any, live: LiveAllocation, termination: TerminationType, message: str
-    ) -> Release:
+    def release(_: Any, live: Allocation, termination: TerminationType, message: str) -> Release:
         live.open_release = termination
         if termination is _REPLACED:
             inside.fires()
@@ -58,7 +56,7 @@ def _(inside: Inside) -> None:
             live.application.gang.marked(live)
         return live.release(termination, message)
 
-    inside.instead_of(LiveAllocation.ask_for_release, release)
+    inside.instead_of(Allocation.ask_for_release, release)
 
 
 @fault(
@@ -73,7 +71,7 @@ def _(inside: Inside) -> None:
             return []
         return original(partition, now)
 
-    inside.instead_of(cycle.run, run)
+    inside.instead_of(scheduling_pass.run, run)
 
 
 @fault(
@@ -87,7 +85,7 @@ def _(inside: Inside) -> None:
         if pending is None or pending.ask.resource.fits(gone.node.free):
             return original(partition, gone, now)
         inside.fires()
-        partition.unpark(gone)
+        partition.resume(gone)
         return allocations.make(partition, pending, gone.node, now)
 
     inside.instead_of(replacement.go_on, go_on)
@@ -105,7 +103,7 @@ def _(inside: Inside) -> None:
             if isinstance(effect, NewAllocation):
                 inside.fires()
                 live = partition.allocations[effect.allocation.identity]
-                live.application.give_back(live.allocation.ask.resource)
+                live.application.give_back(live.record.ask.resource)
         return effects
 
     inside.instead_of(replacement.go_on, go_on)
@@ -120,7 +118,7 @@ def _(inside: Inside) -> None:
     def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         if live.open_release is _REPLACED:
             inside.fires()
-            live.application.use(live.allocation.ask.resource)
+            live.application.use(live.record.ask.resource)
         return original(partition, live, *rest)
 
     inside.instead_of(releases._confirmed, confirmed)
@@ -136,11 +134,11 @@ def _(inside: Inside) -> None:
         original(partition, live)
         if live.is_placeholder:
             inside.fires()
-            live.application.give_back(live.allocation.ask.resource)
+            live.application.give_back(live.record.ask.resource)
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
         if live.is_placeholder:
-            live.application.use(live.allocation.ask.resource)
+            live.application.use(live.record.ask.resource)
         original(partition, live, kind)
 
     inside.instead_of(Partition.book, book)
@@ -178,7 +176,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-047",),
 )
 def _(inside: Inside) -> None:
-    def unbook(_: Any, gang: Gang, _live: LiveAllocation) -> None:
+    def unbook(_: Any, gang: Gang, _live: Allocation) -> None:
         inside.fires()
         gang.held -= 1
         if not gang.held:
@@ -199,7 +197,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, gone, now)
         for effect in effects:
             if isinstance(effect, NewAllocation):
-                replaced[gone.allocation.identity] = effect
+                replaced[gone.record.identity] = effect
         return effects
 
     def release(original: Original, rm: Any, request: Release, now: float) -> list[Effect]:
@@ -243,16 +241,16 @@ def _as_replaced(inside: Inside, effect: Effect, gone: set[str]) -> Effect:
     breaks=("SI-GANG-062",),
 )
 def _(inside: Inside) -> None:
-    open_ones: dict[str, Allocation] = {}
+    open_ones: dict[str, AllocationRecord] = {}
 
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         for one in rm.partitions.values():
             application = one.applications.get(request.application_id)
             for live in application.allocations.values() if application else ():
                 if live.replaced_by is not None:
-                    identity = live.allocation.identity
+                    identity = live.record.identity
                     real = live.replaced_by.ask
-                    open_ones[identity] = Allocation(f"{identity}-r", real, live.node.node_id)
+                    open_ones[identity] = AllocationRecord(f"{identity}-r", real, live.node.node_id)
         return original(rm, request, now)
 
     def release(original: Original, rm: Any, request: Release, now: float) -> list[Effect]:
@@ -303,7 +301,7 @@ def _(inside: Inside) -> None:
         if not older:
             return original(partition, gone, now)
         inside.fires()
-        partition.unpark(gone)
+        partition.resume(gone)
         pending.had_placeholder = True
         partition.stand(pending)
         return []
@@ -340,17 +338,17 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     early: set[str] = set()
 
-    def ask(original: Any, live: LiveAllocation, termination: TerminationType, why: str) -> Release:
+    def ask(original: Any, live: Allocation, termination: TerminationType, why: str) -> Release:
         if termination is TerminationType.TIMEOUT and live.is_placeholder:
             inside.fires()
-            early.add(live.allocation.identity)
-            live.application.give_back(live.allocation.ask.resource)
+            early.add(live.record.identity)
+            live.application.give_back(live.record.ask.resource)
         return original(live, termination, why)  # type: ignore[no-any-return]
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
-        if live.allocation.identity in early:
-            live.application.use(live.allocation.ask.resource)
+        if live.record.identity in early:
+            live.application.use(live.record.ask.resource)
         original(partition, live, kind)
 
-    inside.instead_of(LiveAllocation.ask_for_release, ask)
+    inside.instead_of(Allocation.ask_for_release, ask)
     inside.instead_of(Partition.unbook, unbook)

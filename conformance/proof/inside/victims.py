@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from sireference.core import endings
-from sireference.core.preemption import conditions, consent
+from sireference.core import allocation_end
+from sireference.core.preemption import eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.states import TerminationType
 
@@ -31,7 +31,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
-        ask = live.allocation.ask
+        ask = live.record.ask
         policy = ask.preemption_policy
         if policy is None or policy.allow_preempt_self:
             return original(candidates, live)
@@ -54,7 +54,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return True
 
-    inside.instead_of(conditions.allow, allow)
+    inside.instead_of(eligibility.allow, allow)
     _spares_equals(inside)
 
 
@@ -70,10 +70,10 @@ def _(inside: Inside) -> None:
         for live in [one for one in partition.allocations.values() if one.preempted_for]:
 
             def is_over(now: float, live: Any = live) -> Any:
-                if live.allocation.identity not in partition.allocations:
+                if live.record.identity not in partition.allocations:
                     return []
                 inside.fires()
-                return endings.end(partition, live, preempted, now)
+                return allocation_end.end(partition, live, preempted, now)
 
             partition.timers.set(_now[0] + _SOON, is_over)
         return effects
@@ -83,8 +83,8 @@ def _(inside: Inside) -> None:
         return original(*args)
 
     _now = [0.0]
-    inside.instead_of(consent._begin, begin)
-    inside.instead_of(consent.seek, seek)
+    inside.instead_of(rm_approval._begin, begin)
+    inside.instead_of(rm_approval.seek, seek)
 
 
 @fault(
@@ -100,12 +100,12 @@ def _(inside: Inside) -> None:
         others = list(preemption.victims.values()) if preemption is not None else []
         effects = original(partition, live, termination, now)
         for other in others:
-            if other.allocation.identity in partition.allocations:
+            if other.record.identity in partition.allocations:
                 inside.fires()
                 effects += original(partition, other, TerminationType.PREEMPTED_BY_SCHEDULER, now)
         return effects
 
-    inside.instead_of(endings.end, end)
+    inside.instead_of(allocation_end.end, end)
 
 
 def _spares_equals(inside: Inside) -> None:
@@ -116,7 +116,7 @@ def _spares_equals(inside: Inside) -> None:
         return [
             victim
             for victim in found
-            if victim.priority < candidates._sight(victim.live.application.leaf).most
+            if victim.priority < candidates._sight(victim.allocation.application.leaf).most
         ]
 
     inside.instead_of(Candidates.among, among)

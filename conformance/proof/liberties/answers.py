@@ -5,14 +5,14 @@ from typing import Any
 
 from sireference.codec.three_streams import ThreeStreams
 from sireference.core import applications, asks
-from sireference.core.books.pending import Order, PendingAsk
-from sireference.core.books.room import Room
 from sireference.core.model import (
     AskRelease,
     ReleasedAsk,
     partition_name,
 )
 from sireference.core.resources import Resource
+from sireference.core.state.ask_group import Order, PendingAsk
+from sireference.core.state.node_index import NodeIndex
 from sireference.core.states import TerminationType
 
 from proof.fault import liberty
@@ -87,7 +87,7 @@ def _(inside: Inside) -> None:
     rows=("SI-ALLOC-001", "SI-NODE-026"),
 )
 def _(inside: Inside) -> None:
-    def find(original: Callable[..., Any], room: Room, shape: Any, need: Resource) -> Any:
+    def find(original: Callable[..., Any], room: NodeIndex, shape: Any, need: Resource) -> Any:
         first = original(room, shape, need)
         if first is None or shape.affinity is not None:
             return first
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         return last
 
-    inside.instead_of(Room.find, find)
+    inside.instead_of(NodeIndex.find, find)
 
 
 @liberty(

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from sireference.core import progress
-from sireference.core.books.partition import Partition
+from sireference.core import application_lifecycle
 from sireference.core.model import Effect, ReleasedAllocation, UpdatedApplication
+from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
 from siwire.r2023_12 import si_pb2 as si
 
@@ -42,8 +42,8 @@ def _(inside: Inside) -> None:
             return []
         return effects
 
-    inside.instead_of(progress._completing_timeout, waited)
-    inside.instead_of(progress.move, move)
+    inside.instead_of(application_lifecycle._completing_timeout, waited)
+    inside.instead_of(application_lifecycle.move, move)
 
 
 @liberty(

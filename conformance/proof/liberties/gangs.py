@@ -7,10 +7,10 @@ from typing import Any
 
 from sireference.configuration import properties
 from sireference.configuration.model import SortPolicy
-from sireference.core import endings, progress
-from sireference.core.books.timers import Timers
+from sireference.core import allocation_end, application_lifecycle
 from sireference.core.gang import completion, placeholders, submission
 from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
+from sireference.core.state.timers import Timers
 from sireference.core.states import ApplicationState, TerminationType
 from siwire.r2023_12 import si_pb2 as si
 
@@ -74,7 +74,7 @@ def _(inside: Inside) -> None:
     rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
 )
 def _(inside: Inside) -> None:
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         application = line.application
         succession = application.leaf.gathering
         is_younger = succession.first() not in (None, application)
@@ -83,7 +83,7 @@ def _(inside: Inside) -> None:
             return succession.younger
         return original(line)
 
-    inside.instead_of(placeholders.bed, bed)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
 
 
 @liberty(
@@ -117,7 +117,7 @@ def _(inside: Inside) -> None:
         one = replace(told[0], release=replace(told[0].release, key=""))
         return [one, *(effect for effect in effects if effect not in told)]
 
-    inside.instead_of(progress.withdraw, withdraw)
+    inside.instead_of(application_lifecycle.withdraw, withdraw)
 
 
 @liberty(
@@ -163,9 +163,9 @@ def _(inside: Inside) -> None:
             effects += first_of(partition, list(application.allocations.values()))
         return effects
 
-    inside.instead_of(progress.withdraw, withdraw)
+    inside.instead_of(application_lifecycle.withdraw, withdraw)
     inside.instead_of(completion.clear_up, clear_up)
-    inside.instead_of(endings.end, end)
+    inside.instead_of(allocation_end.end, end)
 
 
 @liberty(
@@ -174,7 +174,7 @@ def _(inside: Inside) -> None:
     rows=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
-    def bed(original: Callable[..., Any], line: Any) -> Any:
+    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
         application = line.application
         gang = application.gang
         is_open = any(
@@ -193,8 +193,8 @@ def _(inside: Inside) -> None:
             live.application.wake(line)
         return effects
 
-    inside.instead_of(placeholders.bed, bed)
-    inside.instead_of(endings.end, end)
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+    inside.instead_of(allocation_end.end, end)
 
 
 @liberty(

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import grpc
-from sireference.core import asks, nodes, progress, scheduler
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core import application_lifecycle, asks, nodes, scheduler
 from sireference.core.model import Ask, Effect, RejectedAsk
-from sireference.core.states import AskHappening
+from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import AskTrigger
 from sireference.shell.engine import Engine
 from sireference.shell.streams import Ending
 from siwire.ext import extension_pb2 as ext
@@ -123,10 +123,10 @@ def _(inside: Inside) -> None:
                 for pending in list(application.pending.values()):
                     if not _waits_for_somebody(pending):
                         inside.fires()
-                        partition.drop(pending, AskHappening.REFUSED)
+                        partition.drop(pending, AskTrigger.REFUSED)
                         names = (pending.ask.key, application.application_id)
                         effects.append(RejectedAsk(rm.rm_id, *names, "there is no room"))
-                        effects += progress.settle(partition, application, now)
+                        effects += application_lifecycle.settle(partition, application, now)
         return effects
 
     inside.instead_of(scheduler._pass, rejects)

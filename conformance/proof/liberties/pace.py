@@ -6,7 +6,7 @@ from functools import partial
 from math import floor
 from typing import Any, Final
 
-from sireference.core import cycle, progress, proposed_timers, scheduler
+from sireference.core import application_lifecycle, proposed_timers, scheduler, scheduling_pass
 from sireference.core.gang import placeholders, replacement, timeout
 
 from proof.fault import CHANGES, liberty
@@ -73,7 +73,7 @@ def _(inside: Inside) -> None:
         if effects or not unused or application.is_gathering:
             return effects
         inside.fires()
-        return progress.withdraw(partition, [], unused, "nobody used it")
+        return application_lifecycle.withdraw(partition, [], unused, "nobody used it")
 
     inside.instead_of(timeout._expire, expire)
 
@@ -87,13 +87,13 @@ def _(inside: Inside) -> None:
     due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be asked for
 
     def wake(line: Any, _now: float) -> list[Any]:
-        if line.application.lines.get(line.key) is line:
+        if line.application.ask_groups.get(line.key) is line:
             line.application.wake(line)
         return []
 
     def step(original: Callable[..., Any], partition: Any, line: Any, now: float) -> Any:
         pending = line.first()
-        if pending is None or placeholders.bed(line) or replacement.choose(pending) is None:
+        if pending is None or placeholders.closed_gate(line) or replacement.choose(pending) is None:
             return original(partition, line, now)
         if id(pending) not in due:
             due[id(pending)] = (pending, now + _SWAP)
@@ -101,9 +101,9 @@ def _(inside: Inside) -> None:
         if now >= due[id(pending)][1]:
             return original(partition, line, now)
         inside.fires()
-        return cycle._send_to_sleep(partition, line, line.application.gang.patient)
+        return scheduling_pass._block(partition, line, line.application.gang.patient)
 
-    inside.instead_of(cycle._step, step)
+    inside.instead_of(scheduling_pass._step, step)
 
 
 @liberty(

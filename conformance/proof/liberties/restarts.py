@@ -46,8 +46,8 @@ def _(inside: Inside) -> None:
             node = partition.nodes[allocation.node_id]
             node.occupied += allocation.ask.resource
             node.reckon()
-            if node in partition.room.index:
-                partition.room.shrank(node)
+            if node in partition.node_index.index:
+                partition.node_index.capacity_used(node)
         effects: list[Effect] = original(rm, allocation, now)
         told: list[Effect] = [one for one in effects if not isinstance(one, RejectedAllocation)]
         if len(told) < len(effects):

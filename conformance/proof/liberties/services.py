@@ -6,9 +6,9 @@ from typing import Any, Final
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from siconform.rm.cluster import conformance_queues
 from sireference.core import configuration_update
-from sireference.core.books.quota import Quota
 from sireference.core.model import Effect, ReleasedAllocation
 from sireference.core.resources import NOTHING
+from sireference.core.state.quota import Quota
 from sireference.core.states import TerminationType
 from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si_2021_02

@@ -24,7 +24,7 @@ from sireference.cli.timers import timer_options
 from sireference.clock import SystemClock, VirtualClock
 from sireference.codec import codec_for
 from sireference.core.model import Settings
-from sireference.shell import collector, logs
+from sireference.shell import gc_tuning, logs
 from sireference.shell.addresses import CannotListenError
 from sireference.shell.http_page import HttpPage
 from sireference.shell.server import Server
@@ -69,7 +69,7 @@ def serve(*, listen: str, revision: Revision, **options: Any) -> None:
     clock = VirtualClock() if options["virtual_clock"] else SystemClock()
     secure = credentials(options)
     granted = access(options)
-    collector.look_seldom()
+    gc_tuning.look_seldom()
     sys.setswitchinterval(_SWITCH_INTERVAL)
 
     async def run() -> None:

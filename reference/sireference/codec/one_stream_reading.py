@@ -10,7 +10,7 @@ from siwire.r2021_02 import si_pb2 as si
 from sireference.codec.policies import Policies
 from sireference.codec.reading import resource
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     AskRelease,
     NewApplication,
@@ -79,7 +79,7 @@ class OneStreamReading:
             ),
         )
 
-    def allocation(self, message: si.Allocation) -> Allocation:
+    def allocation(self, message: si.Allocation) -> AllocationRecord:
         """An existing Allocation, with the ask it would have come from.
 
         Its queue is that of its application, whatever the message says.
@@ -94,7 +94,7 @@ class OneStreamReading:
             task_group=message.taskGroupName,
             placeholder=message.placeholder and message.taskGroupName != "",
         )
-        return Allocation(message.UUID, ask, message.nodeID)
+        return AllocationRecord(message.UUID, ask, message.nodeID)
 
     def new_node(self, message: si.NewNodeInfo) -> NodeInfo:
         """A NewNodeInfo: it is created schedulable."""
@@ -117,7 +117,7 @@ def updated_node(message: si.UpdateNodeInfo) -> NodeInfo:
 def _node(
     message: si.NewNodeInfo | si.UpdateNodeInfo,
     action: NodeAction,
-    allocations: tuple[Allocation, ...] = (),
+    allocations: tuple[AllocationRecord, ...] = (),
 ) -> NodeInfo:
     attributes = dict(message.attributes)
     has = message.HasField

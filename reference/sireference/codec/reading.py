@@ -5,7 +5,7 @@ from typing import Any, Final
 from siwire import Capability, Revision, constants
 
 from sireference.core.model import (
-    Allocation,
+    AllocationRecord,
     Ask,
     AskRelease,
     NewApplication,
@@ -85,7 +85,7 @@ class Reading:
             required_node=tags.get(_REQUIRED_NODE, ""),
         )
 
-    def allocation(self, message: Any) -> Allocation:
+    def allocation(self, message: Any) -> AllocationRecord:
         """An existing Allocation, with the ask it would have come from."""
         ask = Ask(
             key=message.allocationKey,
@@ -99,7 +99,7 @@ class Reading:
             originator=message.originator if self._has_policy else False,
             preemption_policy=_policy(message) if self._has_policy else None,
         )
-        return Allocation(getattr(message, self._identity), ask, message.nodeID)
+        return AllocationRecord(getattr(message, self._identity), ask, message.nodeID)
 
     def release(self, message: Any) -> Release:
         """An AllocationRelease."""

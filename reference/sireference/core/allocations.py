@@ -2,46 +2,48 @@
 
 from functools import partial
 
-from sireference.core import progress
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import PendingAsk
+from sireference.core import application_lifecycle
 from sireference.core.gang import placeholders
-from sireference.core.model import Allocation, Effect, NewAllocation, ReleasedAllocation
+from sireference.core.model import AllocationRecord, Effect, NewAllocation, ReleasedAllocation
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
 
 
 def make(partition: Partition, pending: PendingAsk, node: Node, now: float) -> list[Effect]:
     """Serve ``pending`` once on ``node``; a change of state is told before the allocation."""
     application = pending.application
-    allocation = Allocation(partition.new_identity(), pending.ask, node.node_id)
-    live = LiveAllocation(allocation, application, node)
-    partition.journal.served(allocation)
+    record = AllocationRecord(partition.new_identity(), pending.ask, node.node_id)
+    allocation = Allocation(record, application, node)
+    partition.event_log.served(record)
     partition.served(pending)
-    partition.book(live)
+    partition.book(allocation)
     effects: list[Effect] = []
-    if live.is_placeholder:
-        effects += placeholders.allocated(partition, live, now)
+    if allocation.is_placeholder:
+        effects += placeholders.allocated(partition, allocation, now)
     else:
-        effects += progress.has_allocation(partition, application, now)
-    watch(partition, live, now)
-    effects.append(NewAllocation(partition.rm_id, allocation, application.leaf.name))
+        effects += application_lifecycle.has_allocation(partition, application, now)
+    watch(partition, allocation, now)
+    effects.append(NewAllocation(partition.rm_id, record, application.leaf.name))
     return effects
 
 
-def watch(partition: Partition, live: LiveAllocation, now: float) -> None:
+def watch(partition: Partition, allocation: Allocation, now: float) -> None:
     """Let the execution timeout of the ask run from now on, if it has one (SI-ASK-016)."""
-    timeout = live.allocation.ask.execution_timeout
+    timeout = allocation.record.ask.execution_timeout
     if timeout > 0:
-        live.timer = partition.timers.set(now + timeout, partial(_expire, partition, live))
+        allocation.timer = partition.timers.set(
+            now + timeout, partial(_expire, partition, allocation)
+        )
 
 
-def _expire(partition: Partition, live: LiveAllocation, _now: float) -> list[Effect]:
+def _expire(partition: Partition, allocation: Allocation, _now: float) -> list[Effect]:
     """Its time is over: the RM is asked to end it, unless it was asked already."""
-    live.timer = None
-    if live.open_release is not None:
+    allocation.timer = None
+    if allocation.open_release is not None:
         return []
     message = "the execution timeout of its ask is over"
-    release = live.ask_for_release(TerminationType.TIMEOUT, message)
+    release = allocation.ask_for_release(TerminationType.TIMEOUT, message)
     return [ReleasedAllocation(partition.rm_id, release)]

@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from sireference.core import endings, namespace_quota, progress, queues
-from sireference.core.books.application import Application
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import PendingAsk
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core import allocation_end, application_lifecycle, namespace_quota, queues
 from sireference.core.gang import submission
 from sireference.core.model import (
     AcceptedApplication,
@@ -22,6 +17,11 @@ from sireference.core.model import (
 )
 from sireference.core.names import too_long
 from sireference.core.placement import NoQueueError, place
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.partition import Partition
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import TerminationType
 
 
@@ -29,7 +29,7 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
     """Take an application in, or say why not: exactly one verdict (SI-APP-004)."""
 
     def rejected(reason: str) -> list[Effect]:
-        rm.callbacks.journal.rejected(new, reason)
+        rm.callbacks.event_log.rejected(new, reason)
         return [RejectedApplication(rm.rm_id, new.application_id, reason)]
 
     partition = rm.partitions.get(partition_name(new.partition))
@@ -54,7 +54,7 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
     application = Application(new, partition.number(), leaf, quotas)
     partition.applications[new.application_id] = application
     forget(partition, new.application_id)
-    partition.journal.submitted(application)
+    partition.event_log.submitted(application)
     return [AcceptedApplication(rm.rm_id, new.application_id)]
 
 
@@ -96,21 +96,21 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
         partition.drop(pending)
     releases: list[Effect] = []
     went_on: list[Effect] = []
-    for live in live_ones:
-        went_on += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
-        release = live.release(TerminationType.STOPPED_BY_RM, "the application was removed")
+    for allocation in live_ones:
+        went_on += allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
+        release = allocation.release(TerminationType.STOPPED_BY_RM, "the application was removed")
         releases.append(ReleasedAllocation(rm.rm_id, release))
     if request.application_id in partition.applications:
-        return endings.in_order([], releases, went_on)  # the rest is to come
-    partition.journal.left(application, "removed by the RM")
-    progress.retire(partition, application, now)
-    partition.journal.removed(application, "removed by the RM")
-    return endings.in_order([], releases, went_on)
+        return allocation_end.in_order([], releases, went_on)  # the rest is to come
+    partition.event_log.left(application, "removed by the RM")
+    application_lifecycle.retire(partition, application, now)
+    partition.event_log.removed(application, "removed by the RM")
+    return allocation_end.in_order([], releases, went_on)
 
 
 def _what_it_has(
     application: Application, at_most: int | None
-) -> tuple[list[PendingAsk], list[LiveAllocation]]:
+) -> tuple[list[PendingAsk], list[Allocation]]:
     """Its asks, then its allocations, but ``at_most`` so many together."""
     asks = list(islice(application.pending.values(), at_most))
     left = None if at_most is None else at_most - len(asks)

@@ -3,11 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from sireference.core import progress
-from sireference.core.books.application import Application
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import PendingAsk
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core import application_lifecycle
 from sireference.core.gang import timeout
 from sireference.core.model import (
     Ask,
@@ -19,12 +15,16 @@ from sireference.core.model import (
     quoted,
 )
 from sireference.core.names import too_long
-from sireference.core.preemption import handshake
+from sireference.core.preemption import cycle
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.partition import Partition
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import (
     ASK_TRANSITIONS,
     ApplicationState,
-    AskHappening,
     AskState,
+    AskTrigger,
     TerminationType,
     fire,
 )
@@ -41,8 +41,8 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
     application = partition.applications.get(ask.application_id) if partition else None
     reason = next(_objections(partition, application, ask), "")
     if reason or partition is None or application is None:
-        fire(ASK_TRANSITIONS, AskState.INITIAL, AskHappening.REFUSED)
-        rm.callbacks.journal.refused(ask, reason)
+        fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.REFUSED)
+        rm.callbacks.event_log.refused(ask, reason)
         return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, reason)]
     earlier = application.pending.get(ask.key)
     if earlier is None:
@@ -50,12 +50,12 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
     else:  # its place in line and the allocations made already stay
         partition.replace(earlier, ask)
     if not application.pending:
-        return progress.settle(partition, application, now)
+        return application_lifecycle.settle(partition, application, now)
     timeout.watch(partition, application, now)
     waiting = application.pending.get(ask.key)
     if waiting is not None:
-        handshake.watch(partition, waiting, now)
-    return progress.has_ask(partition, application, now)
+        cycle.watch(partition, waiting, now)
+    return application_lifecycle.has_ask(partition, application, now)
 
 
 def _objections(
@@ -97,8 +97,8 @@ def release(rm: ResourceManager, request: AskRelease, now: float) -> list[Effect
         return []
     effects: list[Effect] = []
     for application, pending in list(islice(meant(partition, request), request.at_most)):
-        partition.drop(pending, AskHappening.WITHDRAWN)
-        effects += progress.settle(partition, application, now)
+        partition.drop(pending, AskTrigger.WITHDRAWN)
+        effects += application_lifecycle.settle(partition, application, now)
         confirmation = AskRelease(
             partition.name,
             application.application_id,

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Final
 
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import Line, PendingAsk
-from sireference.core.books.queue import Queue
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state.ask_group import AskGroup, PendingAsk
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.resource_manager import ResourceManager
 
 # One ask may want two billion allocations; whoever adds nodes does not need to know of each
 _MOST: Final = 10_000
@@ -75,25 +75,25 @@ def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:
 
 def _found_no_node(partition: Partition) -> Iterator[PendingAsk]:
     """The asks in lines that sleep because no node has room, and may go to any node."""
-    lines = {
-        line
-        for line in partition.room.sleepers
-        if not line.shape.required_node and not _is_constrained(partition, line)
+    ask_groups = {
+        ask_group
+        for ask_group in partition.node_index.waiting
+        if not ask_group.profile.required_node and not _is_constrained(partition, ask_group)
     }
-    applications = {line.application for line in lines}
+    applications = {ask_group.application for ask_group in ask_groups}
     for application in sorted(applications, key=lambda one: one.number):
         if not application.is_counted and not all(map(Queue.has_slot, application.leaf.path)):
             continue
         for pending in sorted(application.pending.values(), key=lambda one: one.order):
-            if pending.line in lines and pending.wants_more:
+            if pending.ask_group in ask_groups and pending.wants_more:
                 yield pending
 
 
-def _is_constrained(partition: Partition, line: Line) -> bool:
+def _is_constrained(partition: Partition, ask_group: AskGroup) -> bool:
     """Whether its placement constraint keeps a line from nodes that have room, or from all."""
-    if line.shape.constraint is None:
+    if ask_group.profile.constraint is None:
         return False
-    room = partition.room
-    if any(line.need.fits(node.free) for node in room.index):
+    room = partition.node_index
+    if any(ask_group.need.fits(node.free) for node in room.index):
         return True
-    return not any(room.is_open(line.shape, node) for node in room.index)
+    return not any(room.is_open(ask_group.profile, node) for node in room.index)

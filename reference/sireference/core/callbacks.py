@@ -1,9 +1,9 @@
 """Callbacks: the RM says what it takes that way."""
 
 from sireference.core import predicates
-from sireference.core.books.partition import Partition
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import Effect, OfferCallbacks
+from sireference.core.state.partition import Partition
+from sireference.core.state.resource_manager import ResourceManager
 
 
 def offer(rm: ResourceManager, event: OfferCallbacks, now: float) -> list[Effect]:
@@ -22,7 +22,7 @@ def _tell_anew(partition: Partition) -> None:
     """Whoever takes callbacks now was not told how asks go, and which allocations there are."""
     for application in partition.applications.values():
         for pending in application.pending.values():
-            pending.outlook = None
+            pending.wait_reason = None
             partition.states.moved(pending)
-    for live in partition.allocations.values():
-        partition.callbacks.cache.came(live)
+    for allocation in partition.allocations.values():
+        partition.callbacks.cache.allocation_added(allocation)

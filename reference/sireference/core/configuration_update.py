@@ -11,11 +11,6 @@ from dataclasses import replace
 
 from sireference.configuration.model import PartitionConfig, QueueConfig
 from sireference.core import queues
-from sireference.core.books import limits
-from sireference.core.books.journal import Journal
-from sireference.core.books.partition import Partition
-from sireference.core.books.queue import Queue
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
     ChangeDetail,
     ChangeType,
@@ -26,6 +21,11 @@ from sireference.core.model import (
     quoted,
 )
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state import limits
+from sireference.core.state.event_log import EventLog
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.resource_manager import ResourceManager
 
 
 def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[Effect]:
@@ -43,7 +43,7 @@ def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[
         else:
             rm.add(config)
             for queue in rm.partitions[name].root.all():
-                _came(rm.callbacks.journal, queue)
+                _came(rm.callbacks.event_log, queue)
     for name, partition in rm.partitions.items():
         partition.is_draining = name not in configs
     return [Configured(rm.rm_id)]
@@ -55,7 +55,7 @@ def clear_up(rm: ResourceManager) -> None:
         if partition.is_draining and not partition.nodes and not partition.applications:
             del rm.partitions[name]
             for queue in reversed(list(partition.root.all())):  # children first
-                queues.went(partition.journal, queue, "its partition is gone")
+                queues.removed(partition.event_log, queue, "its partition is gone")
 
 
 def _objections(rm: ResourceManager, event: UpdateConfiguration) -> Iterator[str]:
@@ -85,30 +85,30 @@ def _kept_apart(queue: Queue, config: QueueConfig) -> Iterator[str]:
 
 def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
     partition.config = config
-    partition.room.sort_by(config.node_sort_policy)
-    _renew_queue(partition.journal, partition.root, config.root)
+    partition.node_index.sort_by(config.node_sort_policy)
+    _renew_queue(partition.event_log, partition.root, config.root)
     for queue in [queue for queue in partition.root.all() if not queue.children]:
         queues.tidy(partition, queue, now)  # and those above it
     limits.renew(partition)
     for application in partition.applications.values():
-        for line in list(application.lines.values()):
-            application.wake(line)
+        for ask_group in list(application.ask_groups.values()):
+            application.wake(ask_group)
     partition.preemptors.changes += 1
 
 
-def _renew_queue(journal: Journal, queue: Queue, config: QueueConfig) -> None:
+def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None:
     """``queue`` is as ``config`` says, with everything below it; it is active and configured."""
     before = queue.config.is_parent, queue.maximum, queue.guaranteed
     queue.configure(config)
-    _changed(journal, queue, *before)
+    _changed(event_log, queue, *before)
     queue.is_draining = queue.is_dynamic = False
     queue.stop_timer()
     for child in config.queues:
         if child.name in queue.children:
-            _renew_queue(journal, queue.children[child.name], child)
+            _renew_queue(event_log, queue.children[child.name], child)
         else:
             for new in queue.add(child).all():
-                _came(journal, new)
+                _came(event_log, new)
     named = [child.name for child in config.queues]
     for name, other in queue.children.items():
         if name not in named:
@@ -118,25 +118,25 @@ def _renew_queue(journal: Journal, queue: Queue, config: QueueConfig) -> None:
     queue.sort_children(named)
 
 
-def _came(journal: Journal, queue: Queue) -> None:
-    journal.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
+def _came(event_log: EventLog, queue: Queue) -> None:
+    event_log.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
 
 
 def _changed(
-    journal: Journal,
+    event_log: EventLog,
     queue: Queue,
     was_parent: bool,  # noqa: FBT001  # one of the values before
     maximum: Resource | None,
     guaranteed: Resource | None,
 ) -> None:
     if queue.is_dynamic:
-        journal.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_CONFIG, "configured from now on")
+        event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_CONFIG, "configured from now on")
     if queue.config.is_parent is not was_parent:
         kind = "parent" if queue.config.is_parent else "leaf"
-        journal.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_TYPE, f"now a {kind}")
+        event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_TYPE, f"now a {kind}")
     for detail, old, new in (
         (ChangeDetail.QUEUE_MAX, maximum, queue.maximum),
         (ChangeDetail.QUEUE_GUARANTEED, guaranteed, queue.guaranteed),
     ):
         if old != new:
-            journal.queue(queue, ChangeType.SET, detail, "configured anew", new or NOTHING)
+            event_log.queue(queue, ChangeType.SET, detail, "configured anew", new or NOTHING)

@@ -8,18 +8,22 @@ while its gate is closed the next pass sends it back.
 """
 
 from sireference.core import state_aware
-from sireference.core.books.application import Application
-from sireference.core.books.pending import Line
-from sireference.core.books.sleepers import Sleepers
 from sireference.core.gang import placeholders
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.wait_queue import WaitQueue
 
 
-def bed(line: Line) -> Sleepers | None:
+def closed_gate(ask_group: AskGroup) -> WaitQueue | None:
     """Where ``line`` has to wait until its gate opens, None if nothing holds it back."""
-    return placeholders.bed(line) or state_aware.bed(line) or _before_it_runs(line.application)
+    return (
+        placeholders.closed_gate(ask_group)
+        or state_aware.closed_gate(ask_group)
+        or _before_it_runs(ask_group.application)
+    )
 
 
-def _before_it_runs(application: Application) -> Sleepers | None:
+def _before_it_runs(application: Application) -> WaitQueue | None:
     """Where an application waits that does not run, as long as enough others do."""
     if application.is_counted:
         return None

@@ -9,10 +9,10 @@ Source: yunikorn-core 1.5 ``scheduler/objects/application.go``.
 import json
 from typing import Any, Final
 
-from sireference.core.books.queue import Queue
 from sireference.core.model import NewApplication
 from sireference.core.placement import RECOVERY_QUEUE
 from sireference.core.resources import Resource
+from sireference.core.state.queue import Queue
 
 QUOTA: Final = "namespace.resourcequota"
 GUARANTEED: Final = "namespace.resourceguaranteed"

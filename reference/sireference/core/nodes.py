@@ -3,10 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from sireference.core import endings, progress, recovery
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core import allocation_end, application_lifecycle, recovery
 from sireference.core.model import (
     AcceptedNode,
     Effect,
@@ -17,8 +14,11 @@ from sireference.core.model import (
     quoted,
 )
 from sireference.core.names import too_long
-from sireference.core.preemption import handshake
+from sireference.core.preemption import cycle
 from sireference.core.resources import NOTHING
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import (
     NODE_TRANSITIONS,
     NodeAction,
@@ -92,8 +92,8 @@ def create(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
         return [RejectedNode(rm.rm_id, info.node_id, reason)]
     partition.total += node.capacity
     if node.state is NodeState.SCHEDULABLE:
-        partition.room.grew(node)
-    partition.journal.node_came(node)
+        partition.node_index.capacity_freed(node)
+    partition.event_log.node_added(node)
     effects: list[Effect] = [AcceptedNode(rm.rm_id, info.node_id)]
     for allocation in info.allocations:
         effects += recovery.recover(partition, allocation, now)
@@ -109,15 +109,15 @@ def change(partition: Partition, node: Node, info: NodeInfo, now: float) -> list
     if info.action is NodeAction.UPDATE:
         _replace(partition, node, info)
     before, node.state = node.state, state
-    partition.journal.node_changed(node, before)
+    partition.event_log.node_changed(node, before)
     partition.preemptors.changes += 1
     if state is NodeState.SCHEDULABLE:
-        partition.room.grew(node)
+        partition.node_index.capacity_freed(node)
     else:
-        partition.room.closed(node)
+        partition.node_index.closed(node)
     if state is NodeState.REMOVED:
         return decommission(partition, node, now)
-    return handshake.look_again(partition, node, now)
+    return cycle.look_again(partition, node, now)
 
 
 def _replace(partition: Partition, node: Node, info: NodeInfo) -> None:
@@ -125,29 +125,29 @@ def _replace(partition: Partition, node: Node, info: NodeInfo) -> None:
     before = (node.capacity, node.occupied, node.attributes)
     if info.attributes and info.attributes != node.attributes:
         node.attributes = info.attributes
-        partition.room.regrouped()
+        partition.node_index.regrouped()
     if info.capacity is not None:
         partition.total = partition.total - node.capacity + info.capacity
         node.capacity = info.capacity
     if info.occupied is not None:
         node.occupied = info.occupied
     node.reckon()
-    partition.journal.node_updated(node, *before)
+    partition.event_log.node_updated(node, *before)
 
 
 def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
     """The node is gone, and everything on it ends at once without asking the RM (SI-NODE-032)."""
     del partition.nodes[node.node_id]
     partition.total -= node.capacity
-    handshake.node_is_gone(partition, node)
+    cycle.node_is_gone(partition, node)
     states: list[Effect] = []
     releases: list[Effect] = []
     went_on: list[Effect] = []
-    for live in list(node.allocations.values()):
-        went_on += endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
-        states += progress.settle(partition, live.application, now)
+    for allocation in list(node.allocations.values()):
+        went_on += allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
+        states += application_lifecycle.settle(partition, allocation.application, now)
         message = f"node {quoted(node.node_id)} was decommissioned"
-        release = live.release(TerminationType.STOPPED_BY_RM, message)
+        release = allocation.release(TerminationType.STOPPED_BY_RM, message)
         releases.append(ReleasedAllocation(partition.rm_id, release))
-    partition.journal.node_went(node)
-    return endings.in_order(states, releases, went_on)
+    partition.event_log.node_removed(node)
+    return allocation_end.in_order(states, releases, went_on)

@@ -19,9 +19,9 @@ from sireference.configuration.model import (
     QueueConfig,
     RuleName,
 )
-from sireference.core.books.partition import Partition
-from sireference.core.books.queue import Queue
 from sireference.core.model import ChangeDetail, ChangeType, NewApplication, quoted
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
 
 DEFAULT_QUEUE: Final = "root.default"
 CREATE_FORCE: Final = "application.create.force"  # a tag, from 2023-08 on
@@ -186,7 +186,7 @@ def _create(partition: Partition, queue: Queue, missing: list[str]) -> Queue:
 def _make(partition: Partition, above: Queue, config: QueueConfig) -> Queue:
     queue = above.add(config)
     queue.is_dynamic = True
-    partition.journal.queue(
+    partition.event_log.queue(
         queue, ChangeType.ADD, ChangeDetail.QUEUE_DYNAMIC, "made for an application"
     )
     return queue

@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from sireference.core.books.application import Application
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
     AskRelease,
     Event,
@@ -19,6 +17,8 @@ from sireference.core.model import (
     UpdateApplications,
     partition_name,
 )
+from sireference.core.state.application import Application
+from sireference.core.state.resource_manager import ResourceManager
 
 MOST: Final = 200  # elements of one portion; to handle one takes some ten microseconds
 

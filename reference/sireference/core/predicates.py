@@ -12,11 +12,11 @@ from functools import partial
 from typing import Final
 
 from sireference.core import allocations
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import PendingAsk
-from sireference.core.books.proposals import Proposal, Vetoes
 from sireference.core.model import Answered, Callback, Effect, PredicatesQuestion
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.proposals import NodeExclusions, Proposal
 from sireference.core.states import AskState, NodeState
 
 # Seconds until nodes that the RM did not want are proposed again: once, and at most
@@ -49,7 +49,7 @@ def place(
         need = pending.ask.resource
         return (
             node.state is NodeState.SCHEDULABLE
-            and partition.room.is_open(pending.key.shape, node)
+            and partition.node_index.is_open(pending.key.profile, node)
             and node.can_take(need)
             and pending.application.can_take(need)
         )
@@ -108,7 +108,7 @@ def _answered(partition: Partition, answer: Answered, now: float) -> list[Effect
     suits = proposal.agrees(answer)
     if not suits:
         _veto(partition, proposal.pending, proposal.node)
-        partition.journal.unsuitable(proposal.pending.ask, proposal.node, answer.reason)
+        partition.event_log.unsuitable(proposal.pending.ask, proposal.node, answer.reason)
     return _settle(partition, now, suits=suits) + _ask_first(partition, now)
 
 
@@ -120,7 +120,7 @@ def _settle(partition: Partition, now: float, *, suits: bool) -> list[Effect]:
         return proposal.carry_out(now)
     if proposal.give_up is not None:
         proposal.give_up(now)
-    if pending.wants_more and (pending.line is None or pending.line.key != pending.key):
+    if pending.wants_more and (pending.ask_group is None or pending.ask_group.key != pending.key):
         partition.stand(pending)
     return []
 
@@ -130,9 +130,9 @@ def _is_possible(proposal: Proposal) -> bool:
 
 
 def _veto(partition: Partition, pending: PendingAsk, node: Node) -> None:
-    if pending.vetoes is None:
-        pending.vetoes = Vetoes(_FIRST_PATIENCE)
-    partition.room.veto(pending.vetoes, node)
+    if pending.exclusions is None:
+        pending.exclusions = NodeExclusions(_FIRST_PATIENCE)
+    partition.node_index.exclude(pending.exclusions, node)
 
 
 def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None:
@@ -140,15 +140,15 @@ def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None
 
     What the RM goes by is not known here: it may want tomorrow what it did not want today.
     """
-    vetoes = pending.vetoes
-    if vetoes is None or not vetoes.nodes or vetoes.timer is not None:
+    exclusions = pending.exclusions
+    if exclusions is None or not exclusions.nodes or exclusions.timer is not None:
         return
 
     def forget(_: float) -> list[Effect]:
-        pending.vetoes = Vetoes(min(2 * vetoes.patience, _LAST_PATIENCE))
+        pending.exclusions = NodeExclusions(min(2 * exclusions.patience, _LAST_PATIENCE))
         if pending.wants_more:
             partition.stand(pending)
         partition.preemptors.try_again(pending)
         return []
 
-    vetoes.timer = partition.timers.set(now + vetoes.patience, forget)
+    exclusions.timer = partition.timers.set(now + exclusions.patience, forget)

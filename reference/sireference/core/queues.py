@@ -6,13 +6,13 @@ configured any more is drained: it takes no new applications, and goes with its 
 
 from functools import partial
 
-from sireference.core.books import limits
-from sireference.core.books.application import Application
-from sireference.core.books.journal import Journal
-from sireference.core.books.partition import Partition
-from sireference.core.books.queue import Queue
-from sireference.core.books.quota import Quota
 from sireference.core.model import ChangeDetail, ChangeType, Effect, NewApplication
+from sireference.core.state import limits
+from sireference.core.state.application import Application
+from sireference.core.state.event_log import EventLog
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.quota import Quota
 
 
 def enter(leaf: Queue, new: NewApplication) -> tuple[Quota, ...]:
@@ -52,11 +52,11 @@ def _expire(partition: Partition, queue: Queue, now: float) -> list[Effect]:
 
 def _remove(partition: Partition, queue: Queue, above: Queue, now: float) -> None:
     above.remove(queue)
-    went(partition.journal, queue, "empty and not needed any more")
+    removed(partition.event_log, queue, "empty and not needed any more")
     tidy(partition, above, now)
 
 
-def went(journal: Journal, queue: Queue, message: str) -> None:
+def removed(event_log: EventLog, queue: Queue, message: str) -> None:
     """``queue`` is known no more."""
     detail = ChangeDetail.QUEUE_DYNAMIC if queue.is_dynamic else ChangeDetail.QUEUE_CONFIG
-    journal.queue(queue, ChangeType.REMOVE, detail, message)
+    event_log.queue(queue, ChangeType.REMOVE, detail, message)

@@ -2,18 +2,24 @@
 
 from collections.abc import Iterable, Iterator
 
-from sireference.core import allocations, progress
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core import allocations, application_lifecycle
 from sireference.core.gang import placeholders
-from sireference.core.model import Allocation, Effect, RejectedAllocation, partition_name, quoted
+from sireference.core.model import (
+    AllocationRecord,
+    Effect,
+    RejectedAllocation,
+    partition_name,
+    quoted,
+)
 from sireference.core.names import too_long
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import ApplicationState
 
 
-def add(rm: ResourceManager, allocation: Allocation, now: float) -> list[Effect]:
+def add(rm: ResourceManager, allocation: AllocationRecord, now: float) -> list[Effect]:
     """Book an allocation that was made before this registration, or say why not."""
     ask = allocation.ask
     partition = rm.partitions.get(partition_name(ask.partition))
@@ -26,7 +32,7 @@ def add(rm: ResourceManager, allocation: Allocation, now: float) -> list[Effect]
     return [RejectedAllocation(rm.rm_id, ask.key, ask.application_id, reason)]
 
 
-def _objections(partition: Partition, allocation: Allocation) -> Iterator[str]:
+def _objections(partition: Partition, allocation: AllocationRecord) -> Iterator[str]:
     """Why the allocation cannot exist, nothing if it can.
 
     It needs no room: what runs already runs, even above a limit or on a draining node.
@@ -51,7 +57,7 @@ def _objections(partition: Partition, allocation: Allocation) -> Iterator[str]:
 
 
 def objections_to_node(
-    partition: Partition, node: Node, existing: Iterable[Allocation]
+    partition: Partition, node: Node, existing: Iterable[AllocationRecord]
 ) -> Iterator[str]:
     """Why a node cannot come with these allocations, nothing if it can; one bad one spoils all."""
     seen: set[str] = set()
@@ -65,17 +71,17 @@ def objections_to_node(
         seen.add(allocation.identity)
 
 
-def recover(partition: Partition, allocation: Allocation, now: float) -> list[Effect]:
+def recover(partition: Partition, record: AllocationRecord, now: float) -> list[Effect]:
     """Book it. No ask is needed and nothing is announced as new (C-32, C-33)."""
-    application = partition.applications[allocation.ask.application_id]
-    live = LiveAllocation(allocation, application, partition.nodes[allocation.node_id])
-    partition.book(live)
+    application = partition.applications[record.ask.application_id]
+    allocation = Allocation(record, application, partition.nodes[record.node_id])
+    partition.book(allocation)
     effects: list[Effect] = []
-    if application.state is ApplicationState.NEW or not live.is_placeholder:
-        effects += progress.has_ask(partition, application, now)
-    if live.is_placeholder:
-        effects += placeholders.allocated(partition, live, now)
+    if application.state is ApplicationState.NEW or not allocation.is_placeholder:
+        effects += application_lifecycle.has_ask(partition, application, now)
+    if allocation.is_placeholder:
+        effects += placeholders.allocated(partition, allocation, now)
     else:
-        effects += progress.has_allocation(partition, application, now)
-    allocations.watch(partition, live, now)
+        effects += application_lifecycle.has_allocation(partition, application, now)
+    allocations.watch(partition, allocation, now)
     return effects

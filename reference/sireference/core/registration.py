@@ -2,9 +2,6 @@
 
 from functools import partial
 
-from sireference.core.books.deadlines import Deadlines
-from sireference.core.books.partition import Identities
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import (
     ChangeDetail,
     ChangeType,
@@ -16,7 +13,10 @@ from sireference.core.model import (
 )
 from sireference.core.names import too_long
 from sireference.core.proposed_timers import settings_for
-from sireference.core.states import RMHappening, RMState
+from sireference.core.state.deadlines import Deadlines
+from sireference.core.state.partition import Identities
+from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import RMState, RMTrigger
 
 
 class ResourceManagers:
@@ -41,18 +41,18 @@ class ResourceManagers:
         settings = settings_for(self._settings, event.extra_config)
         self._registrations += 1
         rm = ResourceManager(event, settings, self._identities, self._registrations)
-        rm.move(RMHappening.REGISTERED)
+        rm.move(RMTrigger.REGISTERED)
         earlier = self._known.get(event.rm_id)
         if earlier is not None:
             self.deadlines.forget(earlier)
             earlier.clear()
         self._known[event.rm_id] = rm
         rm.callbacks.offer(event.callbacks)
-        journal = rm.callbacks.journal
-        journal.now = now
+        event_log = rm.callbacks.event_log
+        event_log.now = now
         for partition in rm.partitions.values():
             for queue in partition.root.all():
-                journal.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
+                event_log.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
         return [Registered(event.rm_id), *rm.callbacks.take()]
 
     def all(self) -> list[ResourceManager]:
@@ -70,17 +70,17 @@ class ResourceManagers:
 
     def connection_lost(self, rm: ResourceManager, now: float) -> list[Effect]:
         """Paused: all is kept, nothing new is allocated, until it stays away for too long."""
-        rm.move(RMHappening.CONNECTION_LOST)
+        rm.move(RMTrigger.CONNECTION_LOST)
         rm.timers.set(now + rm.settings.connection_loss_timeout, partial(self._lost, rm))
         return []
 
     def _lost(self, rm: ResourceManager, now: float) -> list[Effect]:
-        rm.move(RMHappening.CONNECTION_LOSS_TIMEOUT)
+        rm.move(RMTrigger.CONNECTION_LOSS_TIMEOUT)
         return self._stopped(rm, now)
 
     def shut_down(self, rm: ResourceManager, now: float) -> list[Effect]:
         """Stopped at once: everything is dropped."""
-        rm.move(RMHappening.SHUT_DOWN)
+        rm.move(RMTrigger.SHUT_DOWN)
         return self._stopped(rm, now)
 
     def _stopped(self, rm: ResourceManager, now: float) -> list[Effect]:

@@ -1,10 +1,10 @@
 """Releases: what the RM ends, what it confirms, and the confirmations it gets."""
 
-from sireference.core import endings, progress
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.partition import Partition
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core import allocation_end, application_lifecycle
 from sireference.core.model import Effect, Release, ReleasedAllocation, partition_name
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.partition import Partition
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import TerminationType
 
 _BY_THE_RM = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
@@ -22,15 +22,15 @@ def release(rm: ResourceManager, request: Release, now: float) -> list[Effect]:
     if partition is None:
         return []
     effects: list[Effect] = []
-    for live in meant(partition, request):
+    for allocation in meant(partition, request):
         if request.termination in _BY_THE_RM:
-            effects += _stop(partition, live, request, now)
-        elif request.termination is live.open_release:
-            effects += _confirmed(partition, live, request.termination, now)
+            effects += _stop(partition, allocation, request, now)
+        elif request.termination is allocation.open_release:
+            effects += _confirmed(partition, allocation, request.termination, now)
     return effects
 
 
-def meant(partition: Partition, request: Release) -> list[LiveAllocation]:
+def meant(partition: Partition, request: Release) -> list[Allocation]:
     """The allocations a release means: the one it names, or all of the application."""
     application = partition.applications.get(request.application_id)
     if application is None:
@@ -41,25 +41,27 @@ def meant(partition: Partition, request: Release) -> list[LiveAllocation]:
     return [named] if named else []
 
 
-def _stop(partition: Partition, live: LiveAllocation, request: Release, now: float) -> list[Effect]:
+def _stop(
+    partition: Partition, allocation: Allocation, request: Release, now: float
+) -> list[Effect]:
     """The RM ended it: done and confirmed."""
-    went_on = endings.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+    went_on = allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
     confirmation = Release(
         partition=partition.name,
-        application_id=live.application.application_id,
-        identity=live.allocation.identity,
+        application_id=allocation.application.application_id,
+        identity=allocation.record.identity,
         termination=TerminationType.STOPPED_BY_RM,
-        key=(request.key if request.identity else "") or live.allocation.ask.key,
+        key=(request.key if request.identity else "") or allocation.record.ask.key,
         message="released as the RM asked",
     )
-    states = progress.settle(partition, live.application, now)
+    states = application_lifecycle.settle(partition, allocation.application, now)
     releases = [ReleasedAllocation(partition.rm_id, confirmation)]
-    return endings.in_order(states, releases, went_on)
+    return allocation_end.in_order(states, releases, went_on)
 
 
 def _confirmed(
-    partition: Partition, live: LiveAllocation, termination: TerminationType, now: float
+    partition: Partition, allocation: Allocation, termination: TerminationType, now: float
 ) -> list[Effect]:
     """The RM did what it was asked to; a confirmation is not confirmed (SI-REL-009)."""
-    went_on = endings.end(partition, live, termination, now)
-    return went_on + progress.settle(partition, live.application, now)
+    went_on = allocation_end.end(partition, allocation, termination, now)
+    return went_on + application_lifecycle.settle(partition, allocation.application, now)

@@ -9,14 +9,14 @@ from sireference.core import (
     asks,
     callbacks,
     configuration_update,
-    cycle,
     nodes,
     recovery,
     releases,
+    scheduling_pass,
     utilisation,
 )
 from sireference.core.auto_scaling import OutstandingRequest, outstanding
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.counts import Counts, count
 from sireference.core.gang import turns
 from sireference.core.model import (
     Answered,
@@ -37,12 +37,12 @@ from sireference.core.model import (
     quoted,
 )
 from sireference.core.portions import portions
-from sireference.core.preemption import handshake
+from sireference.core.preemption import cycle
 from sireference.core.registration import ResourceManagers
 from sireference.core.snapshot import Snapshot, snapshot
 from sireference.core.snapshot import portions as snapshot_portions
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import RMState
-from sireference.core.tally import Tally, tally
 
 _MOST_EFFECTS: Final = 200  # of the deadlines of several RMs, until others get a word in
 
@@ -65,7 +65,7 @@ class Scheduler:
         rm = self.rms.running(event.rm_id) or self._paused(event)
         if rm is None:
             return [Refused(event.rm_id, self._why_not(event.rm_id))]
-        rm.callbacks.journal.now = now
+        rm.callbacks.event_log.now = now
         effects: list[Effect]
         match event:
             case ConnectionLost():
@@ -114,9 +114,9 @@ class Scheduler:
         """The same bit by bit; between the bits nothing of this RM may be handled."""
         return snapshot_portions(rm_id, self.rms.known(rm_id))
 
-    def tallies(self) -> list[Tally]:
+    def all_counts(self) -> list[Counts]:
         """How many of what is held, for everybody who ever registered."""
-        return [tally(rm) for rm in self.rms.all()]
+        return [count(rm) for rm in self.rms.all()]
 
     def outstanding(self, rm_id: str) -> list[OutstandingRequest]:
         """The demand of this RM that only more nodes could meet."""
@@ -134,7 +134,7 @@ class Scheduler:
         """
         effects: list[Effect] = []
         for rm in self.rms.deadlines.due(now):
-            rm.callbacks.journal.now = now
+            rm.callbacks.event_log.now = now
             due = rm.timers.fire(now)
             if rm.state is RMState.RUNNING:  # nobody else is there to be told
                 effects += due
@@ -193,7 +193,7 @@ def _pass(rm: ResourceManager, now: float) -> list[Effect]:
     """One scheduling pass over every partition of an RM that is running (SI-CONN-009)."""
     effects: list[Effect] = []
     for partition in rm.partitions.values():
+        effects += scheduling_pass.run(partition, now)
         effects += cycle.run(partition, now)
-        effects += handshake.run(partition, now)
         turns.watch(partition, now)
     return effects

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, TypeVar
 
-from sireference.core.books.application import Application
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.queue import Queue
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeState, RMState
 
 Amounts = Mapping[str, int]
@@ -155,7 +155,7 @@ def _queue(partition: Partition, queue: Queue) -> QueueView:
         partition.name,
         (queue.maximum or NOTHING).amounts,
         (queue.guaranteed or NOTHING).amounts,
-        _some(queue.used - queue.promised),
+        _some(queue.used - queue.reserved),
         queue.running,
         queue.is_dynamic,
         queue.is_draining,
@@ -169,7 +169,7 @@ def _application(
     allocations = yield from _pausing(map(_allocation, everything))
     placeholders = NOTHING
     if application.gang is not None and application.gang.held:
-        placeholders = _sum(live for live in everything if live.is_placeholder)
+        placeholders = _sum(allocation for allocation in everything if allocation.is_placeholder)
     return ApplicationView(
         application.application_id,
         partition.name,
@@ -182,21 +182,21 @@ def _application(
     )
 
 
-def _allocation(live: LiveAllocation) -> AllocationView:
-    ask = live.allocation.ask
+def _allocation(allocation: Allocation) -> AllocationView:
+    ask = allocation.record.ask
     return AllocationView(
-        live.allocation.identity,
+        allocation.record.identity,
         ask.key,
-        live.allocation.node_id,
+        allocation.record.node_id,
         ask.task_group,
-        live.is_placeholder,
-        live.open_release is not None,
+        allocation.is_placeholder,
+        allocation.open_release is not None,
         ask.resource.amounts,
     )
 
 
-def _sum(allocations: Iterable[LiveAllocation]) -> Resource:
-    return sum((live.allocation.ask.resource for live in allocations), NOTHING)
+def _sum(allocations: Iterable[Allocation]) -> Resource:
+    return sum((allocation.record.ask.resource for allocation in allocations), NOTHING)
 
 
 def _some(used: Resource) -> Amounts:

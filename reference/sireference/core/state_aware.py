@@ -5,13 +5,13 @@ one of the leaf is Starting or an older one has asks pending. Who is Running is 
 leaf. Source: yunikorn-core 1.5 ``scheduler/objects/sorters.go``.
 """
 
-from sireference.core.books.pending import Line
-from sireference.core.books.sleepers import Sleepers
+from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.wait_queue import WaitQueue
 
 
-def bed(line: Line) -> Sleepers | None:
+def closed_gate(ask_group: AskGroup) -> WaitQueue | None:
     """Where ``line`` has to wait until others have begun, None if it does not have to."""
-    application, leaf = line.application, line.application.leaf
+    application, leaf = ask_group.application, ask_group.application.leaf
     if not leaf.is_state_aware or application.has_begun:
         return None
     if leaf.starting or leaf.beginning.first() is not application:

@@ -5,9 +5,9 @@ from enum import Enum
 from typing import Final, TypeVar
 
 State = TypeVar("State", bound=Enum)
-Happening = TypeVar("Happening", bound=Enum)
+Trigger = TypeVar("Trigger", bound=Enum)
 
-Table = Mapping[State, Mapping[Happening, State]]
+Table = Mapping[State, Mapping[Trigger, State]]
 
 
 class Symbol(Enum):
@@ -19,23 +19,23 @@ class Symbol(Enum):
 class NotAllowedError(Exception):
     """In this state that cannot happen; the state stays."""
 
-    def __init__(self, state: Enum, happening: Enum) -> None:
-        super().__init__(f"{happening.name} is not possible in state {state.value}")
+    def __init__(self, state: Enum, trigger: Enum) -> None:
+        super().__init__(f"{trigger.name} is not possible in state {state.value}")
         self.state = state
-        self.happening = happening
+        self.trigger = trigger
 
 
-def allows(table: Table[State, Happening], state: State, happening: Happening) -> bool:
+def allows(table: Table[State, Trigger], state: State, trigger: Trigger) -> bool:
     """Whether ``happening`` leads anywhere from ``state``."""
-    return happening in table[state]
+    return trigger in table[state]
 
 
-def fire(table: Table[State, Happening], state: State, happening: Happening) -> State:
+def fire(table: Table[State, Trigger], state: State, trigger: Trigger) -> State:
     """The state after ``happening``. Raises NotAllowedError where the table has no such edge."""
     try:
-        return table[state][happening]
+        return table[state][trigger]
     except KeyError:
-        raise NotAllowedError(state, happening) from None
+        raise NotAllowedError(state, trigger) from None
 
 
 class RMState(Symbol):
@@ -47,7 +47,7 @@ class RMState(Symbol):
     STOPPED = "Stopped"
 
 
-class RMHappening(Symbol):
+class RMTrigger(Symbol):
     """What moves a resource manager."""
 
     REGISTERED = "registered"
@@ -56,13 +56,13 @@ class RMHappening(Symbol):
     SHUT_DOWN = "shut down voluntarily"
 
 
-RM_TRANSITIONS: Final[Table[RMState, RMHappening]] = {
-    RMState.INIT: {RMHappening.REGISTERED: RMState.RUNNING},
+RM_TRANSITIONS: Final[Table[RMState, RMTrigger]] = {
+    RMState.INIT: {RMTrigger.REGISTERED: RMState.RUNNING},
     RMState.RUNNING: {
-        RMHappening.CONNECTION_LOST: RMState.PAUSED,
-        RMHappening.SHUT_DOWN: RMState.STOPPED,
+        RMTrigger.CONNECTION_LOST: RMState.PAUSED,
+        RMTrigger.SHUT_DOWN: RMState.STOPPED,
     },
-    RMState.PAUSED: {RMHappening.CONNECTION_LOSS_TIMEOUT: RMState.STOPPED},
+    RMState.PAUSED: {RMTrigger.CONNECTION_LOSS_TIMEOUT: RMState.STOPPED},
     RMState.STOPPED: {},
 }
 """Source: the RM life cycle drawn in every revision ("Communications between RM and Scheduler").
@@ -125,7 +125,7 @@ class AskState(Symbol):
     REJECTED = "Rejected"
 
 
-class AskHappening(Symbol):
+class AskTrigger(Symbol):
     """What moves an ask."""
 
     ASKED = "asked by the RM"
@@ -134,15 +134,15 @@ class AskHappening(Symbol):
     ALL_ALLOCATED = "all its allocations were made"
 
 
-ASK_TRANSITIONS: Final[Table[AskState, AskHappening]] = {
+ASK_TRANSITIONS: Final[Table[AskState, AskTrigger]] = {
     AskState.INITIAL: {
-        AskHappening.ASKED: AskState.PENDING,
-        AskHappening.REFUSED: AskState.REJECTED,
+        AskTrigger.ASKED: AskState.PENDING,
+        AskTrigger.REFUSED: AskState.REJECTED,
     },
     AskState.PENDING: {
-        AskHappening.ALL_ALLOCATED: AskState.ALLOCATED,
-        AskHappening.WITHDRAWN: AskState.REJECTED,
-        AskHappening.REFUSED: AskState.REJECTED,
+        AskTrigger.ALL_ALLOCATED: AskState.ALLOCATED,
+        AskTrigger.WITHDRAWN: AskState.REJECTED,
+        AskTrigger.REFUSED: AskState.REJECTED,
     },
     AskState.ALLOCATED: {},
     AskState.REJECTED: {},
@@ -203,7 +203,7 @@ class ApplicationState(Symbol):
     EXPIRED = "Expired"
 
 
-class ApplicationHappening(Symbol):
+class ApplicationTrigger(Symbol):
     """What moves an application."""
 
     RUN = "run"
@@ -214,11 +214,11 @@ class ApplicationHappening(Symbol):
     EXPIRE = "expire"
 
 
-_RUN, _COMPLETE = ApplicationHappening.RUN, ApplicationHappening.COMPLETE
-_RESUME, _FAIL = ApplicationHappening.RESUME, ApplicationHappening.FAIL
-_REJECT, _EXPIRE = ApplicationHappening.REJECT, ApplicationHappening.EXPIRE
+_RUN, _COMPLETE = ApplicationTrigger.RUN, ApplicationTrigger.COMPLETE
+_RESUME, _FAIL = ApplicationTrigger.RESUME, ApplicationTrigger.FAIL
+_REJECT, _EXPIRE = ApplicationTrigger.REJECT, ApplicationTrigger.EXPIRE
 
-APPLICATION_TRANSITIONS: Final[Table[ApplicationState, ApplicationHappening]] = {
+APPLICATION_TRANSITIONS: Final[Table[ApplicationState, ApplicationTrigger]] = {
     ApplicationState.NEW: {
         _RUN: ApplicationState.ACCEPTED,
         _RESUME: ApplicationState.RESUMING,

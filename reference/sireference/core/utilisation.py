@@ -1,9 +1,9 @@
 """Utilisation: what nodes and allocations really use, and what the scheduler recommends for it."""
 
-from sireference.core.books.node import Node
-from sireference.core.books.resource_manager import ResourceManager
 from sireference.core.model import Effect, RecommendedNode, UtilisationReport, quoted
 from sireference.core.resources import Resource
+from sireference.core.state.node import Node
+from sireference.core.state.resource_manager import ResourceManager
 
 
 def report(rm: ResourceManager, said: UtilisationReport) -> list[Effect]:

@@ -10,7 +10,7 @@ import grpc
 
 from sireference.clock import Clock, VirtualClock
 from sireference.codec import Codec
-from sireference.core.books.resource_manager import ResourceManager
+from sireference.core.counts import Counts, count
 from sireference.core.model import (
     Answer,
     Call,
@@ -26,14 +26,14 @@ from sireference.core.model import (
 )
 from sireference.core.scheduler import Scheduler
 from sireference.core.snapshot import Snapshot
-from sireference.core.tally import Tally, tally
+from sireference.core.state.resource_manager import ResourceManager
 from sireference.shell.counters import Counters
 from sireference.shell.extension.callback_table import CallbackTable
 from sireference.shell.jobs import PAUSE, Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
 from sireference.shell.streams import Ending, OpenStream, StreamTable
-from sireference.shell.turns import Turns
+from sireference.shell.turns import LazyHeap
 
 Result = TypeVar("Result")
 _REGISTERED_ANEW: Final = Ending(
@@ -56,7 +56,7 @@ class Engine:
         self.callbacks = CallbackTable(codec.revision, limits)
         self._streams = streams
         self.limits = limits
-        self.turns = Turns()
+        self.turns = LazyHeap()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sireference")
         self._jobs = Jobs(self.scheduler.hold, self._idle)
         self._snapshots: dict[str, asyncio.Future[Snapshot]] = {}  # that are being taken
@@ -117,13 +117,13 @@ class Engine:
         """Do nothing beside the loop any more."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def tallies(self) -> list[Tally]:
+    async def all_counts(self) -> list[Counts]:
         """How many of what is held, for each RM as it is when it is counted."""
-        tallies = []
+        all_counts = []
         for rm in self.scheduler.rms.all():
-            tallies.append(tally(rm))
+            all_counts.append(count(rm))
             await asyncio.sleep(0)
-        return tallies
+        return all_counts
 
     async def advance_to(self, moment: float) -> None:
         """Let virtual time pass until ``moment``; each deadline is kept when it comes."""

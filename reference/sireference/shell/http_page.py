@@ -16,8 +16,8 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import msgspec
 from prometheus_client import make_wsgi_app
 
+from sireference.core.counts import Counts
 from sireference.core.snapshot import ApplicationView, Snapshot, without_secrets
-from sireference.core.tally import Tally
 from sireference.shell.addresses import CannotListenError, check, host_and_port, reason
 from sireference.shell.counters import Counters
 from sireference.shell.engine import Engine
@@ -49,7 +49,7 @@ class HttpPage:
         self._loop = asyncio.get_running_loop()
         # By identity of the snapshots: many who ask at once share what is made of the same ones
         self._encoding: dict[tuple[int, ...], asyncio.Task[bytes]] = {}
-        self._metrics: Any = make_wsgi_app(registry(self._tallies))
+        self._metrics: Any = make_wsgi_app(registry(self._all_counts))
         host, port = host_and_port(listen)
         kind = _OnIpv6 if ":" in host else _BoundedThreads
         try:
@@ -115,9 +115,9 @@ class HttpPage:
         finally:
             del self._encoding[which]
 
-    def _tallies(self) -> tuple[Counters, list[Tally]]:
-        async def count() -> tuple[Counters, list[Tally]]:
-            return self._engine.counters, await self._engine.tallies()
+    def _all_counts(self) -> tuple[Counters, list[Counts]]:
+        async def count() -> tuple[Counters, list[Counts]]:
+            return self._engine.counters, await self._engine.all_counts()
 
         return self._on_loop(count())
 

@@ -6,30 +6,30 @@ from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from sireference.core.tally import Tally
+from sireference.core.counts import Counts
 from sireference.shell.counters import Counters
 
-Tallies = Callable[[], tuple[Counters, list[Tally]]]
+CountsOfAll = Callable[[], tuple[Counters, list[Counts]]]
 
 
-def registry(tallies: Tallies) -> CollectorRegistry:
+def registry(all_counts: CountsOfAll) -> CollectorRegistry:
     """What is exported: the scheduler's own metrics and those of the process."""
     made = CollectorRegistry(auto_describe=False)
     ProcessCollector(registry=made)
     GCCollector(registry=made)
-    made.register(SchedulerMetrics(tallies))
+    made.register(SchedulerMetrics(all_counts))
     return made
 
 
 class SchedulerMetrics(Collector):
-    """Reads the tallies whenever metrics are asked for."""
+    """Reads the all_counts whenever metrics are asked for."""
 
-    def __init__(self, tallies: Tallies) -> None:
-        self._tallies = tallies
+    def __init__(self, all_counts: CountsOfAll) -> None:
+        self._all_counts = all_counts
 
     def collect(self) -> Iterable[Metric]:
         """The metrics as they are now."""
-        counters, tallies = self._tallies()
+        counters, all_counts = self._all_counts()
         heard = CounterMetricFamily(
             "sireference_heard", "Messages from resource managers", labels=["method"]
         )
@@ -45,31 +45,31 @@ class SchedulerMetrics(Collector):
         yield CounterMetricFamily(
             "sireference_refused", "Events of resource managers not served", counters.refused
         )
-        yield from _gauges(tallies)
+        yield from _gauges(all_counts)
 
 
-def _gauges(tallies: list[Tally]) -> Iterable[Metric]:
+def _gauges(all_counts: list[Counts]) -> Iterable[Metric]:
     state = GaugeMetricFamily(
         "sireference_resource_manager", "1 for the state it is in", labels=["rm", "state"]
     )
     applications = GaugeMetricFamily(
         "sireference_applications", "Applications", labels=["rm", "state"]
     )
-    for tally in tallies:
-        state.add_metric([tally.rm_id, tally.state], 1)
-        for name, count in sorted(tally.applications.items()):
-            applications.add_metric([tally.rm_id, name], count)
+    for counts in all_counts:
+        state.add_metric([counts.rm_id, counts.state], 1)
+        for name, count in sorted(counts.applications.items()):
+            applications.add_metric([counts.rm_id, name], count)
     yield state
     yield applications
-    counts: dict[str, Callable[[Tally], int]] = {
-        "nodes": lambda tally: tally.nodes,
-        "allocations": lambda tally: tally.allocations,
-        "pending_asks": lambda tally: tally.pending_asks,
+    numbers: dict[str, Callable[[Counts], int]] = {
+        "nodes": lambda of_rm: of_rm.nodes,
+        "allocations": lambda of_rm: of_rm.allocations,
+        "pending_asks": lambda of_rm: of_rm.pending_asks,
     }
-    for name, count_of in counts.items():
+    for name, number_of in numbers.items():
         gauge = GaugeMetricFamily(
             f"sireference_{name}", name.replace("_", " ").capitalize(), labels=["rm"]
         )
-        for tally in tallies:
-            gauge.add_metric([tally.rm_id], count_of(tally))
+        for counts in all_counts:
+            gauge.add_metric([counts.rm_id], number_of(counts))
         yield gauge

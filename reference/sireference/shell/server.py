@@ -24,8 +24,8 @@ from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.service import SERVICE, ExtensionService
 from sireference.shell.interceptor import CallInterceptor
 from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Limits, keepalive
-from sireference.shell.places import Places
 from sireference.shell.service import SchedulerService
+from sireference.shell.stream_limit import StreamLimit
 from sireference.shell.streams import Ending, StreamTable
 from sireference.shell.unexpected import in_event_loop
 
@@ -66,7 +66,7 @@ class Server:
         revision = codec.revision
         self._streams = StreamTable()
         self.engine = Engine(codec, settings, clock or SystemClock(), self._streams, limits)
-        self._places = places = Places(limits.streams, limits.streams_per_rm)
+        self._places = places = StreamLimit(limits.streams, limits.streams_per_rm)
         service = SchedulerService(codec, self.engine, self._streams, places, access)
         callbacks = CallbackService(self.engine, places, limits)
         extension = ExtensionService(self.engine, callbacks, access)

@@ -16,8 +16,8 @@ from sireference.core.model import ConnectionLost, ShutDown, quoted
 from sireference.shell.engine import Engine
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Access
-from sireference.shell.places import Places, too_silent
 from sireference.shell.redaction import loggable
+from sireference.shell.stream_limit import StreamLimit, too_silent
 from sireference.shell.streams import Ending, OpenStream, StreamTable
 from sireference.shell.unexpected import report_leftovers
 
@@ -37,7 +37,12 @@ class SchedulerService:
     """What each call does."""
 
     def __init__(
-        self, codec: Codec, engine: Engine, streams: StreamTable, places: Places, access: Access
+        self,
+        codec: Codec,
+        engine: Engine,
+        streams: StreamTable,
+        places: StreamLimit,
+        access: Access,
     ) -> None:
         self._codec = codec
         self._engine = engine

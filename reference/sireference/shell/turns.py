@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 _LARGE: Final = 1 << 16
 
 
-class Turns:
+class LazyHeap:
     """Configurations of one RM are read one at a time, and so are large ones, whoever sends them.
 
     Threads share one interpreter: the more of them read at once, the less is left for the loop.

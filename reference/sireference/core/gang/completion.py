@@ -1,8 +1,8 @@
 """Completion with placeholders nobody needed: they do not keep an application from waiting."""
 
-from sireference.core.books.application import Application
-from sireference.core.books.partition import Partition
 from sireference.core.model import Effect, ReleasedAllocation
+from sireference.core.state.application import Application
+from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
 
 _REASON = "the application completes without this placeholder"
@@ -29,9 +29,11 @@ def clear_up(partition: Partition, application: Application) -> list[Effect] | N
         return None
     gang.is_clearing_up = True
     return [
-        ReleasedAllocation(partition.rm_id, live.ask_for_release(TerminationType.TIMEOUT, _REASON))
-        for live in application.allocations.values()
-        if live.open_release is None
+        ReleasedAllocation(
+            partition.rm_id, allocation.ask_for_release(TerminationType.TIMEOUT, _REASON)
+        )
+        for allocation in application.allocations.values()
+        if allocation.open_release is None
     ]
 
 

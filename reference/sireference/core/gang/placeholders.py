@@ -1,32 +1,36 @@
 """Placeholders: when a gang may begin to gather them, and who waits until it has them all."""
 
-from sireference.core import progress
-from sireference.core.books.application import Application
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import Line
-from sireference.core.books.sleepers import Sleepers
+from sireference.core import application_lifecycle
 from sireference.core.gang import timeout
 from sireference.core.model import Effect
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.partition import Partition
+from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.states import ApplicationState
 
 
-def bed(line: Line) -> Sleepers | None:
+def closed_gate(ask_group: AskGroup) -> WaitQueue | None:
     """Where ``line`` has to wait because of a gang, None if it does not have to."""
-    application = line.application
+    application = ask_group.application
     gang = application.gang
     if gang is None:
         return None
     if application.state is ApplicationState.RESUMING:
-        return gang.patient  # until its placeholders are gone it is neither gang nor normal
+        return (
+            gang.waiting_for_placeholders
+        )  # until its placeholders are gone it is neither gang nor normal
     if not application.is_gathering:
         return None
-    if not line.key.is_placeholder:
-        return gang.patient  # it came early; kept until the last placeholder is there (C-26)
+    if not ask_group.key.is_placeholder:
+        return (
+            gang.waiting_for_placeholders
+        )  # it came early; kept until the last placeholder is there (C-26)
     return None if application.allocations else _before_the_first(application)
 
 
-def _before_the_first(application: Application) -> Sleepers | None:
+def _before_the_first(application: Application) -> WaitQueue | None:
     """Where a gang waits that has nothing yet, so that none is left with half of its members.
 
     In a leaf one gang gathers at a time, the oldest first (SI-GANG-052), as long as it does not
@@ -45,18 +49,18 @@ def _before_the_first(application: Application) -> Sleepers | None:
     return None
 
 
-def allocated(partition: Partition, live: LiveAllocation, now: float) -> list[Effect]:
+def allocated(partition: Partition, allocation: Allocation, now: float) -> list[Effect]:
     """What a new placeholder means to its application.
 
     It does not make the application active, so the state does not move on (SI-GANG-015); but with
     its ask one ask less is pending. The real asks of its group have something to replace now.
     """
-    application = live.application
+    application = allocation.application
     timeout.watch(partition, application, now)
-    for line in list(application.lines.values()):
-        if line.key.replaces == live.allocation.ask.task_group:
-            application.wake(line)
-    return progress.settle(partition, application, now)
+    for ask_group in list(application.ask_groups.values()):
+        if ask_group.key.replaces == allocation.record.ask.task_group:
+            application.wake(ask_group)
+    return application_lifecycle.settle(partition, application, now)
 
 
 def are_given_up(application: Application) -> bool:

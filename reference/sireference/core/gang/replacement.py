@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Final
 
 from sireference.core import predicates
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.node import Node
-from sireference.core.books.partition import Partition
-from sireference.core.books.pending import PendingAsk
-from sireference.core.books.proposals import Proposal
 from sireference.core.model import Ask, Callback, Effect, ReleasedAllocation, quoted
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.proposals import Proposal
 from sireference.core.states import AllocationState, NodeState, TerminationType
 
 # Members of a task group are alike: where these do not help, the others hardly will, and looking at
@@ -22,7 +22,7 @@ from sireference.core.states import AllocationState, NodeState, TerminationType
 _LOOKED_AT: Final = 16
 
 
-def choose(pending: PendingAsk) -> LiveAllocation | None:
+def choose(pending: PendingAsk) -> Allocation | None:
     """The placeholder that ``pending`` takes the place of, None if it is placed normally (step 1).
 
     The task group decides, not the size. The oldest on whose node the ask would fit in its place
@@ -33,18 +33,18 @@ def choose(pending: PendingAsk) -> LiveAllocation | None:
     if not group:
         return None
     members = list(islice(group.values(), _LOOKED_AT))
-    if pending.vetoes is not None:
-        vetoed = pending.vetoes.nodes
-        members = [live for live in members if live.node.node_id not in vetoed]
-    for live in members:
-        node, gives = live.node, live.allocation.ask.resource
+    if pending.exclusions is not None:
+        excluded = pending.exclusions.nodes
+        members = [allocation for allocation in members if allocation.node.node_id not in excluded]
+    for allocation in members:
+        node, gives = allocation.node, allocation.record.ask.resource
         if _suits(pending.ask, node) and pending.ask.resource.fits(node.free + gives):
-            return live
+            return allocation
     return next(iter(members), None)
 
 
 def begin(
-    partition: Partition, pending: PendingAsk, placeholder: LiveAllocation, now: float
+    partition: Partition, pending: PendingAsk, placeholder: Allocation, now: float
 ) -> list[Effect]:
     """Have ``placeholder`` released for the ask, if it may be on that node at all."""
     if not predicates.are_wanted(partition):
@@ -68,28 +68,28 @@ def begin(
     return predicates.propose(partition, proposal, now)
 
 
-def _begin(partition: Partition, pending: PendingAsk, placeholder: LiveAllocation) -> list[Effect]:
+def _begin(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
     """Ask the RM to release ``placeholder`` and let the ask wait; nothing is free yet (2, 3)."""
-    partition.park(pending, placeholder)
+    partition.hold_for_replacement(pending, placeholder)
     message = f"ask {quoted(pending.ask.key)} takes the place of this placeholder"
     release = placeholder.ask_for_release(TerminationType.PLACEHOLDER_REPLACED, message)
     return [ReleasedAllocation(partition.rm_id, release)]
 
 
-def go_on(partition: Partition, gone: LiveAllocation, now: float) -> list[Effect]:
+def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
     """Place the ask that waited for ``gone`` to end, however it ended (4 to 6).
 
     It gets the room before anybody else does, on the same node (SI-GANG-021). Where it does not fit
     it stands in line again and goes to another node, or waits until there is room; it had its
     placeholder and does not get another one (SI-GANG-025, SI-GANG-055).
     """
-    pending = partition.unpark(gone)
+    pending = partition.resume(gone)
     if pending is None:
         return []
     need, node = pending.ask.resource, gone.node
     if (
         node.state is NodeState.SCHEDULABLE
-        and partition.room.is_open(pending.key.shape, node)
+        and partition.node_index.is_open(pending.key.profile, node)
         and node.can_take(need)
         and pending.application.can_take(need)
     ):

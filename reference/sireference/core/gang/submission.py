@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from sireference.configuration.model import SortPolicy
-from sireference.core.books.queue import Queue
 from sireference.core.model import NewApplication, quoted
 from sireference.core.resources import NOTHING
+from sireference.core.state.queue import Queue
 
 
 def objections(leaf: Queue, new: NewApplication) -> Iterator[str]:

@@ -3,11 +3,11 @@
 from functools import partial
 from typing import Final
 
-from sireference.core import progress
-from sireference.core.books.application import Application
-from sireference.core.books.partition import Partition
+from sireference.core import application_lifecycle
 from sireference.core.model import Effect, Settings
-from sireference.core.states import ApplicationHappening
+from sireference.core.state.application import Application
+from sireference.core.state.partition import Partition
+from sireference.core.states import ApplicationTrigger
 
 _HARD: Final = "hard"
 _REASON: Final = "not all placeholders were allocated in time"
@@ -46,8 +46,10 @@ def _expire(partition: Partition, application: Application, now: float) -> list[
     if not application.is_gathering:
         return []
     if application.submitted.gang_style.casefold() == _HARD:
-        return progress.fail(partition, application, now, _REASON)
-    effects = progress.move(partition, application, ApplicationHappening.RESUME, now, _REASON)
+        return application_lifecycle.fail(partition, application, now, _REASON)
+    effects = application_lifecycle.move(
+        partition, application, ApplicationTrigger.RESUME, now, _REASON
+    )
     asks = [pending for pending in application.pending.values() if pending.ask.is_placeholder]
     placeholders = list(application.allocations.values())  # nothing real before it has begun
-    return effects + progress.withdraw(partition, asks, placeholders, _REASON)
+    return effects + application_lifecycle.withdraw(partition, asks, placeholders, _REASON)

@@ -11,9 +11,9 @@ Of a gang that has some the placeholder timeout makes an end.
 
 from functools import partial
 
-from sireference.core.books.application import Application
-from sireference.core.books.partition import Partition
 from sireference.core.model import Effect
+from sireference.core.state.application import Application
+from sireference.core.state.partition import Partition
 
 
 def watch(partition: Partition, now: float) -> None:

@@ -50,7 +50,7 @@ from sireference.core.model.events import (
 )
 from sireference.core.model.records import (
     DEFAULT_PARTITION,
-    Allocation,
+    AllocationRecord,
     Ask,
     AskRelease,
     NewApplication,
@@ -68,7 +68,7 @@ __all__ = [
     "DEFAULT_PARTITION",
     "AcceptedApplication",
     "AcceptedNode",
-    "Allocation",
+    "AllocationRecord",
     "Answer",
     "Answered",
     "Ask",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sireference.core.model.callbacks import Call
-from sireference.core.model.records import Allocation, AskRelease, Release
+from sireference.core.model.records import AllocationRecord, AskRelease, Release
 from sireference.core.resources import Resource
 from sireference.core.states import ApplicationState
 
@@ -80,7 +80,7 @@ class NewAllocation:
     """An ask was served."""
 
     rm_id: str
-    allocation: Allocation
+    allocation: AllocationRecord
     queue: str = ""  # full name of the queue it is accounted to
 
 

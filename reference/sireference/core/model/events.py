@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sireference.configuration.model import Configuration
 from sireference.core.model.callbacks import Answered, Callback, OfferCallbacks
 from sireference.core.model.records import (
-    Allocation,
+    AllocationRecord,
     Ask,
     AskRelease,
     NewApplication,
@@ -58,7 +58,7 @@ class UpdateAllocations:
     """Existing allocations, asks, withdrawn asks and released allocations, in this order."""
 
     rm_id: str
-    allocations: tuple[Allocation, ...] = ()
+    allocations: tuple[AllocationRecord, ...] = ()
     asks: tuple[Ask, ...] = ()
     ask_releases: tuple[AskRelease, ...] = ()
     releases: tuple[Release, ...] = ()

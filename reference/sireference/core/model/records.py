@@ -87,7 +87,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Allocation:
+class AllocationRecord:
     """``ask`` served once on a node, under an identity of its own."""
 
     identity: str
@@ -135,7 +135,7 @@ class NodeInfo:
     attributes: Mapping[str, str] = field(default_factory=dict)
     capacity: Resource | None = None
     occupied: Resource | None = None
-    allocations: tuple[Allocation, ...] = ()
+    allocations: tuple[AllocationRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

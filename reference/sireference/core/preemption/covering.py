@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sireference.core.preemption.victims import Candidates, Loss, Victim
+from sireference.core.preemption.victims import Candidates, Victim, VictimSet
 
 FEW: Final = 12  # they have 4096 sets: no more are tried for a node
 _STARTS: Final = 8
@@ -87,7 +87,7 @@ def _at_least(demands: Sequence[Demand]) -> Cost:
 def _pool(demands: Sequence[Demand]) -> list[Victim]:
     """All who could give something of what is lacking, in order."""
     pool = {
-        victim.live: victim
+        victim.allocation: victim
         for demand in demands
         for victim in demand.victims
         if any(victim.resource.amounts.get(name, 0) > 0 for name in demand.lack)
@@ -112,17 +112,19 @@ def _in_order(
     first: Victim | None = None,
 ) -> list[Victim] | None:
     """The first who together give back what is lacking; before all others ``first``, if given."""
-    loss = Loss()
+    loss = VictimSet()
     for victim in gone:
         loss.add(victim)
     taken: list[Victim] = []
     for demand in demands:
-        those = {victim.live for victim in demand.victims}
-        given = [victim for victim in taken if victim.live in those]
+        those = {victim.allocation for victim in demand.victims}
+        given = [victim for victim in taken if victim.allocation in those]
         missing = _without(demand.lack, given)
         if not missing:
             continue
-        ahead = [victim for victim in demand.victims if first and victim.live is first.live]
+        ahead = [
+            victim for victim in demand.victims if first and victim.allocation is first.allocation
+        ]
         more = _take(missing, [*ahead, *demand.victims], candidates, loss)
         if more is None:
             return None
@@ -131,14 +133,14 @@ def _in_order(
 
 
 def _take(
-    lack: Lack, victims: Iterable[Victim], candidates: Candidates, loss: Loss
+    lack: Lack, victims: Iterable[Victim], candidates: Candidates, loss: VictimSet
 ) -> list[Victim] | None:
     missing = lack
     taken: list[Victim] = []
     for victim in victims:
         gives = victim.resource.amounts
         if (
-            victim.live in loss.victims
+            victim.allocation in loss.victims
             or not any(gives.get(name, 0) > 0 for name in missing)
             or not candidates.leaves_guarantees(victim, loss)
         ):
@@ -164,7 +166,7 @@ def _without(lack: Lack, victims: Iterable[Victim]) -> Lack:
     return missing
 
 
-def _spare_needless(lack: Lack, taken: list[Victim], loss: Loss) -> list[Victim]:
+def _spare_needless(lack: Lack, taken: list[Victim], loss: VictimSet) -> list[Victim]:
     """Those of ``taken`` without whom something would still be lacking."""
     surplus = {
         name: sum(victim.resource.amounts.get(name, 0) for victim in taken) - amount
@@ -207,7 +209,7 @@ class _Cheapest:
         for gives in reversed(self._gives):
             self._together.insert(0, [*map(sum, zip(gives, self._together[0], strict=True))])
             self._most.insert(0, [*map(max, gives, self._most[0])])
-        self._loss = Loss()
+        self._loss = VictimSet()
         for victim in gone:
             self._loss.add(victim)
         self._taken: list[Victim] = []
@@ -263,9 +265,9 @@ def _gives(pool: Sequence[Victim], demands: Sequence[Demand]) -> list[list[int]]
     """What each would give of each type that is lacking, in each place."""
     gives: list[list[int]] = [[] for _ in pool]
     for demand in demands:
-        those = {victim.live for victim in demand.victims}
+        those = {victim.allocation for victim in demand.victims}
         for victim, amounts in zip(pool, gives, strict=True):
-            counts = victim.live in those
+            counts = victim.allocation in those
             amounts += [
                 victim.resource.amounts.get(name, 0) if counts else 0 for name in demand.lack
             ]

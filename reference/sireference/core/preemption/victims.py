@@ -15,41 +15,41 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sireference.configuration.model import PriorityPolicy
-from sireference.core.books.live import LiveAllocation
-from sireference.core.books.pending import PendingAsk
-from sireference.core.books.queue import Queue
-from sireference.core.preemption import conditions
+from sireference.core.preemption import eligibility
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.queue import Queue
 
 
 @dataclass(frozen=True, slots=True)
 class Victim:
     """An allocation that may be asked to go; ``priority`` is the one that compares to the ask's."""
 
-    live: LiveAllocation
+    allocation: Allocation
     priority: int
 
     @property
     def resource(self) -> Resource:
         """What comes free with it."""
-        return self.live.allocation.ask.resource
+        return self.allocation.record.ask.resource
 
     @property
     def is_originator(self) -> bool:
         """Whether its application began with it."""
-        return self.live.allocation.ask.originator
+        return self.allocation.record.ask.originator
 
     @property
     def order(self) -> tuple[int, bool, int]:
         """Its place among victims."""
-        return (self.priority, self.is_originator, -self.live.number)
+        return (self.priority, self.is_originator, -self.allocation.number)
 
 
 @dataclass(slots=True)
-class Loss:
+class VictimSet:
     """Victims taken so far, and what queues lose by them."""
 
-    victims: dict[LiveAllocation, None] = field(default_factory=dict)
+    victims: dict[Allocation, None] = field(default_factory=dict)
     _of: dict[Queue, Resource] = field(default_factory=dict)
 
     def of(self, queue: Queue) -> Resource:
@@ -58,14 +58,14 @@ class Loss:
 
     def add(self, victim: Victim) -> None:
         """``victim`` goes."""
-        self.victims[victim.live] = None
-        for queue in victim.live.application.leaf.path:
+        self.victims[victim.allocation] = None
+        for queue in victim.allocation.application.leaf.path:
             self._of[queue] = self.of(queue) + victim.resource
 
     def spare(self, victim: Victim) -> None:
         """``victim`` stays."""
-        del self.victims[victim.live]
-        for queue in victim.live.application.leaf.path:
+        del self.victims[victim.allocation]
+        for queue in victim.allocation.application.leaf.path:
             self._of[queue] -= victim.resource
 
 
@@ -76,9 +76,9 @@ class _Sight(NamedTuple):
     offset: int
     most: int  # the ask's
 
-    def priority(self, live: LiveAllocation) -> int:
+    def priority(self, allocation: Allocation) -> int:
         """The one that compares."""
-        return self.offset + (0 if self.is_fenced else live.allocation.ask.priority)
+        return self.offset + (0 if self.is_fenced else allocation.record.ask.priority)
 
 
 class Candidates:
@@ -88,28 +88,28 @@ class Candidates:
         self._ask = pending.ask
         self._application = pending.application
         self._leaf = pending.application.leaf
-        self._fence = conditions.fence(self._leaf)
+        self._fence = eligibility.fence(self._leaf)
         self._sights: dict[Queue, _Sight | None] = {}
 
-    def among(self, allocations: Iterable[LiveAllocation]) -> list[Victim]:
+    def among(self, allocations: Iterable[Allocation]) -> list[Victim]:
         """Those of ``allocations`` who may be victims, who goes first coming first."""
         victims: list[Victim] = []
-        for live in allocations:
-            sight = self._sight(live.application.leaf)
-            if sight is not None and self._may_go(live):
-                priority = sight.priority(live)
+        for allocation in allocations:
+            sight = self._sight(allocation.application.leaf)
+            if sight is not None and self._may_go(allocation):
+                priority = sight.priority(allocation)
                 if priority <= sight.most:
-                    victims.append(Victim(live, priority))
+                    victims.append(Victim(allocation, priority))
         return sorted(victims, key=lambda victim: victim.order)
 
-    def _may_go(self, live: LiveAllocation) -> bool:
-        ask = live.allocation.ask
+    def _may_go(self, allocation: Allocation) -> bool:
+        ask = allocation.record.ask
         policy = ask.preemption_policy
         return (
-            live.open_release is None
+            allocation.open_release is None
             and (policy is None or policy.allow_preempt_self)
             and not ask.required_node
-            and live.application is not self._application
+            and allocation.application is not self._application
         )
 
     def _sight(self, leaf: Queue) -> _Sight | None:
@@ -118,7 +118,7 @@ class Candidates:
             is_in_reach = self._ask.required_node or (
                 leaf is not self._leaf and self._fence in leaf.path
             )
-            has_victims = is_in_reach and not conditions.is_disabled(leaf)
+            has_victims = is_in_reach and not eligibility.is_disabled(leaf)
             self._sights[leaf] = self._compare(leaf) if has_victims else None
         return self._sights[leaf]
 
@@ -129,11 +129,11 @@ class Candidates:
         most = own_offset + (0 if own_is_fenced else self._ask.priority)
         return _Sight(is_fenced, offset, most)
 
-    def leaves_guarantees(self, victim: Victim, loss: Loss) -> bool:
+    def leaves_guarantees(self, victim: Victim, loss: VictimSet) -> bool:
         """Whether the queues that only lose keep what is guaranteed to them without ``victim``."""
         if self._ask.required_node:
             return True
-        for queue in victim.live.application.leaf.path:
+        for queue in victim.allocation.application.leaf.path:
             if queue in self._leaf.path:
                 return True  # from here on up the ask takes what the victim gives
             if queue.guaranteed is not None:

@@ -11,7 +11,7 @@ from sireference.core.model import OfferCallbacks, quoted
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_stream import CallbackStream
 from sireference.shell.options import Limits
-from sireference.shell.places import Places, too_silent
+from sireference.shell.stream_limit import StreamLimit, too_silent
 from sireference.shell.streams import Ending
 from sireference.shell.unexpected import report_leftovers
 
@@ -19,7 +19,7 @@ from sireference.shell.unexpected import report_leftovers
 class CallbackService:
     """Serves the stream of one RM after the other, or side by side."""
 
-    def __init__(self, engine: Engine, places: Places, limits: Limits) -> None:
+    def __init__(self, engine: Engine, places: StreamLimit, limits: Limits) -> None:
         self._engine = engine
         self._places = places
         self._limits = limits

@@ -10,9 +10,9 @@ from siwire.ext import extension_pb2 as ext
 from sireference.clock import VirtualClock
 from sireference.codec import NoPolicyError
 from sireference.configuration.problems import ConfigurationError
+from sireference.core.counts import count
 from sireference.core.model import UpdateConfiguration, quoted
 from sireference.core.snapshot import Snapshot, without_secrets
-from sireference.core.tally import tally
 from sireference.seconds import LONGEST_SECONDS
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
@@ -88,7 +88,7 @@ class ExtensionService:
         scheduler = self._engine.scheduler
         (known,) = (one for one in scheduler.rms.all() if one.rm_id == request.rm_id)
         outstanding = scheduler.outstanding(request.rm_id)
-        return metrics_result(outstanding, tally(known), self._engine.counters)
+        return metrics_result(outstanding, count(known), self._engine.counters)
 
     async def _known(self, rm_id: str, context: Any) -> None:
         if not self._engine.scheduler.rms.known(rm_id):

@@ -7,6 +7,7 @@ import msgspec
 from siwire.ext import extension_pb2 as ext
 
 from sireference.core.auto_scaling import OutstandingRequest
+from sireference.core.counts import Counts
 from sireference.core.snapshot import (
     AllocationView,
     ApplicationView,
@@ -15,7 +16,6 @@ from sireference.core.snapshot import (
     Snapshot,
 )
 from sireference.core.states import RMState
-from sireference.core.tally import Tally
 from sireference.shell.counters import Counters
 
 # Registration is one step here, nobody ever sees an RM between init and Running
@@ -50,7 +50,7 @@ def _pieces(snapshot: Snapshot) -> Iterator[ext.SnapshotResult]:
 
 
 def metrics_result(
-    outstanding: Iterable[OutstandingRequest], tally: Tally, counters: Counters
+    outstanding: Iterable[OutstandingRequest], counts: Counts, counters: Counters
 ) -> ext.MetricsResult:
     """The answer to ReadMetrics; what was heard and told counts all RMs."""
     return ext.MetricsResult(
@@ -63,10 +63,10 @@ def metrics_result(
             for one in outstanding
         ],
         counters={
-            "nodes": tally.nodes,
-            "allocations": tally.allocations,
-            "pending_asks": tally.pending_asks,
-            **{f"applications.{state}": count for state, count in tally.applications.items()},
+            "nodes": counts.nodes,
+            "allocations": counts.allocations,
+            "pending_asks": counts.pending_asks,
+            **{f"applications.{state}": count for state, count in counts.applications.items()},
             **{f"heard.{method}": count for method, count in counters.heard.items()},
             **{f"told.{what}": count for what, count in counters.told.items()},
         },

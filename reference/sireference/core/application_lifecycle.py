@@ -1,0 +1,251 @@
+"""Progress: applications move through their states, by what comes and ends and by time."""
+
+from functools import partial
+
+from sireference.core import queues
+from sireference.core.gang import completion
+from sireference.core.model import (
+    AskRelease,
+    Effect,
+    ReleasedAllocation,
+    ReleasedAsk,
+    UpdatedApplication,
+)
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.partition import Finished, Partition
+from sireference.core.states import (
+    APPLICATION_TRANSITIONS,
+    ApplicationState,
+    ApplicationTrigger,
+    AskTrigger,
+    TerminationType,
+    fire,
+)
+
+_RUNNING_KIND = (ApplicationState.STARTING, ApplicationState.RUNNING)
+_COUNTED = (*_RUNNING_KIND, ApplicationState.FAILING)
+_GATHERED = (ApplicationState.ACCEPTED, ApplicationState.RESUMING)
+_OVER = (ApplicationState.COMPLETED, ApplicationState.FAILED)
+
+
+def move(
+    partition: Partition,
+    application: Application,
+    trigger: ApplicationTrigger,
+    now: float,
+    message: str,
+) -> list[Effect]:
+    """Change the state, do what entering it means, and tell the RM."""
+    application.state = fire(APPLICATION_TRANSITIONS, application.state, trigger)
+    partition.event_log.moved(application, message)
+    _enter(partition, application, now)
+    if application.state not in _OVER:
+        application.moved()
+    effects: list[Effect] = [
+        UpdatedApplication(
+            partition.rm_id, application.application_id, application.state, now, message
+        )
+    ]
+    return effects + _forget_surplus(partition, now)
+
+
+def _enter(partition: Partition, application: Application, now: float) -> None:
+    state, settings = application.state, partition.settings
+    application.stop_state_timer()
+    if state in _RUNNING_KIND:
+        limit = application.submitted.execution_timeout
+        is_limited = limit > 0 and not settings.placeholder_timeout_from_application
+        if is_limited and application.execution_timer is None:
+            application.execution_timer = partition.timers.set(
+                now + limit, partial(_execution_timeout, partition, application)
+            )
+    else:
+        application.stop_execution_timer()
+    if state is ApplicationState.STARTING:
+        application.state_timer = partition.timers.set(
+            now + settings.starting_timeout, partial(_starting_timeout, partition, application)
+        )
+    elif state is ApplicationState.COMPLETING:
+        application.state_timer = partition.timers.set(
+            now + settings.completing_timeout, partial(_completing_timeout, partition, application)
+        )
+    if application.gang is not None:
+        application.gang.is_clearing_up = False
+    count(application)
+    if state in _OVER:
+        _leave(partition, application, now)
+
+
+def count(application: Application) -> None:
+    """Count it among the running applications of its queues, or no more.
+
+    A gang counts from its first placeholder on: it does not begin where it could not run.
+    """
+    _set_counts(
+        application,
+        counts=application.state in _COUNTED
+        or (application.state in _GATHERED and bool(application.allocations)),
+    )
+
+
+def retire(partition: Partition, application: Application, now: float) -> None:
+    """It was taken out: it does not count any more, and nothing of it is to come."""
+    application.stop_state_timer()
+    application.stop_execution_timer()
+    _set_counts(application, counts=False)
+    application.moved()
+    queues.leave(partition, application, now)
+
+
+def _set_counts(application: Application, *, counts: bool) -> None:
+    if counts == application.is_counted:
+        return
+    application.is_counted = counts
+    for quota in application.quotas:
+        if counts:
+            quota.application_runs()
+        else:
+            quota.application_rests()
+
+
+def _leave(partition: Partition, application: Application, now: float) -> None:
+    """Out of its queue; the id is free again (SI-APP-030, SI-APP-031)."""
+    application_id = application.application_id
+    del partition.applications[application_id]
+    partition.event_log.left(application, application.state.value)
+    queue = application.leaf.name
+    application.moved()  # while its queue is there
+    queues.leave(partition, application, now)
+    timer = partition.timers.set(
+        now + partition.settings.retention, partial(_expire, partition, application_id)
+    )
+    partition.finished[application_id] = Finished(application_id, queue, application.state, timer)
+
+
+def _forget_surplus(partition: Partition, now: float) -> list[Effect]:
+    """As if their time were up: the first to finish, while more are remembered than may be."""
+    effects: list[Effect] = []
+    while len(partition.finished) > partition.settings.max_finished:
+        oldest = next(iter(partition.finished.values()))
+        oldest.timer.cancel()
+        effects += _expire(partition, oldest.application_id, now)
+    return effects
+
+
+def _expire(partition: Partition, application_id: str, now: float) -> list[Effect]:
+    finished = partition.finished.pop(application_id)
+    state = fire(APPLICATION_TRANSITIONS, finished.state, ApplicationTrigger.EXPIRE)
+    message = "not remembered any longer"
+    partition.event_log.forgotten(application_id, finished.queue, message)
+    return [UpdatedApplication(partition.rm_id, application_id, state, now, message)]
+
+
+def _starting_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
+    return move(partition, application, ApplicationTrigger.RUN, now, "started long ago")
+
+
+def _completing_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
+    clearing = completion.clear_up(partition, application)
+    if clearing is not None:
+        return clearing
+    message = "nothing was asked for while it was waiting"
+    return move(partition, application, ApplicationTrigger.COMPLETE, now, message)
+
+
+def _execution_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
+    """The application was running for as long as it may."""
+    reason = "the application ran for as long as its execution timeout allows"
+    return fail(partition, application, now, reason)
+
+
+def fail(partition: Partition, application: Application, now: float, reason: str) -> list[Effect]:
+    """It loses all it has because its time is over, and has failed once everything is released."""
+    effects = move(partition, application, ApplicationTrigger.FAIL, now, reason)
+    pending, allocation = list(application.pending.values()), list(application.allocations.values())
+    effects += withdraw(partition, pending, allocation, reason)
+    return effects + settle(partition, application, now)
+
+
+def withdraw(
+    partition: Partition, asks: list[PendingAsk], allocation: list[Allocation], reason: str
+) -> list[Effect]:
+    """Release these with TIMEOUT: the asks are gone, the allocations when the RM has confirmed.
+
+    An allocation that the RM was asked to release already is not released again (SI-GANG-066).
+    """
+    effects: list[Effect] = []
+    for pending in asks:
+        partition.drop(pending, AskTrigger.REFUSED)
+        release = AskRelease(
+            partition.name,
+            pending.application.application_id,
+            pending.ask.key,
+            TerminationType.TIMEOUT,
+            reason,
+        )
+        effects.append(ReleasedAsk(partition.rm_id, release))
+    effects += [
+        ReleasedAllocation(partition.rm_id, one.ask_for_release(TerminationType.TIMEOUT, reason))
+        for one in allocation
+        if one.open_release is None
+    ]
+    return effects
+
+
+def has_ask(partition: Partition, application: Application, now: float) -> list[Effect]:
+    """An ask came: a new application is accepted, a waiting one runs again."""
+    if application.state is ApplicationState.NEW:
+        return move(partition, application, ApplicationTrigger.RUN, now, "its first ask came")
+    if application.state is ApplicationState.COMPLETING:
+        message = "an ask came while it was waiting"
+        return move(partition, application, ApplicationTrigger.RUN, now, message)
+    return []
+
+
+def has_allocation(partition: Partition, application: Application, now: float) -> list[Effect]:
+    """A real allocation was made: the first starts the application, the second makes it run."""
+    if application.state is ApplicationState.ACCEPTED:
+        message = "its first allocation was made"
+    elif application.state is ApplicationState.STARTING:
+        message = "another allocation was made"
+    else:
+        return []
+    return move(partition, application, ApplicationTrigger.RUN, now, message)
+
+
+def settle(partition: Partition, application: Application, now: float) -> list[Effect]:
+    """Something of it has ended: without anything active and pending it waits or is over."""
+    count(application)
+    if application.state is ApplicationState.RESUMING:
+        return _resumed(partition, application, now)
+    if application.is_active or application.pending:
+        return []
+    trigger, message = _end(application)
+    return move(partition, application, trigger, now, message) if trigger else []
+
+
+def _end(application: Application) -> tuple[ApplicationTrigger | None, str]:
+    """What comes next for an application that has nothing active and nothing pending."""
+    state = application.state
+    if state in (ApplicationState.ACCEPTED, *_RUNNING_KIND):
+        if not completion.keeps_from_waiting(application):
+            return ApplicationTrigger.COMPLETE, "no allocation and no pending ask is left"
+    elif state is ApplicationState.FAILING:
+        if not application.allocations:
+            return ApplicationTrigger.FAIL, "everything it had is released"
+    elif completion.is_cleared_up(application):
+        return ApplicationTrigger.COMPLETE, "the last of its placeholders is gone"
+    return None, ""
+
+
+def _resumed(partition: Partition, application: Application, now: float) -> list[Effect]:
+    """Without placeholders it is an application like any other (SI-GANG-035)."""
+    if application.gang is not None and application.gang.held:
+        return []
+    message = "its placeholders are gone"
+    effects = move(partition, application, ApplicationTrigger.RUN, now, message)
+    if application.is_active:
+        effects += has_allocation(partition, application, now)
+    return effects + settle(partition, application, now)

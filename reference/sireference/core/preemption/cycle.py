@@ -1,0 +1,163 @@
+"""The handshake of preemption: victims are asked to go, and when all are gone the ask is served.
+
+Nothing is given away before: what the ask was promised is kept for it from the first moment on, and
+what victims hold stays theirs until the RM has confirmed, or has ended them itself.
+"""
+
+from typing import Final
+
+from sireference.core import gates, predicates
+from sireference.core.model import Effect
+from sireference.core.preemption import eligibility, rm_approval, victim_search
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import PendingAsk, PlacementProfile
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.preemption import Preemption
+from sireference.core.state.queue import Queue
+from sireference.core.states import AskState, NodeState
+
+# Nodes at one time, each with what is on it; but a search that has begun goes through all of them
+_MOST_LOOKS: Final = 2_000
+_BREATH: Final = 0.05  # seconds until the next searches, if there are more to do
+
+
+def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
+    """Let the ask preempt, if it may, once it has waited for as long as its queue says."""
+    if pending.since is None:
+        pending.since = now
+    if not eligibility.allow(partition, pending) or pending.preemption_timer is not None:
+        return
+    deadline = pending.since + eligibility.delay(pending)
+    if deadline <= now:
+        partition.preemptors.add(pending)
+        return
+
+    def is_due(_: float) -> list[Effect]:
+        pending.preemption_timer = None
+        partition.preemptors.add(pending)
+        return []
+
+    pending.preemption_timer = partition.timers.set(deadline, is_due)
+
+
+def run(partition: Partition, now: float) -> list[Effect]:
+    """The preemptions that are worth it now; higher priority first, then who asked earlier.
+
+    An ask that finds no victims is looked at again when something has changed, but not at once.
+    """
+    if partition.proposals:  # what is done next depends on the answer
+        return []
+    preemptors = partition.preemptors
+    effects: list[Effect] = []
+    searches: dict[tuple[_Alike, int], victim_search.Search] = {}
+    looks = 0
+    in_vain: set[_Alike] = set()  # an ask of a higher priority found nobody
+    for pending in preemptors.worth_a_look(now):
+        if looks >= _MOST_LOOKS or partition.proposals:
+            preemptors.add(pending)
+            continue
+        preemptors.look_at(pending)
+        alike = _alike(pending)
+        if alike is None or alike in in_vain or not eligibility.is_ready(partition, pending):
+            continue
+        if not eligibility.may_claim(pending):
+            in_vain.add(alike)
+            continue
+        search = searches.get((alike, pending.ask.priority))
+        if search is None:
+            search = searches[alike, pending.ask.priority] = victim_search.Search(
+                partition, pending
+            )
+        looked_before = search.looked_at
+        chosen = search.choose()
+        looks += search.looked_at - looked_before
+        if chosen is None:
+            in_vain.add(alike)
+        else:
+            effects += rm_approval.seek(partition, pending, search, chosen, now)
+    _set_alarm(partition, now)
+    return effects
+
+
+_Alike = tuple[Application | Queue, PlacementProfile]
+
+
+def _alike(pending: PendingAsk) -> _Alike | None:
+    """What those share who have the same victims, as far as their priority does not differ.
+
+    None for an ask that has nothing to stand in line for.
+    """
+    if pending.ask_group is None:
+        return None
+    application, profile = pending.application, pending.ask_group.profile
+    return (application if profile.required_node else application.leaf, profile)
+
+
+def _set_alarm(partition: Partition, now: float) -> None:
+    """Have a look later if there is something left to look at."""
+    preemptors = partition.preemptors
+    if preemptors.alarm is not None or partition.proposals:
+        return
+    if preemptors.fresh:
+        deadline = now + _BREATH
+    elif preemptors.tried and preemptors.changes != preemptors.seen:
+        deadline = preemptors.next_look
+    else:
+        return
+
+    def ring(_: float) -> list[Effect]:
+        preemptors.alarm = None
+        return []
+
+    preemptors.alarm = partition.timers.set(deadline, ring)
+
+
+def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
+    """Serve the asks that waited for the end of ``gone``, or for room on its node."""
+    own = partition.preemptions.gone(gone)
+    effects = _serve(partition, own, now) if own is not None else []
+    return effects + look_again(partition, gone.node, now)
+
+
+def look_again(partition: Partition, node: Node, now: float) -> list[Effect]:
+    """Serve the asks that were promised ``node`` and fit there now, victims or not."""
+    effects: list[Effect] = []
+    for preemption in list(node.reservations):
+        effects += _serve(partition, preemption, now)
+    return effects
+
+
+def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Effect]:
+    """Allocate what was promised, if there is room for it.
+
+    If there is none although all victims are gone, the promise is over and the ask waits as before.
+    """
+    pending, node = preemption.pending, preemption.node
+    fits = _fits(pending, node)
+    if preemption.victims and (preemption.needs_all or not fits):
+        return []
+    partition.preemptions.end(preemption)
+    effects = predicates.place(partition, pending, node, now) if fits else []
+    if pending.state is AskState.PENDING:
+        partition.preemptors.add(pending)
+    return effects
+
+
+def _fits(pending: PendingAsk, node: Node) -> bool:
+    need = pending.ask.resource
+    return (
+        pending.ask_group is not None
+        and pending.wants_more
+        and gates.closed_gate(pending.ask_group) is None
+        and node.state is NodeState.SCHEDULABLE
+        and node.can_take(need, need)
+        and pending.application.can_take(need, need)
+    )
+
+
+def node_is_gone(partition: Partition, node: Node) -> None:
+    """Nothing can be promised on ``node`` any more; the asks look for other victims."""
+    for preemption in list(node.reservations):
+        partition.preemptions.end(preemption)

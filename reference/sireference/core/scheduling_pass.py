@@ -1,0 +1,71 @@
+"""One scheduling pass: every line that is worth a look gets what it can, or goes to sleep."""
+
+from typing import Final
+
+from sireference.core import gates, predicates
+from sireference.core.gang import replacement
+from sireference.core.model import Effect
+from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.wait_queue import WaitQueue
+
+# An ask may want two billion allocations and a node have room for them, or it may fit on none of a
+# hundred thousand nodes: others have to get a word in between. So many steps take about six
+# milliseconds, and so do so many looks at nodes
+_MOST_STEPS: Final = 200
+_MOST_LOOKS: Final = 20_000
+
+
+def run(partition: Partition, now: float) -> list[Effect]:
+    """The allocations that are possible now, in the order of queues, applications and asks.
+
+    Each step either serves an ask or sends a line to sleep, so a pass costs what changed since
+    the last one, not asks times nodes. After much work it ends, and another pass is due.
+    """
+    effects: list[Effect] = []
+    most_looks = partition.node_index.looked_at + _MOST_LOOKS
+    for _ in range(_MOST_STEPS):
+        ask_group = None if partition.proposals else partition.root.next_ask_group()
+        if ask_group is None:
+            return effects
+        effects += _step(partition, ask_group, now)
+        ask_group.application.done_with_notified()
+        if partition.node_index.looked_at > most_looks:
+            break
+    partition.timers.set(now, lambda _: [])  # whenever a deadline has come, there is a pass
+    return effects
+
+
+def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]:
+    """Serve the first ask of ``line``, or send the line to sleep."""
+    pending = ask_group.first()
+    if pending is None:
+        return []
+    wait_queue = gates.closed_gate(ask_group)
+    if wait_queue is not None:
+        return _block(partition, ask_group, wait_queue)
+    placeholder = replacement.choose(pending)
+    if placeholder is not None:
+        return replacement.begin(partition, pending, placeholder, now)
+    found = _find(partition, ask_group)
+    if isinstance(found, Node):
+        return predicates.place(partition, pending, found, now)
+    predicates.found_no_node(partition, pending, now)
+    return _block(partition, ask_group, found)
+
+
+def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue) -> list[Effect]:
+    ask_group.block(wait_queue)
+    partition.states.slept(ask_group)
+    return []
+
+
+def _find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue:
+    """The node for the first ask of ``line``, or where the line has to wait."""
+    for quota in ask_group.application.quotas:
+        if not quota.has_room(ask_group.need):
+            return quota.full
+    return (
+        partition.node_index.find(ask_group.profile, ask_group.need) or partition.node_index.waiting
+    )

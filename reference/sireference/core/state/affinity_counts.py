@@ -1,0 +1,147 @@
+"""Groups of nodes: how many allocations of a kind each holds, for the affinities of pending asks.
+
+Only what an affinity of a pending ask is about is counted, and once for all affinities that are
+about the same. Until the first one, an allocation that comes or goes costs one look.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from sireference.core.placement_constraints import AllocationAffinity, Group
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.ask_group import PlacementProfile
+from sireference.core.state.node import Node
+from sireference.core.state.tagged import ByTargets, TaggedAllocations, Targets
+
+
+class _Kind(NamedTuple):
+    """What is counted: allocations that all targets are true of, by the groups of a scope."""
+
+    scope: str
+    targets: Targets
+
+
+class _Wish(NamedTuple):
+    """What is wanted of a count."""
+
+    affinity: AllocationAffinity
+    counts_itself: bool
+
+    def is_met(self, count: int) -> bool:
+        """Whether a group with that many is one for the ask."""
+        return self.affinity.allows(count + self.counts_itself)
+
+
+class _Count:
+    """How many allocations of one kind there are by group, and who wants to know."""
+
+    __slots__ = ("by_group", "is_counted", "profiles")
+
+    def __init__(self) -> None:
+        self.profiles: dict[_Wish, dict[PlacementProfile, None]] = {}
+        self.by_group: Counter[Group] = Counter()
+        self.is_counted = False
+
+
+def _kind(affinity: AllocationAffinity) -> _Kind:
+    return _Kind(affinity.scope, affinity.targets)
+
+
+class AffinityCounts:
+    """Counts the allocations of one partition."""
+
+    __slots__ = ("_allocations", "_by_targets", "_counts", "_tagged")
+
+    def __init__(self, allocations: Mapping[str, Allocation]) -> None:
+        self._allocations = allocations
+        self._tagged: TaggedAllocations | None = None  # from the first count on
+        self._counts: dict[_Kind, _Count] = {}
+        self._by_targets: ByTargets[_Kind] = ByTargets()
+
+    def wanted(self, profile: PlacementProfile) -> None:
+        """Some ask has this shape."""
+        affinity = profile.affinity
+        if affinity is None:
+            return
+        kind = _kind(affinity)
+        if kind not in self._counts:
+            self._counts[kind] = _Count()
+            self._by_targets.add(kind, kind.targets)
+        wish = _Wish(affinity, profile.counts_itself)
+        self._counts[kind].profiles.setdefault(wish, {})[profile] = None
+
+    def unwanted(self, profile: PlacementProfile) -> None:
+        """No ask has this shape any more."""
+        affinity = profile.affinity
+        if affinity is None:
+            return
+        kind, wish = _kind(affinity), _Wish(affinity, profile.counts_itself)
+        profiles = self._counts[kind].profiles
+        del profiles[wish][profile]
+        if not profiles[wish]:
+            del profiles[wish]
+        if not profiles:
+            del self._counts[kind]
+            self._by_targets.discard(kind, kind.targets)
+
+    def allow(self, profile: PlacementProfile, node: Node) -> bool:
+        """Whether the affinity of ``shape``, if it has one, is met on ``node``."""
+        affinity = profile.affinity
+        if affinity is None:
+            return True
+        count = self._counted(affinity)[affinity.group(node.node_id, node.attributes)]
+        return affinity.allows(count + profile.counts_itself)
+
+    def allocation_added(self, allocation: Allocation) -> list[PlacementProfile]:
+        """Count ``live``; the shapes that more nodes may be open to now, for it is one more."""
+        if self._tagged is None:
+            return []
+        self._tagged.add(allocation)
+        return list(self._changed(allocation, 1))
+
+    def allocation_removed(self, allocation: Allocation) -> list[PlacementProfile]:
+        """Count ``live`` no more; the shapes that more nodes may be open to now."""
+        if self._tagged is None:
+            return []
+        self._tagged.discard(allocation)
+        return list(self._changed(allocation, -1))
+
+    def regrouped(self) -> list[PlacementProfile]:
+        """The attributes of a node changed: count again; all shapes that may make a difference."""
+        profiles: list[PlacementProfile] = []
+        for count in self._counts.values():
+            count.is_counted = False
+            for of_one_wish in count.profiles.values():
+                profiles += of_one_wish
+        return profiles
+
+    def _counted(self, affinity: AllocationAffinity) -> Counter[Group]:
+        count = self._counts.get(_kind(affinity)) or _Count()
+        if not count.is_counted:
+            if self._tagged is None:
+                self._tagged = TaggedAllocations(self._allocations)
+            nodes = (allocation.node for allocation in self._tagged.matching(affinity.targets))
+            count.by_group = Counter(
+                affinity.group(node.node_id, node.attributes) for node in nodes
+            )
+            count.is_counted = True
+        return count.by_group
+
+    def _changed(self, allocation: Allocation, by: int) -> Iterator[PlacementProfile]:
+        """One more or one less; the shapes that the group is open to now and was not before."""
+        node, tags = allocation.node, allocation.record.ask.tags
+        for kind in self._by_targets.that_may_match(tags):
+            count = self._counts[kind]
+            if not count.is_counted or not all(target.holds(tags) for target in kind.targets):
+                continue
+            affinity = next(iter(count.profiles)).affinity  # one is as good as the other
+            group = affinity.group(node.node_id, node.attributes)
+            before = count.by_group[group]
+            count.by_group[group] = before + by
+            if not count.by_group[group]:
+                del count.by_group[group]
+            for wish, profiles in count.profiles.items():
+                is_opened = wish.is_met(before + by) and not wish.is_met(before)
+                if wish.affinity.required and is_opened:
+                    yield from profiles

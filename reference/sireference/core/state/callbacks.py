@@ -1,0 +1,71 @@
+"""Callbacks: what one RM takes that way, and what waits to be told."""
+
+from collections.abc import Callable, Iterator
+
+from sireference.core.model import Answered, Call, Callback, Effect, SentEvents
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.cache_sync import CacheSync
+from sireference.core.state.event_log import EventLog
+from sireference.core.state.scheduling_states import SchedulingStates
+
+Listener = Callable[[Answered, float], list[Effect]]
+
+
+class Callbacks:
+    """Of one registration. Nothing is gathered that nobody takes."""
+
+    __slots__ = (
+        "_asked",
+        "_questions",
+        "_rm_id",
+        "cache",
+        "event_log",
+        "offered",
+        "states",
+    )
+
+    def __init__(self, rm_id: str) -> None:
+        self._rm_id = rm_id
+        self.offered: frozenset[Callback] = frozenset()
+        self.event_log = EventLog()
+        self.states = SchedulingStates(rm_id)
+        self.cache = CacheSync(rm_id)
+        self._asked = 0
+        self._questions: dict[int, Listener] = {}  # that are open, by number
+
+    def offer(self, callbacks: frozenset[Callback]) -> None:
+        """The RM takes these, and no others; questions that are open will not be answered."""
+        self.offered = callbacks
+        self._questions.clear()
+        self.event_log.is_read = Callback.EVENTS in callbacks
+        self.states.is_read = Callback.CONTAINER_STATE in callbacks
+        self.states.forget()
+        self.cache.start(is_read=Callback.CACHE_SYNC in callbacks)
+
+    def ask(self, listener: Listener) -> int:
+        """The number of a new question; ``listener`` gets the answer, and when it came."""
+        self._asked += 1
+        self._questions[self._asked] = listener
+        return self._asked
+
+    def answered(self, answer: Answered, now: float) -> list[Effect]:
+        """What follows from an answer; nothing if nobody waits for it, or not any more."""
+        listener = self._questions.pop(answer.number, None)
+        return [] if listener is None else listener(answer, now)
+
+    def allocation_added(self, allocation: Allocation) -> None:
+        """An allocation is in the books."""
+        self.event_log.allocation_added(allocation)
+        self.cache.allocation_added(allocation)
+
+    def allocation_removed(self, allocation: Allocation) -> None:
+        """An allocation has ended."""
+        self.cache.allocation_removed(allocation)
+
+    def take(self) -> Iterator[Call]:
+        """What is to be told now."""
+        records = self.event_log.take()
+        if records:
+            yield SentEvents(self._rm_id, records)
+        yield from self.states.take()
+        yield from self.cache.take()

@@ -1,0 +1,316 @@
+"""The journal: what happens to requests, applications, nodes and queues, as event records.
+
+Nothing is written down unless somebody reads it. One happening often concerns several objects: an
+allocation comes to its request, its application, its node and its queue, with a record for each.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from sireference.core.model import (
+    AllocationRecord,
+    Ask,
+    ChangeDetail,
+    ChangeType,
+    EventRecord,
+    NewApplication,
+    RecordType,
+)
+from sireference.core.resources import Resource
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.node import Node
+from sireference.core.state.queue import Queue
+from sireference.core.states import ApplicationState, AskTrigger, NodeState, TerminationType
+
+_APP, _NODE, _QUEUE = RecordType.APP, RecordType.NODE, RecordType.QUEUE
+_NONE, _SET, _ADD = ChangeType.NONE, ChangeType.SET, ChangeType.ADD
+_REMOVE: Final = ChangeType.REMOVE
+_NO_DETAIL: Final = ChangeDetail.DETAILS_NONE
+
+_READY: Final = "ready"  # the attribute of a node
+
+_STATES: Final[Mapping[ApplicationState, ChangeDetail]] = {
+    ApplicationState.NEW: ChangeDetail.APP_NEW,
+    ApplicationState.ACCEPTED: ChangeDetail.APP_ACCEPTED,
+    ApplicationState.STARTING: ChangeDetail.APP_STARTING,
+    ApplicationState.RUNNING: ChangeDetail.APP_RUNNING,
+    ApplicationState.RESUMING: ChangeDetail.APP_RESUMING,
+    ApplicationState.COMPLETING: ChangeDetail.APP_COMPLETING,
+    ApplicationState.COMPLETED: ChangeDetail.APP_COMPLETED,
+    ApplicationState.FAILING: ChangeDetail.APP_FAILING,
+    ApplicationState.FAILED: ChangeDetail.APP_FAILED,
+    ApplicationState.REJECTED: ChangeDetail.APP_REJECT,
+    ApplicationState.EXPIRED: ChangeDetail.APP_EXPIRED,
+}
+_ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
+    TerminationType.STOPPED_BY_RM: ChangeDetail.ALLOC_CANCEL,
+    TerminationType.PREEMPTED_BY_SCHEDULER: ChangeDetail.ALLOC_PREEMPT,
+    TerminationType.TIMEOUT: ChangeDetail.ALLOC_TIMEOUT,
+    TerminationType.PLACEHOLDER_REPLACED: ChangeDetail.ALLOC_REPLACED,
+}
+
+
+class EventLog:
+    """The records of one RM; those who keep the books say what happened."""
+
+    __slots__ = ("_records", "is_read", "now")
+
+    def __init__(self) -> None:
+        self.is_read = False
+        self.now = 0.0
+        self._records: list[EventRecord] = []
+
+    def take(self) -> tuple[EventRecord, ...]:
+        """What was written since the last time."""
+        records = tuple(self._records)
+        self._records.clear()
+        return records
+
+    # Requests
+
+    def asked(self, application: Application, ask: Ask, change: ChangeType = _ADD) -> None:
+        """An ask came, or another one in its place."""
+        if self.is_read:
+            message = "asked for" if change is _ADD else "asked for again"
+            self._of_ask(application, ask, change, message)
+
+    def refused(self, ask: Ask, reason: str) -> None:
+        """An ask was not taken."""
+        if self.is_read and ask.key:
+            self._request(ask, _NONE, _NO_DETAIL, reason)
+
+    def unsuitable(self, ask: Ask, node: Node, reason: str) -> None:
+        """The RM does not want the ask on the node."""
+        if self.is_read:
+            says = "the resource manager does not want it here" + (f": {reason}" if reason else "")
+            self._request(ask, _NONE, _NO_DETAIL, says, node.node_id)
+
+    def over(self, pending: PendingAsk, trigger: AskTrigger) -> None:
+        """An ask is pending no more."""
+        if not self.is_read:
+            return
+        self._of_ask(pending.application, pending.ask, _REMOVE, trigger.value)
+        if trigger is AskTrigger.WITHDRAWN:
+            self._request(pending.ask, _REMOVE, ChangeDetail.REQUEST_CANCEL, trigger.value)
+        elif trigger is AskTrigger.REFUSED:
+            self._request(pending.ask, _REMOVE, ChangeDetail.REQUEST_TIMEOUT, "its time was up")
+
+    def served(self, allocation: AllocationRecord) -> None:
+        """An ask got an allocation."""
+        if self.is_read:
+            ask, detail = allocation.ask, ChangeDetail.REQUEST_ALLOC
+            self._request(ask, _ADD, detail, "allocated", allocation.identity)
+
+    def _of_ask(self, application: Application, ask: Ask, change: ChangeType, message: str) -> None:
+        about = _Object(_APP, application.application_id, application.leaf.name)
+        detail, resource = ChangeDetail.APP_REQUEST, ask.resource
+        self._write(about, change, detail, message, reference_id=ask.key, resource=resource)
+
+    def _request(
+        self,
+        ask: Ask,
+        change: ChangeType,
+        detail: ChangeDetail,
+        message: str,
+        reference_id: str = "",
+    ) -> None:
+        request = _Object(RecordType.REQUEST, ask.key, ask.application_id)
+        other = reference_id or ask.application_id
+        self._write(request, change, detail, message, reference_id=other, resource=ask.resource)
+
+    # Allocations
+
+    def allocation_added(self, allocation: Allocation) -> None:
+        """An allocation is in the books."""
+        if self.is_read:
+            self._of_allocation(allocation, _ADD, "allocated")
+
+    def allocation_removed(self, allocation: Allocation, termination: TerminationType) -> None:
+        """An allocation has ended."""
+        if not self.is_read:
+            return
+        detail, message = _ENDINGS[termination], termination.value
+        if allocation.node.state is NodeState.REMOVED:
+            detail, message = ChangeDetail.ALLOC_NODEREMOVED, "its node was removed"
+        self._of_allocation(allocation, _REMOVE, message)
+        application = allocation.application
+        self._write(
+            _Object(_APP, application.application_id, application.leaf.name),
+            _REMOVE,
+            detail,
+            message,
+            reference_id=allocation.record.identity,
+            resource=allocation.record.ask.resource,
+        )
+
+    def _of_allocation(self, allocation: Allocation, change: ChangeType, message: str) -> None:
+        application_id, leaf = (
+            allocation.application.application_id,
+            allocation.application.leaf.name,
+        )
+        for about, detail in (
+            (_Object(_APP, application_id, leaf), ChangeDetail.APP_ALLOC),
+            (_Object(_NODE, allocation.node.node_id), ChangeDetail.NODE_ALLOC),
+            (_Object(_QUEUE, leaf), ChangeDetail.QUEUE_ALLOC),
+        ):
+            identity, resource = allocation.record.identity, allocation.record.ask.resource
+            self._write(about, change, detail, message, reference_id=identity, resource=resource)
+
+    # Applications
+
+    def submitted(self, application: Application) -> None:
+        """An application was taken in."""
+        if self.is_read:
+            self._application(application, _ADD, ChangeDetail.APP_NEW, "submitted")
+            self._of_queue(application, _ADD, "submitted")
+
+    def rejected(self, new: NewApplication, reason: str) -> None:
+        """An application was not taken."""
+        if self.is_read and new.application_id:
+            application = _Object(_APP, new.application_id, new.queue)
+            self._write(application, _SET, ChangeDetail.APP_REJECT, reason)
+
+    def moved(self, application: Application, message: str) -> None:
+        """An application is in another state."""
+        if self.is_read:
+            self._application(application, _SET, _STATES[application.state], message)
+
+    def left(self, application: Application, message: str) -> None:
+        """An application is in its queue no more."""
+        if self.is_read:
+            self._of_queue(application, _REMOVE, message)
+
+    def removed(self, application: Application, message: str) -> None:
+        """An application was taken out."""
+        if self.is_read:
+            self._application(application, _REMOVE, _NO_DETAIL, message)
+
+    def forgotten(self, application_id: str, queue: str, message: str) -> None:
+        """A finished application, which was in ``queue``, is remembered no more."""
+        if self.is_read:
+            expired = ChangeDetail.APP_EXPIRED
+            self._write(_Object(_APP, application_id, queue), _REMOVE, expired, message)
+
+    def _application(
+        self, application: Application, change: ChangeType, detail: ChangeDetail, message: str
+    ) -> None:
+        about = _Object(_APP, application.application_id, application.leaf.name)
+        self._write(about, change, detail, message)
+
+    def _of_queue(self, application: Application, change: ChangeType, message: str) -> None:
+        leaf = _Object(_QUEUE, application.leaf.name)
+        reference_id = application.application_id
+        self._write(leaf, change, ChangeDetail.QUEUE_APP, message, reference_id=reference_id)
+
+    # Nodes
+
+    def node_added(self, node: Node) -> None:
+        """A node is known."""
+        if self.is_read:
+            self._node(node, _ADD, _NO_DETAIL, "registered", node.capacity)
+            self._schedulable(node)
+            if _READY in node.attributes:
+                self._ready(node)
+
+    def node_changed(self, node: Node, before: NodeState) -> None:
+        """A node may be closed or open now."""
+        if self.is_read and node.state is not before and node.state is not NodeState.REMOVED:
+            self._schedulable(node)
+
+    def node_updated(
+        self, node: Node, capacity: Resource, occupied: Resource, attributes: Mapping[str, str]
+    ) -> None:
+        """A node has new values; these are the ones before."""
+        if not self.is_read:
+            return
+        if node.capacity != capacity:
+            self._node(node, _SET, ChangeDetail.NODE_CAPACITY, "new capacity", node.capacity)
+        if node.occupied != occupied:
+            self._node(node, _SET, ChangeDetail.NODE_OCCUPIED, "occupied by others", node.occupied)
+        if node.attributes.get(_READY) != attributes.get(_READY):
+            self._ready(node)
+
+    def node_removed(self, node: Node) -> None:
+        """A node is known no more."""
+        if self.is_read:
+            self._node(node, _REMOVE, ChangeDetail.NODE_DECOMISSION, "decommissioned")
+
+    def reserved(self, ask: Ask, node: Node, change: ChangeType) -> None:
+        """Room on a node is kept for an ask, or no more."""
+        if self.is_read:
+            message = "reserved" if change is _ADD else "not reserved any more"
+            self._write(
+                _Object(_NODE, node.node_id),
+                change,
+                ChangeDetail.NODE_RESERVATION,
+                message,
+                reference_id=ask.key,
+                resource=ask.resource,
+            )
+
+    def _schedulable(self, node: Node) -> None:
+        is_open = str(node.state is NodeState.SCHEDULABLE).lower()
+        self._node(node, _SET, ChangeDetail.NODE_SCHEDULABLE, f"schedulable: {is_open}")
+
+    def _ready(self, node: Node) -> None:
+        says = f"ready: {node.attributes.get(_READY, '')}"
+        self._node(node, _SET, ChangeDetail.NODE_READY, says)
+
+    def _node(
+        self,
+        node: Node,
+        change: ChangeType,
+        detail: ChangeDetail,
+        message: str,
+        resource: Resource | None = None,
+    ) -> None:
+        self._write(_Object(_NODE, node.node_id), change, detail, message, resource=resource)
+
+    # Queues
+
+    def queue(
+        self,
+        queue: Queue,
+        change: ChangeType,
+        detail: ChangeDetail,
+        message: str,
+        resource: Resource | None = None,
+    ) -> None:
+        """A queue came, changed or went."""
+        if self.is_read:
+            about = _Object(_QUEUE, queue.name)
+            self._write(about, change, detail, message, resource=resource)
+
+    def _write(
+        self,
+        about: "_Object",
+        change: ChangeType,
+        detail: ChangeDetail,
+        message: str,
+        *,
+        reference_id: str = "",
+        resource: Resource | None = None,
+    ) -> None:
+        self._records.append(
+            EventRecord(
+                type=about.type,
+                object_id=about.object_id,
+                at=self.now,
+                change=change,
+                detail=detail,
+                message=message,
+                reference_id=reference_id,
+                group_id=about.group_id,
+                resource=resource,
+            )
+        )
+
+
+class _Object(NamedTuple):
+    """What a record is about."""
+
+    type: RecordType
+    object_id: str
+    group_id: str = ""

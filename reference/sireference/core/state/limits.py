@@ -1,0 +1,111 @@
+"""Limits of users and groups: which quotas an application counts against besides its queues.
+
+A user has a quota of its own in each queue that limits it by name or as one of all others (`*`).
+A group has one quota for all its members together. An application counts for one group only, the
+first that a queue limits, from its leaf up to the root; there the order of the limits decides.
+Source: yunikorn-core 1.5 ``scheduler/ugm``.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from sireference.configuration.model import Limit
+from sireference.core.resources import Resource
+from sireference.core.state.application import Application
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.quota import Quota
+from sireference.core.states import TerminationType
+
+_ANYBODY: Final = "*"
+
+
+class UserQuota(Quota):
+    """What one user, or one group, may use in one queue and below."""
+
+    __slots__ = ("_key", "_queue", "applications")
+
+    def __init__(self, queue: Queue, key: tuple[str, str], limit: Limit) -> None:
+        super().__init__()
+        self._queue = queue
+        self._key = key
+        self.applications = 0  # that count against it, running or not
+        self.maximum = None if limit.max_resources is None else Resource(limit.max_resources)
+        self.most_applications = limit.max_applications
+
+    def leave(self) -> None:
+        """One application less; without any it is forgotten, as there may be many users."""
+        self.applications -= 1
+        if not self.applications:
+            del self._queue.user_quotas[self._key]
+            self.let_go()
+
+
+def join(leaf: Queue, user: str, groups: Collection[str]) -> tuple[Quota, ...]:
+    """What an application of ``user`` in ``leaf`` counts against from now on, the leaf first."""
+    group = _group(leaf, groups)
+    user_quotas: list[Quota] = []
+    for queue in leaf.path:
+        of_user = _limit(queue, user=user) or _limit(queue, user=_ANYBODY)
+        if of_user is not None:
+            user_quotas.append(_user_quota(queue, ("user", user), of_user))
+        of_group = None if group is None else _limit(queue, group=group)
+        if of_group is not None and group is not None:
+            user_quotas.append(_user_quota(queue, ("group", group), of_group))
+    return (*leaf.path, *user_quotas)
+
+
+def leave(quotas: Iterable[Quota]) -> None:
+    """An application does not count against ``quotas`` any more."""
+    for quota in quotas:
+        if isinstance(quota, UserQuota):
+            quota.leave()
+
+
+def renew(partition: Partition) -> None:
+    """Reckon anew what applications count against, after the limits may have changed."""
+    for queue in partition.root.all():
+        queue.user_quotas.clear()
+    for application in partition.applications.values():
+        new = application.submitted
+        application.quotas = join(application.leaf, new.user, new.member_of)
+        for user_quota in _user_quotas(application):
+            user_quota.used += application.used
+            user_quota.running += application.is_counted
+        for allocation in application.allocations.values():
+            if allocation.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+                for user_quota in _user_quotas(application):
+                    user_quota.yielding += allocation.record.ask.resource
+    for preemption in partition.preemptions.open:
+        for user_quota in _user_quotas(preemption.pending.application):
+            user_quota.reserve(preemption.pending.ask.resource)
+
+
+def _user_quotas(application: Application) -> list[UserQuota]:
+    return [quota for quota in application.quotas if isinstance(quota, UserQuota)]
+
+
+def _group(leaf: Queue, groups: Collection[str]) -> str | None:
+    """The group that the application counts for, `*` for those without a limit of their own."""
+    for queue in leaf.path:
+        for limit in queue.config.limits:
+            for group in limit.groups:
+                if group in groups or group == _ANYBODY:  # which is the last
+                    return group
+    return None
+
+
+def _limit(queue: Queue, *, user: str | None = None, group: str | None = None) -> Limit | None:
+    """The limit of ``queue`` that names ``user`` or ``group``."""
+    for limit in queue.config.limits:
+        if user in limit.users or group in limit.groups:
+            return limit
+    return None
+
+
+def _user_quota(queue: Queue, key: tuple[str, str], limit: Limit) -> UserQuota:
+    if key not in queue.user_quotas:
+        queue.user_quotas[key] = UserQuota(queue, key, limit)
+    user_quota = queue.user_quotas[key]
+    user_quota.applications += 1
+    return user_quota

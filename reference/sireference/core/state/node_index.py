@@ -1,0 +1,224 @@
+"""Where there is room: nodes in order of what they have free, and what is known to fit nowhere."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Final
+
+from sireference.configuration.model import NodeSortPolicy, NodeSortType
+from sireference.core.model import SchedulingState
+from sireference.core.resources import Resource, least_free_share
+from sireference.core.state.affinity_counts import AffinityCounts
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.ask_group import AskGroup, PlacementProfile, WaitReason
+from sireference.core.state.blocks import UPPER, Blocks
+from sireference.core.state.node import Node
+from sireference.core.state.proposals import ActiveExclusions, NodeExclusions
+from sireference.core.state.unplaced import Unplaced
+from sireference.core.state.wait_queue import WaitQueue
+
+_NOWHERE: Final = WaitReason(SchedulingState.FAILED, "no node that suits it has room for it")
+
+
+class SortedNodes:
+    """Schedulable nodes, sorted; a change costs a search or two, not a sort."""
+
+    __slots__ = ("_nodes", "_rank")
+
+    def __init__(self, rank: Callable[[Node], float]) -> None:
+        self._rank = rank
+        self._nodes: Blocks[Node] = Blocks(attrgetter("free"), UPPER)
+
+    def add(self, node: Node) -> None:
+        """Take ``node`` in."""
+        node.rank = self._rank(node)
+        self._nodes.add((node.rank, node.number), node)
+
+    def remove(self, node: Node) -> None:
+        """Take ``node`` out."""
+        self._nodes.remove((node.rank, node.number))
+        node.rank = None
+
+    def changed(self, node: Node) -> None:
+        """Find the new place of ``node``."""
+        self.remove(node)
+        self.add(node)
+
+    def __contains__(self, node: Node) -> bool:
+        return node.rank is not None
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self._nodes)
+
+    def for_need(self, need: Resource) -> Iterator[Node]:
+        """In order, at least the nodes that ``need`` fits on."""
+        return self._nodes.where(need.fits)
+
+
+def rank_by(policy: NodeSortPolicy) -> Callable[[Node], float]:
+    """What ``policy`` sorts nodes by, the node to try first having the lowest rank.
+
+    Fair takes the node with most room first, binpacking the one with least. Room is the mean of
+    the free shares of the weighted resource types; a node that has none of them is ranked by the
+    type it has least of.
+    """
+    weights: Final = {name: weight for name, weight in policy.weights.items() if weight > 0}
+    sign = -1.0 if policy.type is NodeSortType.FAIR else 1.0
+
+    def rank(node: Node) -> float:
+        free, capacity = node.free.amounts, node.capacity.amounts
+        weighted = total = 0.0
+        for name, weight in weights.items():
+            whole = capacity.get(name, 0)
+            if whole > 0:
+                weighted += weight * free.get(name, 0) / whole
+                total += weight
+        room = weighted / total if total else least_free_share(node.free, node.capacity)
+        return sign * room
+
+    return rank
+
+
+class NodeIndex:
+    """Finds a node for a need, and remembers what fits nowhere.
+
+    For a shape that was looked for in vain only those nodes are looked at again that gained room
+    since, unless its placement constraint opens nodes to it otherwise. The memory of a shape lasts
+    as long as somebody wants it.
+    """
+
+    __slots__ = (
+        "_exclusions",
+        "_groups",
+        "_nodes",
+        "_unplaced",
+        "_wanted",
+        "index",
+        "looked_at",
+        "waiting",
+    )
+
+    def __init__(
+        self, policy: NodeSortPolicy, nodes: Mapping[str, Node], groups: AffinityCounts
+    ) -> None:
+        self._nodes = nodes  # of the partition, schedulable or not
+        self._groups = groups
+        self.index = SortedNodes(rank_by(policy))
+        self.looked_at = 0  # nodes so far, in search of one that has room
+        self.waiting = WaitQueue(_NOWHERE, self._may_find)  # lines that found no node
+        self._unplaced = Unplaced()
+        self._wanted: dict[PlacementProfile, int] = {}
+        self._exclusions = ActiveExclusions()  # each is of one shape
+
+    def sort_by(self, policy: NodeSortPolicy) -> None:
+        """Sort the nodes by ``policy`` from now on."""
+        nodes = list(self.index)
+        self.index = SortedNodes(rank_by(policy))
+        for node in nodes:
+            self.index.add(node)
+
+    def wanted(self, profile: PlacementProfile) -> None:
+        """One more line has this shape."""
+        before = self._wanted.get(profile, 0)
+        self._wanted[profile] = before + 1
+        if not before:
+            self._groups.wanted(profile)
+            if profile.exclusions is not None:
+                self._exclusions.add(profile.exclusions)
+
+    def unwanted(self, profile: PlacementProfile) -> None:
+        """One line less has this shape."""
+        self._wanted[profile] -= 1
+        if self._wanted[profile]:
+            return
+        del self._wanted[profile]
+        self._unplaced.forget(profile)
+        self._groups.unwanted(profile)
+        if profile.exclusions is not None:
+            self._exclusions.discard(profile.exclusions)
+
+    def exclude(self, exclusions: NodeExclusions, node: Node) -> None:
+        """The RM does not want the ask whose ``vetoes`` these are on ``node``."""
+        self._exclusions.exclude(exclusions, node.node_id)
+
+    def find(self, profile: PlacementProfile, need: Resource) -> Node | None:
+        """The first node in order that ``need`` fits on, None if it fits nowhere.
+
+        A node where an affinity is met that is only preferred comes before all others.
+        """
+        second: Node | None = None
+        for node in self._candidates(profile, need):
+            self.looked_at += 1
+            if need.fits(node.free) and self.is_open(profile, node):
+                if profile.affinity is None or self._groups.allow(profile, node):
+                    return node
+                second = second or node
+        if second is None:
+            self._unplaced.add(profile, need)
+        return second
+
+    def _candidates(self, profile: PlacementProfile, need: Resource) -> Iterable[Node]:
+        """In order, at least the nodes where ``shape`` has room."""
+        gained = self._unplaced.gained(profile)
+        if gained is not None:
+            return sorted(gained, key=lambda node: (node.rank, node.number))
+        if profile.required_node:
+            node = self._nodes.get(profile.required_node)
+            return () if node is None or node not in self.index else (node,)
+        return self.index.for_need(need)
+
+    def _may_find(self, ask_group: AskGroup) -> bool:
+        """Whether it is not certain that ``line`` would find nothing."""
+        return self._unplaced.may_fit(ask_group.profile, ask_group.need)
+
+    def is_open(self, profile: PlacementProfile, node: Node) -> bool:
+        """Whether ``shape`` may be on ``node`` at all, as far as room is not the question."""
+        constraint = profile.constraint
+        if profile.exclusions is not None and node.node_id in profile.exclusions.nodes:
+            return False
+        return profile.required_node in ("", node.node_id) and (
+            constraint is None
+            or (
+                constraint.suits(node.attributes)
+                and (not constraint.is_strict or self._groups.allow(profile, node))
+            )
+        )
+
+    def allocation_added(self, allocation: Allocation) -> None:
+        """``live`` is there: some may have waited for company."""
+        self._opened(self._groups.allocation_added(allocation))
+
+    def allocation_removed(self, allocation: Allocation) -> None:
+        """``live`` is gone: some may have kept away from it."""
+        self._opened(self._groups.allocation_removed(allocation))
+
+    def regrouped(self) -> None:
+        """The attributes of a node changed: all affinities are worth another look."""
+        self._opened(self._groups.regrouped())
+
+    def _opened(self, profiles: Iterable[PlacementProfile]) -> None:
+        """These may fit on nodes that gained no room: forget what is known of them, call them."""
+        for profile in profiles:
+            self._unplaced.forget(profile)
+            self.waiting.notify(profile)
+
+    def capacity_used(self, node: Node) -> None:
+        """``node`` has less room than before."""
+        self.index.changed(node)
+
+    def capacity_freed(self, node: Node) -> None:
+        """``node``, schedulable, may have more room than before: call those it may serve."""
+        if node in self.index:
+            self.index.changed(node)
+        else:
+            self.index.add(node)
+        self._exclusions.lift(node.node_id)
+        for profile in self._unplaced.that_fit(node):
+            if self.is_open(profile, node):
+                self._unplaced.gains(profile, node)
+                self.waiting.notify(profile)
+
+    def closed(self, node: Node) -> None:
+        """Nothing may be placed on ``node`` any more."""
+        if node in self.index:
+            self.index.remove(node)
+        self._unplaced.closed(node)

@@ -1,0 +1,315 @@
+"""One partition of one RM: everything that is known in it."""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+
+from sireference.configuration.model import PartitionConfig
+from sireference.core.model import Ask, ChangeType, Settings
+from sireference.core.resources import Resource
+from sireference.core.state.affinity_counts import AffinityCounts
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.state.ask_group import AskGroup, PendingAsk
+from sireference.core.state.callbacks import Callbacks
+from sireference.core.state.node import Node
+from sireference.core.state.node_index import NodeIndex
+from sireference.core.state.preemption import Preemptions, Preemptors
+from sireference.core.state.proposals import Proposal
+from sireference.core.state.queue import Queue
+from sireference.core.state.timers import Timer, Timers
+from sireference.core.states import (
+    ALLOCATION_TRANSITIONS,
+    ASK_TRANSITIONS,
+    ApplicationState,
+    AskState,
+    AskTrigger,
+    NodeState,
+    TerminationType,
+    fire,
+)
+
+
+class Identities:
+    """Identities of allocations, never the same twice."""
+
+    __slots__ = ("_made", "_prefix")
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._made = 0
+
+    def next(self) -> str:
+        """A new one."""
+        self._made += 1
+        return f"{self._prefix}{self._made}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What is remembered of an application that is over."""
+
+    application_id: str
+    queue: str  # it was in
+    state: ApplicationState
+    timer: Timer
+
+
+class Partition:
+    """The books of one partition, and the counters that put things in order."""
+
+    def __init__(
+        self,
+        rm_id: str,
+        config: PartitionConfig,
+        settings: Settings,
+        timers: Timers,
+        identities: Identities,
+        *,
+        callbacks: Callbacks,
+    ) -> None:
+        self.rm_id = rm_id
+        self.name = config.name
+        self.is_draining = False  # takes no new nodes and applications
+        self.config = config
+        self.settings = settings
+        self.timers = timers
+        self.identities = identities
+        self.callbacks = callbacks
+        self.event_log = callbacks.event_log
+        self.states = callbacks.states
+        self.root = Queue(config.root)
+        self.allocations: dict[str, Allocation] = {}
+        self.nodes: dict[str, Node] = {}
+        self.node_index = NodeIndex(
+            config.node_sort_policy, self.nodes, AffinityCounts(self.allocations)
+        )
+        self.preemptions = Preemptions(self.node_index, callbacks)
+        self.preemptors = Preemptors()
+        self.applications: dict[str, Application] = {}
+        # the first to finish first; it is taken again and again, which a plain dict is slow at
+        self.finished: OrderedDict[str, Finished] = OrderedDict()
+        self._by_key: dict[str, dict[Application, None]] = {}  # of a pending ask
+        self.proposals: deque[Proposal] = deque()  # a question is open about the first
+        self._numbers = 0
+
+    @property
+    def total(self) -> Resource:
+        """The capacity of all nodes."""
+        return self.root.total
+
+    @total.setter
+    def total(self, capacity: Resource) -> None:
+        self.root.total = capacity
+
+    def number(self) -> int:
+        """The next number in the order of arrival."""
+        self._numbers += 1
+        return self._numbers
+
+    def new_identity(self) -> str:
+        """An identity for a new allocation, none that the RM brought along."""
+        identity = self.identities.next()
+        while identity in self.allocations:
+            identity = self.identities.next()
+        return identity
+
+    # Asks
+
+    def queue_up(self, application: Application, ask: Ask) -> None:
+        """Let ``ask`` wait for its turn."""
+        state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
+        self._take_in(PendingAsk(ask, self.number(), application, state=state))
+        self.event_log.asked(application, ask)
+
+    def replace(self, earlier: PendingAsk, ask: Ask) -> None:
+        """Let ``ask`` wait in place of ``earlier``, if it wants more than was made already.
+
+        It waits for the same placeholders, as long as it is of their task group, and for the same
+        victims, as long as it is of the same size and for the same node.
+        """
+        if ask.max_allocations <= earlier.made:
+            self.drop(earlier)
+            return
+        state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
+        later = PendingAsk(ask, earlier.number, earlier.application, earlier.made, state)
+        later.since = earlier.since
+        later.wait_reason = earlier.wait_reason
+        awaited = list(earlier.awaited.values())
+        if earlier.preemption is not None and earlier.key.profile == later.key.profile:
+            self.preemptions.take_over(earlier.preemption, later)
+        self._remove(earlier, AskTrigger.WITHDRAWN)
+        self.event_log.asked(later.application, ask, ChangeType.SET)
+        if ask.task_group == earlier.ask.task_group and not ask.is_placeholder:
+            later.had_placeholder = earlier.had_placeholder
+            for placeholder in awaited[: ask.max_allocations - earlier.made]:
+                self.hold_for_replacement(later, placeholder)
+        self._take_in(later)
+
+    def with_key(self, key: str) -> list[Application]:
+        """The applications that have a pending ask with that key, in the order they came."""
+        return sorted(self._by_key.get(key, ()), key=lambda application: application.number)
+
+    def _take_in(self, pending: PendingAsk) -> None:
+        application = pending.application
+        is_news = not application.pending
+        application.pending[pending.ask.key] = pending
+        self._by_key.setdefault(pending.ask.key, {})[application] = None
+        if pending.ask.is_placeholder:
+            gang = application.its_gang()
+            gang.asked += 1
+            is_news = is_news or gang.asked == 1
+        if is_news:
+            application.moved()
+        if pending.wants_more:
+            self.stand(pending)
+
+    def stand(self, pending: PendingAsk) -> None:
+        """Let ``pending`` stand in the line it belongs in."""
+        application = pending.application
+        key = pending.key
+        ask_group = application.ask_groups.get(key)
+        if ask_group is None:
+            need = pending.ask.resource
+            ask_group = AskGroup(application, key, need, self.number())
+            application.ask_groups[key] = ask_group
+            self.node_index.wanted(ask_group.profile)
+        before = pending.ask_group
+        ask_group.join(pending)
+        self.states.joined(ask_group, pending)
+        if before is not ask_group:
+            self._clear(before)
+        if ask_group.first() is pending:
+            if ask_group.waits_in is None:
+                application.wake(ask_group)
+            else:
+                ask_group.waits_in.moved_up(ask_group)
+
+    def drop(self, pending: PendingAsk, trigger: AskTrigger = AskTrigger.WITHDRAWN) -> None:
+        """Let ``pending`` wait no more; a placeholder it waited for is replaced by nobody."""
+        self._remove(pending, trigger)
+        self.event_log.over(pending, trigger)
+
+    def _remove(self, pending: PendingAsk, trigger: AskTrigger) -> None:
+        application, ask_group = pending.application, pending.ask_group
+        pending.state = fire(ASK_TRANSITIONS, pending.state, trigger)
+        key = pending.ask.key
+        del application.pending[key]
+        del self._by_key[key][application]
+        if not self._by_key[key]:
+            del self._by_key[key]
+        for allocation in pending.awaited.values():
+            allocation.replaced_by = None
+        pending.awaited.clear()
+        self._let_go(pending)
+        self._clear(ask_group)
+        if pending.ask_group is not None:  # it was not the first there
+            pending.ask_group.leave(pending)
+        is_news = not application.pending
+        if pending.ask.is_placeholder and application.gang is not None:
+            application.gang.asked -= 1
+            is_news = is_news or not application.gang.asked
+        if is_news:
+            application.moved()
+
+    def _let_go(self, pending: PendingAsk) -> None:
+        """Whatever was to be preempted for it: it does not need it any more."""
+        if pending.preemption is not None:
+            self.preemptions.end(pending.preemption)
+        if pending.preemption_timer is not None:
+            pending.preemption_timer.cancel()
+            pending.preemption_timer = None
+        if pending.exclusions is not None:
+            pending.exclusions.stop_timer()
+        self.preemptors.forget(pending)
+
+    def served(self, pending: PendingAsk) -> None:
+        """One more allocation of ``pending`` is made; with its last one it is over."""
+        pending.made += 1
+        if pending.made >= pending.ask.max_allocations:
+            self.drop(pending, AskTrigger.ALL_ALLOCATED)
+            self.states.moved(pending)
+        else:
+            self._clear(pending.ask_group)
+
+    def hold_for_replacement(self, pending: PendingAsk, placeholder: Allocation) -> None:
+        """Let one allocation of ``pending`` wait for the end of ``placeholder``."""
+        pending.awaited[placeholder.record.identity] = placeholder
+        placeholder.replaced_by = pending
+        self.states.moved(pending)
+        self._clear(pending.ask_group)
+
+    def resume(self, placeholder: Allocation) -> PendingAsk | None:
+        """The ask that waited for the end of ``placeholder``; it waits for it no more."""
+        pending, placeholder.replaced_by = placeholder.replaced_by, None
+        if pending is not None:
+            del pending.awaited[placeholder.record.identity]
+        return pending
+
+    def propose(self, proposal: Proposal) -> None:
+        """Let ``proposal`` wait until the RM agrees to it."""
+        self.proposals.append(proposal)
+        if proposal.is_turn:
+            proposal.pending.proposed += 1
+            self._clear(proposal.pending.ask_group)
+
+    def unpropose(self) -> Proposal:
+        """The first proposal; nothing waits for it any more."""
+        proposal = self.proposals.popleft()
+        if proposal.is_turn:
+            proposal.pending.proposed -= 1
+        return proposal
+
+    def _clear(self, ask_group: AskGroup | None) -> None:
+        """Remove ``line`` if nobody stands in it."""
+        if ask_group is None or ask_group.first() is not None:
+            return
+        ask_group.unblock()
+        ask_group.done_with()
+        ask_group.application.awake.leave(ask_group)
+        if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
+            del ask_group.application.ask_groups[ask_group.key]
+            self.node_index.unwanted(ask_group.profile)
+
+    # Allocations
+
+    def book(self, allocation: Allocation) -> None:
+        """Count ``live`` on its node, in its queues, in its application."""
+        resource = allocation.record.ask.resource
+        allocation.number = self.number()
+        self.preemptors.changes += 1
+        self.allocations[allocation.record.identity] = allocation
+        allocation.application.allocations[allocation.record.identity] = allocation
+        if allocation.is_placeholder:
+            allocation.application.its_gang().book(allocation)
+        allocation.application.used += resource
+        allocation.application.use(resource)
+        allocation.node.book(allocation)
+        self.node_index.allocation_added(allocation)
+        if allocation.node.state is NodeState.SCHEDULABLE:
+            self.node_index.capacity_used(allocation.node)
+        if len(allocation.application.allocations) == 1:
+            allocation.application.moved()
+        self.callbacks.allocation_added(allocation)
+
+    def unbook(self, allocation: Allocation, termination: TerminationType) -> None:
+        """End ``live``; what it held is free for others."""
+        allocation.state = fire(ALLOCATION_TRANSITIONS, allocation.state, termination)
+        if allocation.timer is not None:
+            allocation.timer.cancel()
+            allocation.timer = None
+        self.preemptors.changes += 1
+        del self.allocations[allocation.record.identity]
+        del allocation.application.allocations[allocation.record.identity]
+        if allocation.is_placeholder:
+            allocation.application.its_gang().unbook(allocation)
+        allocation.node.unbook(allocation)
+        self.node_index.allocation_removed(allocation)
+        if allocation.node.state is NodeState.SCHEDULABLE:
+            self.node_index.capacity_freed(allocation.node)
+        allocation.application.used -= allocation.record.ask.resource
+        allocation.application.has_less()
+        allocation.application.give_back(allocation.record.ask.resource)
+        if not allocation.application.allocations:
+            allocation.application.moved()
+        self.callbacks.allocation_removed(allocation)
+        self.event_log.allocation_removed(allocation, termination)

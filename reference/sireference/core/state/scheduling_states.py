@@ -1,0 +1,81 @@
+"""Scheduling states: what an RM is told of asks that have to wait, and no state twice in a row.
+
+SKIPPED is an ask that nobody looked for a node for, because something else stands in its way.
+FAILED is one that no node is suitable for. RESERVED is one for which room on a node is kept until
+others are gone. SCHEDULED is said only of asks that had to wait, with their last allocation.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from sireference.core.model import ContainerState, SchedulingState
+from sireference.core.state.ask_group import AskGroup, PendingAsk, WaitReason
+from sireference.core.states import AskState
+
+_RESERVED: Final = WaitReason(SchedulingState.RESERVED, "others have to go from its node first")
+_SCHEDULED: Final = WaitReason(SchedulingState.SCHEDULED, "it has all of its allocations")
+
+
+class SchedulingStates:
+    """What there may be to tell one RM; nothing is gathered unless it is read."""
+
+    __slots__ = ("_asks", "_lines", "_rm_id", "is_read")
+
+    def __init__(self, rm_id: str) -> None:
+        self._rm_id = rm_id
+        self.is_read = False
+        self._lines: dict[AskGroup, None] = {}  # that went to sleep
+        self._asks: dict[PendingAsk, None] = {}  # that may go on in another way
+
+    def slept(self, ask_group: AskGroup) -> None:
+        """``line`` was sent to sleep."""
+        if self.is_read:
+            self._lines[ask_group] = None
+
+    def joined(self, ask_group: AskGroup, pending: PendingAsk) -> None:
+        """``pending`` stands in ``line``; while that is awake, nobody knows how it goes on."""
+        if ask_group.waits_in is None or ask_group.is_notified:
+            ask_group.told = None
+        else:
+            self.moved(pending)
+
+    def moved(self, pending: PendingAsk) -> None:
+        """``pending`` was promised room, or lost it, or got what it wants."""
+        if self.is_read:
+            self._asks[pending] = None
+
+    def take(self) -> Iterator[ContainerState]:
+        """What is to be told now. Everybody in a line is gone through only if it is news there."""
+        for ask_group in self._lines:
+            if ask_group.waits_in is not None and ask_group.waits_in.wait_reason != ask_group.told:
+                ask_group.told = ask_group.waits_in.wait_reason
+                self._asks.update(dict.fromkeys(ask_group))
+        for pending in self._asks:
+            wait_reason = _wait_reason(pending)
+            if wait_reason is not None and wait_reason != pending.wait_reason:
+                pending.wait_reason = wait_reason
+                yield self._state(pending, wait_reason)
+        self.forget()
+
+    def forget(self) -> None:
+        """Nobody is to be told."""
+        self._lines.clear()
+        self._asks.clear()
+
+    def _state(self, pending: PendingAsk, wait_reason: WaitReason) -> ContainerState:
+        application_id, key = pending.application.application_id, pending.ask.key
+        return ContainerState(
+            self._rm_id, application_id, key, wait_reason.state, wait_reason.reason
+        )
+
+
+def _wait_reason(pending: PendingAsk) -> WaitReason | None:
+    """What can be said of ``pending`` now, None if that is nothing."""
+    if pending.state is AskState.ALLOCATED:
+        return _SCHEDULED if pending.wait_reason is not None else None
+    if pending.state is not AskState.PENDING:
+        return None
+    if pending.preemption is not None or (pending.awaited and not pending.wants_more):
+        return _RESERVED
+    wait_queue = pending.ask_group.waits_in if pending.ask_group is not None else None
+    return wait_queue.wait_reason if wait_queue is not None else None
