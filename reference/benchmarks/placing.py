@@ -33,6 +33,7 @@ from sireference.core.model import (
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
 from sireference.core.states import NodeAction, TerminationType
+from sireference.shell import gc_tuning
 
 APPLICATIONS: Final = 10
 ASKS_A_MESSAGE: Final = 100

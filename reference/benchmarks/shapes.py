@@ -49,6 +49,7 @@ from sireference.core.placement_constraints import (
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
 from sireference.core.states import NodeAction, TerminationType
+from sireference.shell import gc_tuning
 
 HERE: Final = Path(__file__).resolve().parents[2]
 QUEUES: Final = """
