@@ -6,7 +6,7 @@ from sireference.core import application_lifecycle
 from sireference.core.gang import placeholders
 from sireference.core.model import AllocationRecord, Effect, NewAllocation, ReleasedAllocation
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
@@ -45,5 +45,5 @@ def _expire(partition: Partition, allocation: Allocation, _now: float) -> list[E
     if allocation.open_release is not None:
         return []
     message = "the execution timeout of its ask is over"
-    release = allocation.ask_for_release(TerminationType.TIMEOUT, message)
+    release = partition.ask_for_release(allocation, TerminationType.TIMEOUT, message)
     return [ReleasedAllocation(partition.rm_id, release)]

@@ -12,8 +12,7 @@ from sireference.core.model import (
     UpdatedApplication,
 )
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.partition import Finished, Partition
 from sireference.core.states import (
     APPLICATION_TRANSITIONS,
@@ -71,8 +70,9 @@ def _enter(partition: Partition, application: Application, now: float) -> None:
         application.state_timer = partition.timers.set(
             now + settings.completing_timeout, partial(_completing_timeout, partition, application)
         )
-    if application.gang is not None:
-        application.gang.is_clearing_up = False
+    gang = partition.gangs.get(application)
+    if gang is not None:
+        gang.is_clearing_up = False
     count(application)
     if state in _OVER:
         _leave(partition, application, now)
@@ -86,7 +86,7 @@ def count(application: Application) -> None:
     _set_counts(
         application,
         counts=application.state in _COUNTED
-        or (application.state in _GATHERED and bool(application.allocations)),
+        or (application.state in _GATHERED and application.held > 0),
     )
 
 
@@ -163,13 +163,14 @@ def _execution_timeout(partition: Partition, application: Application, now: floa
 def fail(partition: Partition, application: Application, now: float, reason: str) -> list[Effect]:
     """It loses all it has because its time is over, and has failed once everything is released."""
     effects = move(partition, application, ApplicationTrigger.FAIL, now, reason)
-    pending, allocation = list(application.pending.values()), list(application.allocations.values())
-    effects += withdraw(partition, pending, allocation, reason)
+    asks = list(application.pending.values())
+    held = list(partition.allocations.of(application).values())
+    effects += withdraw(partition, asks, held, reason)
     return effects + settle(partition, application, now)
 
 
 def withdraw(
-    partition: Partition, asks: list[PendingAsk], allocation: list[Allocation], reason: str
+    partition: Partition, asks: list[PendingAsk], held: list[Allocation], reason: str
 ) -> list[Effect]:
     """Release these with TIMEOUT: the asks are gone, the allocations when the RM has confirmed.
 
@@ -186,11 +187,12 @@ def withdraw(
             reason,
         )
         effects.append(ReleasedAsk(partition.rm_id, release))
-    effects += [
-        ReleasedAllocation(partition.rm_id, one.ask_for_release(TerminationType.TIMEOUT, reason))
-        for one in allocation
+    releases = (
+        partition.ask_for_release(one, TerminationType.TIMEOUT, reason)
+        for one in held
         if one.open_release is None
-    ]
+    )
+    effects += [ReleasedAllocation(partition.rm_id, release) for release in releases]
     return effects
 
 
@@ -222,27 +224,27 @@ def settle(partition: Partition, application: Application, now: float) -> list[E
         return _resumed(partition, application, now)
     if application.is_active or application.pending:
         return []
-    trigger, message = _end(application)
+    trigger, message = _end(partition, application)
     return move(partition, application, trigger, now, message) if trigger else []
 
 
-def _end(application: Application) -> tuple[ApplicationTrigger | None, str]:
+def _end(partition: Partition, application: Application) -> tuple[ApplicationTrigger | None, str]:
     """What comes next for an application that has nothing active and nothing pending."""
     state = application.state
     if state in (ApplicationState.ACCEPTED, *_RUNNING_KIND):
         if not completion.keeps_from_waiting(application):
             return ApplicationTrigger.COMPLETE, "no allocation and no pending ask is left"
     elif state is ApplicationState.FAILING:
-        if not application.allocations:
+        if not application.held:
             return ApplicationTrigger.FAIL, "everything it had is released"
-    elif completion.is_cleared_up(application):
+    elif completion.is_cleared_up(partition, application):
         return ApplicationTrigger.COMPLETE, "the last of its placeholders is gone"
     return None, ""
 
 
 def _resumed(partition: Partition, application: Application, now: float) -> list[Effect]:
     """Without placeholders it is an application like any other (SI-GANG-035)."""
-    if application.gang is not None and application.gang.held:
+    if application.placeholders_held:
         return []
     message = "its placeholders are gone"
     effects = move(partition, application, ApplicationTrigger.RUN, now, message)

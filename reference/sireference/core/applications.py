@@ -18,8 +18,7 @@ from sireference.core.model import (
 from sireference.core.names import too_long
 from sireference.core.placement import NoQueueError, place
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import TerminationType
@@ -89,14 +88,14 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
     application = partition.applications.get(request.application_id)
     if application is None:
         return []
-    asks, live_ones = _what_it_has(application, request.at_most)
-    if len(asks) + len(live_ones) == len(application.pending) + len(application.allocations):
+    asks, held = _what_it_has(partition, application, request.at_most)
+    if len(asks) + len(held) == len(application.pending) + application.held:
         del partition.applications[request.application_id]
     for pending in asks:
         partition.drop(pending)
     releases: list[Effect] = []
     went_on: list[Effect] = []
-    for allocation in live_ones:
+    for allocation in held:
         went_on += allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
         release = allocation.release(TerminationType.STOPPED_BY_RM, "the application was removed")
         releases.append(ReleasedAllocation(rm.rm_id, release))
@@ -109,9 +108,9 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
 
 
 def _what_it_has(
-    application: Application, at_most: int | None
+    partition: Partition, application: Application, at_most: int | None
 ) -> tuple[list[PendingAsk], list[Allocation]]:
     """Its asks, then its allocations, but ``at_most`` so many together."""
     asks = list(islice(application.pending.values(), at_most))
     left = None if at_most is None else at_most - len(asks)
-    return asks, list(islice(application.allocations.values(), left))
+    return asks, list(islice(partition.allocations.of(application).values(), left))

@@ -16,8 +16,7 @@ from sireference.core.model import (
 )
 from sireference.core.names import too_long
 from sireference.core.preemption import cycle
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import (

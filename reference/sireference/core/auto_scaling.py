@@ -11,7 +11,7 @@ from itertools import islice, repeat
 from typing import Final
 
 from sireference.core.resources import NOTHING, Resource
-from sireference.core.state.ask_group import AskGroup, PendingAsk
+from sireference.core.state.application import AskGroup, PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.resource_manager import ResourceManager
@@ -64,7 +64,7 @@ def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:
     listed: dict[Queue, Resource] = {}
     for pending in _found_no_node(partition):
         need, path = pending.ask.resource, pending.application.leaf.path
-        wanted = pending.ask.max_allocations - pending.made - len(pending.awaited)
+        wanted = pending.ask.max_allocations - pending.made - pending.awaiting
         for _ in repeat(None, wanted):
             with_others = [listed.get(queue, NOTHING) + need for queue in path]
             if not all(map(Queue.has_room, path, with_others)):

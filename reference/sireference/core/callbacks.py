@@ -22,7 +22,7 @@ def _tell_anew(partition: Partition) -> None:
     """Whoever takes callbacks now was not told how asks go, and which allocations there are."""
     for application in partition.applications.values():
         for pending in application.pending.values():
-            pending.wait_reason = None
+            pending.told = None
             partition.states.moved(pending)
-    for allocation in partition.allocations.values():
+    for allocation in partition.allocations.all.values():
         partition.callbacks.cache.allocation_added(allocation)

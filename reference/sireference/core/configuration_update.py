@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sireference.configuration.model import PartitionConfig, QueueConfig
-from sireference.core import queues
+from sireference.core import limits, queues
 from sireference.core.model import (
     ChangeDetail,
     ChangeType,
@@ -21,7 +21,6 @@ from sireference.core.model import (
     quoted,
 )
 from sireference.core.resources import NOTHING, Resource
-from sireference.core.state import limits
 from sireference.core.state.event_log import EventLog
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
@@ -92,8 +91,7 @@ def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
     limits.renew(partition)
     for application in partition.applications.values():
         for ask_group in list(application.ask_groups.values()):
-            application.wake(ask_group)
-    partition.preemptors.changes += 1
+            ask_group.wake()
 
 
 def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None:

@@ -27,7 +27,7 @@ def count(rm: ResourceManager) -> Counts:
         rm.rm_id,
         rm.state.value,
         sum(len(partition.nodes) for partition in partitions),
-        sum(len(partition.allocations) for partition in partitions),
+        sum(len(partition.allocations.all) for partition in partitions),
         sum(len(application.pending) for application in applications),
         Counter(application.state.value for application in applications),
     )

@@ -7,23 +7,25 @@ wait for room for a whole gang, or for a place. A line is woken rather once too 
 while its gate is closed the next pass sends it back.
 """
 
+from typing import Any
+
 from sireference.core import state_aware
 from sireference.core.gang import placeholders
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.application import Application, AskGroup
+from sireference.core.state.partition import Partition
 from sireference.core.state.wait_queue import WaitQueue
 
 
-def closed_gate(ask_group: AskGroup) -> WaitQueue | None:
+def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | None:
     """Where ``line`` has to wait until its gate opens, None if nothing holds it back."""
     return (
-        placeholders.closed_gate(ask_group)
+        placeholders.closed_gate(partition, ask_group)
         or state_aware.closed_gate(ask_group)
         or _before_it_runs(ask_group.application)
     )
 
 
-def _before_it_runs(application: Application) -> WaitQueue | None:
+def _before_it_runs(application: Application) -> WaitQueue[Any] | None:
     """Where an application waits that does not run, as long as enough others do."""
     if application.is_counted:
         return None

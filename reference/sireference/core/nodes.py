@@ -86,7 +86,6 @@ def create(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
     )
     partition.nodes[node.node_id] = node
     reason = next(recovery.objections_to_node(partition, node, info.allocations), "")
-    partition.preemptors.changes += 1
     if reason:
         del partition.nodes[node.node_id]
         return [RejectedNode(rm.rm_id, info.node_id, reason)]
@@ -110,7 +109,6 @@ def change(partition: Partition, node: Node, info: NodeInfo, now: float) -> list
         _replace(partition, node, info)
     before, node.state = node.state, state
     partition.event_log.node_changed(node, before)
-    partition.preemptors.changes += 1
     if state is NodeState.SCHEDULABLE:
         partition.node_index.capacity_freed(node)
     else:
@@ -128,10 +126,10 @@ def _replace(partition: Partition, node: Node, info: NodeInfo) -> None:
         partition.node_index.regrouped()
     if info.capacity is not None:
         partition.total = partition.total - node.capacity + info.capacity
-        node.capacity = info.capacity
-    if info.occupied is not None:
-        node.occupied = info.occupied
-    node.reckon()
+    node.resize(
+        node.capacity if info.capacity is None else info.capacity,
+        node.occupied if info.occupied is None else info.occupied,
+    )
     partition.event_log.node_updated(node, *before)
 
 
@@ -143,7 +141,7 @@ def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
     states: list[Effect] = []
     releases: list[Effect] = []
     went_on: list[Effect] = []
-    for allocation in list(node.allocations.values()):
+    for allocation in list(partition.allocations.on(node).values()):
         went_on += allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
         states += application_lifecycle.settle(partition, allocation.application, now)
         message = f"node {quoted(node.node_id)} was decommissioned"

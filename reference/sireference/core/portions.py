@@ -56,7 +56,7 @@ def _removals(rm: ResourceManager, event: UpdateApplications) -> Iterator[Event]
         if application is None:
             continue
         some = replace(removal, at_most=MOST)
-        for _ in range((len(application.pending) + len(application.allocations)) // MOST):
+        for _ in range((len(application.pending) + application.held) // MOST):
             yield UpdateApplications(event.rm_id, remove=(some,), more_follows=True)
     yield event
 
@@ -89,7 +89,9 @@ def _released(rm: ResourceManager, release: Release) -> Collection[str]:
     partition = rm.partitions.get(partition_name(release.partition))
     applications = partition.applications if partition is not None else {}
     named = applications.get(release.application_id)
-    return named.allocations.keys() if named is not None else ()
+    if partition is None or named is None:
+        return ()
+    return partition.allocations.of(named).keys()
 
 
 def _withdrawals(rm: ResourceManager, withdrawal: AskRelease) -> Iterator[tuple[int, AskRelease]]:

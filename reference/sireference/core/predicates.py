@@ -13,10 +13,11 @@ from typing import Final
 
 from sireference.core import allocations
 from sireference.core.model import Answered, Callback, Effect, PredicatesQuestion
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
+from sireference.core.state.node_exclusions import NodeExclusions
 from sireference.core.state.partition import Partition
-from sireference.core.state.proposals import NodeExclusions, Proposal
+from sireference.core.state.proposals import Proposal
 from sireference.core.states import AskState, NodeState
 
 # Seconds until nodes that the RM did not want are proposed again: once, and at most

@@ -6,16 +6,16 @@ configured any more is drained: it takes no new applications, and goes with its 
 
 from functools import partial
 
+from sireference.core import limits
 from sireference.core.model import ChangeDetail, ChangeType, Effect, NewApplication
-from sireference.core.state import limits
 from sireference.core.state.application import Application
 from sireference.core.state.event_log import EventLog
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
-from sireference.core.state.quota import Quota
+from sireference.core.state.quota import Quotas
 
 
-def enter(leaf: Queue, new: NewApplication) -> tuple[Quota, ...]:
+def enter(leaf: Queue, new: NewApplication) -> Quotas:
     """One more application in ``leaf``; what it counts against."""
     leaf.applications += 1
     leaf.stop_timer()

@@ -42,7 +42,7 @@ def _objections(partition: Partition, allocation: AllocationRecord) -> Iterator[
     yield from too_long(partition.settings.longest_name, *names)
     if not allocation.identity:
         yield "the allocation has no identity"
-    if allocation.identity in partition.allocations:
+    if allocation.identity in partition.allocations.all:
         yield f"allocation {quoted(allocation.identity)} is known already"
     if allocation.node_id not in partition.nodes:
         yield f"there is no node {quoted(allocation.node_id)}"
@@ -51,7 +51,7 @@ def _objections(partition: Partition, allocation: AllocationRecord) -> Iterator[
         yield f"there is no application {quoted(ask.application_id)}"
     elif application.state is ApplicationState.FAILING:
         yield f"application {quoted(ask.application_id)} is failing"
-    elif ask.is_placeholder and placeholders.are_given_up(application):
+    elif ask.is_placeholder and placeholders.are_given_up(partition, application):
         yield f"application {quoted(ask.application_id)} gives up its placeholders"
     yield from ask.resource.objections()
 

@@ -14,7 +14,7 @@ from sireference.core.model import (
 from sireference.core.names import too_long
 from sireference.core.proposed_timers import settings_for
 from sireference.core.state.deadlines import Deadlines
-from sireference.core.state.partition import Identities
+from sireference.core.state.identities import Identities
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import RMState, RMTrigger
 

@@ -36,8 +36,8 @@ def meant(partition: Partition, request: Release) -> list[Allocation]:
     if application is None:
         return []
     if not request.identity:
-        return list(application.allocations.values())
-    named = application.allocations.get(request.identity)
+        return list(partition.allocations.of(application).values())
+    named = partition.allocations.of(application).get(request.identity)
     return [named] if named else []
 
 

@@ -1,13 +1,14 @@
 """One scheduling pass: every line that is worth a look gets what it can, or goes to sleep."""
 
-from typing import Final
+from typing import Any, Final
 
 from sireference.core import gates, predicates
 from sireference.core.gang import replacement
 from sireference.core.model import Effect
-from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.application import AskGroup
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
+from sireference.core.state.service_order import next_ask_group
 from sireference.core.state.wait_queue import WaitQueue
 
 # An ask may want two billion allocations and a node have room for them, or it may fit on none of a
@@ -26,7 +27,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
     effects: list[Effect] = []
     most_looks = partition.node_index.looked_at + _MOST_LOOKS
     for _ in range(_MOST_STEPS):
-        ask_group = None if partition.proposals else partition.root.next_ask_group()
+        ask_group = None if partition.proposals else next_ask_group(partition.root)
         if ask_group is None:
             return effects
         effects += _step(partition, ask_group, now)
@@ -42,10 +43,10 @@ def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]
     pending = ask_group.first()
     if pending is None:
         return []
-    wait_queue = gates.closed_gate(ask_group)
+    wait_queue = gates.closed_gate(partition, ask_group)
     if wait_queue is not None:
         return _block(partition, ask_group, wait_queue)
-    placeholder = replacement.choose(pending)
+    placeholder = replacement.choose(partition, pending)
     if placeholder is not None:
         return replacement.begin(partition, pending, placeholder, now)
     found = _find(partition, ask_group)
@@ -55,13 +56,13 @@ def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]
     return _block(partition, ask_group, found)
 
 
-def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue) -> list[Effect]:
-    ask_group.block(wait_queue)
+def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue[Any]) -> list[Effect]:
+    ask_group.wait_in(wait_queue)
     partition.states.slept(ask_group)
     return []
 
 
-def _find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue:
+def _find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue[Any]:
     """The node for the first ask of ``line``, or where the line has to wait."""
     for quota in ask_group.application.quotas:
         if not quota.has_room(ask_group.need):

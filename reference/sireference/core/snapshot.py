@@ -165,10 +165,10 @@ def _queue(partition: Partition, queue: Queue) -> QueueView:
 def _application(
     partition: Partition, application: Application
 ) -> Generator[None, None, ApplicationView]:
-    everything = application.allocations.values()
+    everything = partition.allocations.of(application).values()
     allocations = yield from _pausing(map(_allocation, everything))
     placeholders = NOTHING
-    if application.gang is not None and application.gang.held:
+    if application.placeholders_held:
         placeholders = _sum(allocation for allocation in everything if allocation.is_placeholder)
     return ApplicationView(
         application.application_id,

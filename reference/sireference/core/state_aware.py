@@ -5,11 +5,13 @@ one of the leaf is Starting or an older one has asks pending. Who is Running is 
 leaf. Source: yunikorn-core 1.5 ``scheduler/objects/sorters.go``.
 """
 
-from sireference.core.state.ask_group import AskGroup
+from typing import Any
+
+from sireference.core.state.application import AskGroup
 from sireference.core.state.wait_queue import WaitQueue
 
 
-def closed_gate(ask_group: AskGroup) -> WaitQueue | None:
+def closed_gate(ask_group: AskGroup) -> WaitQueue[Any] | None:
     """Where ``line`` has to wait until others have begun, None if it does not have to."""
     application, leaf = ask_group.application, ask_group.application.leaf
     if not leaf.is_state_aware or application.has_begun:

@@ -14,8 +14,7 @@ def keeps_from_waiting(application: Application) -> bool:
     They are no active allocations (SI-GANG-042). But an application that has not begun yet, with
     all of its placeholders, is about to begin: it stays Accepted (C-40).
     """
-    gang = application.gang
-    return gang is not None and gang.held > 0 and not application.has_begun
+    return application.placeholders_held > 0 and not application.has_begun
 
 
 def clear_up(partition: Partition, application: Application) -> list[Effect] | None:
@@ -24,20 +23,20 @@ def clear_up(partition: Partition, application: Application) -> list[Effect] | N
     None if there are none, so that the application is completed at once. Else it completes when the
     last of them is gone (SI-GANG-045, SI-GANG-069, `is_cleared_up`).
     """
-    gang = application.gang
-    if gang is None or not gang.held:
+    gang = partition.gangs.get(application)
+    if gang is None or not application.placeholders_held:
         return None
     gang.is_clearing_up = True
     return [
         ReleasedAllocation(
-            partition.rm_id, allocation.ask_for_release(TerminationType.TIMEOUT, _REASON)
+            partition.rm_id, partition.ask_for_release(allocation, TerminationType.TIMEOUT, _REASON)
         )
-        for allocation in application.allocations.values()
+        for allocation in partition.allocations.of(application).values()
         if allocation.open_release is None
     ]
 
 
-def is_cleared_up(application: Application) -> bool:
+def is_cleared_up(partition: Partition, application: Application) -> bool:
     """Whether the last leftover placeholder of an application that waited long enough is gone."""
-    gang = application.gang
-    return gang is not None and gang.is_clearing_up and not gang.held
+    gang = partition.gangs.get(application)
+    return gang is not None and gang.is_clearing_up and not application.placeholders_held

@@ -1,36 +1,33 @@
 """Placeholders: when a gang may begin to gather them, and who waits until it has them all."""
 
+from typing import Any
+
 from sireference.core import application_lifecycle
 from sireference.core.gang import timeout
 from sireference.core.model import Effect
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.application import Application, AskGroup
 from sireference.core.state.partition import Partition
 from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.states import ApplicationState
 
 
-def closed_gate(ask_group: AskGroup) -> WaitQueue | None:
+def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | None:
     """Where ``line`` has to wait because of a gang, None if it does not have to."""
     application = ask_group.application
-    gang = application.gang
+    gang = partition.gangs.get(application)
     if gang is None:
         return None
     if application.state is ApplicationState.RESUMING:
-        return (
-            gang.waiting_for_placeholders
-        )  # until its placeholders are gone it is neither gang nor normal
+        return gang.unsettled  # until its placeholders are gone it is neither gang nor normal
     if not application.is_gathering:
         return None
     if not ask_group.key.is_placeholder:
-        return (
-            gang.waiting_for_placeholders
-        )  # it came early; kept until the last placeholder is there (C-26)
-    return None if application.allocations else _before_the_first(application)
+        return gang.unsettled  # it came early; kept until the last placeholder is there (C-26)
+    return None if application.held else _before_the_first(application)
 
 
-def _before_the_first(application: Application) -> WaitQueue | None:
+def _before_the_first(application: Application) -> WaitQueue[Any] | None:
     """Where a gang waits that has nothing yet, so that none is left with half of its members.
 
     In a leaf one gang gathers at a time, the oldest first (SI-GANG-052), as long as it does not
@@ -45,7 +42,7 @@ def _before_the_first(application: Application) -> WaitQueue | None:
     if total is not None:
         for quota in application.quotas:
             if not quota.has_room(total):
-                return quota.gates
+                return quota.too_small
     return None
 
 
@@ -59,12 +56,12 @@ def allocated(partition: Partition, allocation: Allocation, now: float) -> list[
     timeout.watch(partition, application, now)
     for ask_group in list(application.ask_groups.values()):
         if ask_group.key.replaces == allocation.record.ask.task_group:
-            application.wake(ask_group)
+            ask_group.wake()
     return application_lifecycle.settle(partition, application, now)
 
 
-def are_given_up(application: Application) -> bool:
+def are_given_up(partition: Partition, application: Application) -> bool:
     """Whether the application only waits for the end of the placeholders it has."""
-    gang = application.gang
+    gang = partition.gangs.get(application)
     is_resuming = application.state is ApplicationState.RESUMING
     return is_resuming or (gang is not None and gang.is_clearing_up)

@@ -11,7 +11,7 @@ from typing import Final
 from sireference.core import predicates
 from sireference.core.model import Ask, Callback, Effect, ReleasedAllocation, quoted
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.proposals import Proposal
@@ -22,13 +22,13 @@ from sireference.core.states import AllocationState, NodeState, TerminationType
 _LOOKED_AT: Final = 16
 
 
-def choose(pending: PendingAsk) -> Allocation | None:
+def choose(partition: Partition, pending: PendingAsk) -> Allocation | None:
     """The placeholder that ``pending`` takes the place of, None if it is placed normally (step 1).
 
     The task group decides, not the size. The oldest on whose node the ask would fit in its place
     comes first, then the oldest at all; those marked for release do not count (SI-GANG-023).
     """
-    gang = pending.application.gang
+    gang = partition.gangs.get(pending.application)
     group = gang.replaceable.get(pending.key.replaces) if gang is not None else None
     if not group:
         return None
@@ -72,7 +72,7 @@ def _begin(partition: Partition, pending: PendingAsk, placeholder: Allocation) -
     """Ask the RM to release ``placeholder`` and let the ask wait; nothing is free yet (2, 3)."""
     partition.hold_for_replacement(pending, placeholder)
     message = f"ask {quoted(pending.ask.key)} takes the place of this placeholder"
-    release = placeholder.ask_for_release(TerminationType.PLACEHOLDER_REPLACED, message)
+    release = partition.ask_for_release(placeholder, TerminationType.PLACEHOLDER_REPLACED, message)
     return [ReleasedAllocation(partition.rm_id, release)]
 
 
@@ -83,7 +83,7 @@ def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
     it stands in line again and goes to another node, or waits until there is room; it had its
     placeholder and does not get another one (SI-GANG-025, SI-GANG-055).
     """
-    pending = partition.resume(gone)
+    pending = partition.replacements.resume(gone)
     if pending is None:
         return []
     need, node = pending.ask.resource, gone.node

@@ -19,8 +19,9 @@ def watch(partition: Partition, application: Application, now: float) -> None:
     It runs from the first placeholder allocation, not from submission or ask (SI-GANG-031); when
     the last placeholder ends, there is no time to keep any more.
     """
-    gang = application.gang
-    if gang is None or gang.timer is not None or not gang.held or application.has_begun:
+    gang = partition.gangs.get(application)
+    is_waiting = application.placeholders_held and not application.has_begun
+    if gang is None or gang.timer is not None or not is_waiting:
         return
     patience = _patience(partition.settings, application)
     gang.timer = partition.timers.set(now + patience, partial(_expire, partition, application))
@@ -41,8 +42,7 @@ def _expire(partition: Partition, application: Application, now: float) -> list[
     gone (SI-GANG-034, SI-GANG-037); with the soft style, which is the default (C-18), it is
     scheduled like any other from then on (SI-GANG-035).
     """
-    if application.gang is not None:
-        application.gang.timer = None
+    partition.its_gang(application).timer = None
     if not application.is_gathering:
         return []
     if application.submitted.gang_style.casefold() == _HARD:
@@ -51,5 +51,6 @@ def _expire(partition: Partition, application: Application, now: float) -> list[
         partition, application, ApplicationTrigger.RESUME, now, _REASON
     )
     asks = [pending for pending in application.pending.values() if pending.ask.is_placeholder]
-    placeholders = list(application.allocations.values())  # nothing real before it has begun
+    # nothing of it is real before it has begun
+    placeholders = list(partition.allocations.of(application).values())
     return effects + application_lifecycle.withdraw(partition, asks, placeholders, _REASON)

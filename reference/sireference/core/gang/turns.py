@@ -12,18 +12,19 @@ Of a gang that has some the placeholder timeout makes an end.
 from functools import partial
 
 from sireference.core.model import Effect
-from sireference.core.state.application import Application
+from sireference.core.state.admission_order import AdmissionOrder
 from sireference.core.state.partition import Partition
+from sireference.core.state.queue import LeafApplication
 
 
 def watch(partition: Partition, now: float) -> None:
     """Let the time run of those whose turn has come and who have nothing, and of nobody else."""
-    leaves = partition.root.turns
+    leaves = partition.root.gangs_moved
     while leaves:
         leaf, _ = leaves.popitem()
         gathering = leaf.gathering
         first = gathering.first()
-        waits = first if first is not None and not first.allocations else None
+        waits = first if first is not None and not first.held else None
         before = gathering.turn[0] if gathering.turn is not None else None
         if waits is before:
             continue
@@ -32,14 +33,14 @@ def watch(partition: Partition, now: float) -> None:
             gathering.turn = None
         if waits is not None:
             end = now + partition.settings.gang_turn_timeout
-            gathering.turn = waits, partition.timers.set(end, partial(_expire, waits))
+            gathering.turn = waits, partition.timers.set(end, partial(_expire, gathering, waits))
 
 
-def _expire(application: Application, _now: float) -> list[Effect]:
+def _expire(
+    gathering: AdmissionOrder[LeafApplication], application: LeafApplication, _now: float
+) -> list[Effect]:
     """It had nothing all the time: the next one may gather."""
-    gathering = application.leaf.gathering
     gathering.turn = None
-    if application.gang is not None and gathering.first() is application:
-        application.gang.has_passed = True
-        application.moved()
+    if gathering.first() is application:
+        application.pass_turn()
     return []

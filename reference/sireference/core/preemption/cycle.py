@@ -10,10 +10,10 @@ from sireference.core import gates, predicates
 from sireference.core.model import Effect
 from sireference.core.preemption import eligibility, rm_approval, victim_search
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import PendingAsk, PlacementProfile
+from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
+from sireference.core.state.placement_profile import PlacementProfile
 from sireference.core.state.preemption import Preemption
 from sireference.core.state.queue import Queue
 from sireference.core.states import AskState, NodeState
@@ -27,7 +27,7 @@ def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
     """Let the ask preempt, if it may, once it has waited for as long as its queue says."""
     if pending.since is None:
         pending.since = now
-    if not eligibility.allow(partition, pending) or pending.preemption_timer is not None:
+    if not eligibility.allow(partition, pending) or partition.preemptors.has_timer(pending):
         return
     deadline = pending.since + eligibility.delay(pending)
     if deadline <= now:
@@ -35,11 +35,10 @@ def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
         return
 
     def is_due(_: float) -> list[Effect]:
-        pending.preemption_timer = None
         partition.preemptors.add(pending)
         return []
 
-    pending.preemption_timer = partition.timers.set(deadline, is_due)
+    partition.preemptors.wait(pending, partition.timers.set(deadline, is_due))
 
 
 def run(partition: Partition, now: float) -> list[Effect]:
@@ -102,7 +101,7 @@ def _set_alarm(partition: Partition, now: float) -> None:
         return
     if preemptors.fresh:
         deadline = now + _BREATH
-    elif preemptors.tried and preemptors.changes != preemptors.seen:
+    elif preemptors.tried and preemptors.has_changed:
         deadline = preemptors.next_look
     else:
         return
@@ -124,7 +123,7 @@ def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
 def look_again(partition: Partition, node: Node, now: float) -> list[Effect]:
     """Serve the asks that were promised ``node`` and fit there now, victims or not."""
     effects: list[Effect] = []
-    for preemption in list(node.reservations):
+    for preemption in partition.preemptions.on(node):
         effects += _serve(partition, preemption, now)
     return effects
 
@@ -135,7 +134,7 @@ def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Eff
     If there is none although all victims are gone, the promise is over and the ask waits as before.
     """
     pending, node = preemption.pending, preemption.node
-    fits = _fits(pending, node)
+    fits = _fits(partition, pending, node)
     if preemption.victims and (preemption.needs_all or not fits):
         return []
     partition.preemptions.end(preemption)
@@ -145,12 +144,12 @@ def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Eff
     return effects
 
 
-def _fits(pending: PendingAsk, node: Node) -> bool:
+def _fits(partition: Partition, pending: PendingAsk, node: Node) -> bool:
     need = pending.ask.resource
     return (
         pending.ask_group is not None
         and pending.wants_more
-        and gates.closed_gate(pending.ask_group) is None
+        and gates.closed_gate(partition, pending.ask_group) is None
         and node.state is NodeState.SCHEDULABLE
         and node.can_take(need, need)
         and pending.application.can_take(need, need)
@@ -159,5 +158,5 @@ def _fits(pending: PendingAsk, node: Node) -> bool:
 
 def node_is_gone(partition: Partition, node: Node) -> None:
     """Nothing can be promised on ``node`` any more; the asks look for other victims."""
-    for preemption in list(node.reservations):
+    for preemption in partition.preemptions.on(node):
         partition.preemptions.end(preemption)

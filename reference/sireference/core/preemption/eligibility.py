@@ -1,7 +1,7 @@
 """Who may preempt: what an ask, its queue and its partition have to say about it."""
 
 from sireference.configuration.model import PreemptionPolicy as QueuePolicy
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 
@@ -45,7 +45,7 @@ def fence(leaf: Queue) -> Queue:
 
 def is_ready(partition: Partition, pending: PendingAsk) -> bool:
     """Whether the ask waits for room that nobody is to give back for it yet."""
-    return pending.preemption is None and is_stuck(partition, pending) and is_within_limits(pending)
+    return not pending.is_reserved and is_stuck(partition, pending) and is_within_limits(pending)
 
 
 def may_claim(pending: PendingAsk) -> bool:

@@ -18,7 +18,7 @@ from sireference.core.model import (
 )
 from sireference.core.preemption import eligibility, victim_search
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.preemption import Preemption
@@ -130,7 +130,7 @@ def _begin(
         f" of application {quoted(pending.ask.application_id)}"
     )
     preempted = TerminationType.PREEMPTED_BY_SCHEDULER
-    return [
-        ReleasedAllocation(partition.rm_id, allocation.ask_for_release(preempted, message))
-        for allocation in victims.values()
+    releases = [
+        partition.ask_for_release(victim, preempted, message) for victim in victims.values()
     ]
+    return [ReleasedAllocation(partition.rm_id, release) for release in releases]

@@ -13,7 +13,7 @@ from sireference.core.preemption.covering import Cost, Demand, Effort, Lack, cos
 from sireference.core.preemption.victims import Candidates, Victim, VictimSet
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
@@ -79,7 +79,7 @@ class Search:
         for victim in choice.victims:
             loss.add(victim)
         others: list[Victim] = []
-        for victim in self._candidates.among(choice.node.allocations.values()):
+        for victim in self._candidates.among(self._partition.allocations.on(choice.node).values()):
             if victim.allocation not in loss.victims and self._candidates.leaves_guarantees(
                 victim, loss
             ):
@@ -144,7 +144,8 @@ class Search:
         lack = _lack(self._need, node.free + node.yielding)
         demands: list[Demand] = []
         if lack:
-            demands.append(Demand(lack, self._candidates.among(node.allocations.values())))
+            there = self._partition.allocations.on(node).values()
+            demands.append(Demand(lack, self._candidates.among(there)))
         demands += self._below_maxima(VictimSet())
         victims = cover(demands, self._candidates, self._effort)
         return None if victims is None else Choice(node, tuple(victims))
@@ -165,7 +166,7 @@ class Search:
         if queue not in self._below:
             self._below[queue] = self._candidates.among(
                 allocation
-                for allocation in self._partition.allocations.values()
+                for allocation in self._partition.allocations.all.values()
                 if queue in allocation.application.leaf.path
             )
         return self._below[queue]

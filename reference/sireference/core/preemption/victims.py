@@ -18,7 +18,7 @@ from sireference.configuration.model import PriorityPolicy
 from sireference.core.preemption import eligibility
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.queue import Queue
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from sireference.core.placement_constraints import AllocationAffinity, Group
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PlacementProfile
 from sireference.core.state.node import Node
+from sireference.core.state.placement_profile import PlacementProfile
 from sireference.core.state.tagged import ByTargets, TaggedAllocations, Targets
 
 

@@ -1,37 +1,32 @@
-"""One live allocation: what was told about it, and where it stands."""
+"""One allocation: what was told about it, and where it stands."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import Final
 
 from sireference.core.model import AllocationRecord, Release, partition_name
+from sireference.core.state.application import Application
+from sireference.core.state.node import Node
 from sireference.core.state.timers import Timer
 from sireference.core.states import AllocationState, TerminationType
-
-if TYPE_CHECKING:
-    from sireference.core.state.application import Application
-    from sireference.core.state.ask_group import PendingAsk
-    from sireference.core.state.node import Node
-    from sireference.core.state.preemption import Preemption
 
 
 @dataclass(slots=True, eq=False)
 class Allocation:
-    """An allocation in the books.
+    """An allocation that has not ended, or only just.
 
     ``open_release`` is the type of a release the scheduler asked for and the RM has not yet
-    confirmed; until then the allocation keeps its room (SI-REL-011). ``replaced_by`` is the real
-    ask that waits for this placeholder to end, ``preempted_for`` what it is a victim of.
+    confirmed; until then the allocation keeps its room (SI-REL-011).
     """
 
     record: AllocationRecord
-    application: "Application"
-    node: "Node"
+    application: Application
+    node: Node
     state: AllocationState = AllocationState.ALLOCATED
     open_release: TerminationType | None = None
     timer: Timer | None = None
     number: int = 0  # counts allocations in the order they were booked
-    replaced_by: "PendingAsk | None" = None
-    preempted_for: "Preemption | None" = None
 
     @property
     def is_placeholder(self) -> bool:
@@ -50,9 +45,50 @@ class Allocation:
             message=message,
         )
 
-    def ask_for_release(self, termination: TerminationType, message: str) -> Release:
-        """What asks the RM to end it; it ends when the RM has confirmed (SI-REL-011)."""
-        self.open_release = termination
-        if self.application.gang is not None:
-            self.application.gang.marked(self)
-        return self.release(termination, message)
+
+_NONE: Final[Mapping[str, Allocation]] = MappingProxyType({})
+
+
+class Allocations:
+    """The allocations of a partition by identity: all, those of an application, those on a node."""
+
+    __slots__ = ("_of", "_on", "all")
+
+    def __init__(self) -> None:
+        self.all: dict[str, Allocation] = {}
+        self._of: dict[Application, dict[str, Allocation]] = {}
+        self._on: dict[Node, dict[str, Allocation]] = {}
+
+    def of(self, application: Application) -> Mapping[str, Allocation]:
+        """Those of ``application``, the oldest first."""
+        return self._of.get(application, _NONE)
+
+    def on(self, node: Node) -> Mapping[str, Allocation]:
+        """Those on ``node``, the oldest first."""
+        return self._on.get(node, _NONE)
+
+    def add(self, allocation: Allocation) -> None:
+        """One more."""
+        identity = allocation.record.identity
+        self.all[identity] = allocation
+        self._of.setdefault(allocation.application, {})[identity] = allocation
+        self._on.setdefault(allocation.node, {})[identity] = allocation
+
+    def remove(self, allocation: Allocation) -> None:
+        """One less."""
+        identity = allocation.record.identity
+        del self.all[identity]
+        of_application = self._of[allocation.application]
+        del of_application[identity]
+        if not of_application:
+            del self._of[allocation.application]
+        on_node = self._on[allocation.node]
+        del on_node[identity]
+        if not on_node:
+            del self._on[allocation.node]
+
+    def clear(self) -> None:
+        """Nothing is left."""
+        self.all.clear()
+        self._of.clear()
+        self._on.clear()

@@ -1,43 +1,256 @@
-"""One application: its state, its asks in lines, its allocations."""
+"""One application: its state, its asks in groups, how much it has.
 
+Asks of one application that need the same are one ask group: when the first of a group cannot be
+placed, the others cannot either. So the group as a whole waits where it was turned away, and is
+woken when just there something came free and it would be the first to be served of those it may be
+for. A scheduling pass looks only at groups that do not wait.
+"""
+
+import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from sireference.core.model import NewApplication
+from sireference.core.model import Ask, NewApplication
 from sireference.core.resources import NOTHING, Resource
-from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import AskGroup, AskGroupKey, PendingAsk
-from sireference.core.state.gang import Gang
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
+from sireference.core.state.node_exclusions import NodeExclusions
+from sireference.core.state.placement_profile import PlacementProfile, profile_of
 from sireference.core.state.queue import Queue
-from sireference.core.state.quota import Quota
+from sireference.core.state.quota import Quotas
 from sireference.core.state.timers import Timer
-from sireference.core.states import ApplicationState
+from sireference.core.state.wait_queue import WaitQueue
+from sireference.core.state.wait_reason import WaitReason
+from sireference.core.states import ApplicationState, AskState
 
 _NOT_BEGUN = (ApplicationState.NEW, ApplicationState.ACCEPTED)
 
 
+class AskGroupKey(NamedTuple):
+    """What the asks of one group have in common."""
+
+    profile: PlacementProfile
+    is_placeholder: bool
+    replaces: str  # the task group whose placeholders they may replace
+
+
+class Order(NamedTuple):
+    """Which ask is served first: that of higher priority, then the one that came earlier."""
+
+    descending_priority: int
+    number: int
+
+
+@dataclass(slots=True, eq=False)
+class PendingAsk:
+    """An ask that wants more allocations; ``number`` counts asks in the order they came."""
+
+    ask: Ask
+    number: int
+    application: "Application"
+    made: int = 0  # allocations made so far
+    state: AskState = AskState.PENDING
+    ask_group: "AskGroup | None" = None  # None while there is nothing to be served in
+    awaiting: int = 0  # placeholders whose end it waits for: one for each of its next allocations
+    is_reserved: bool = False  # room on a node is kept for it until others are gone
+    proposed: int = 0  # allocations the RM was asked about, or is going to be
+    since: float | None = None  # when it was asked for
+    exclusions: NodeExclusions | None = None  # nodes the RM does not want it on
+    told: WaitReason | None = None  # to the RM, if it was told anything
+    had_placeholder: bool = False  # one that was of no use: it is placed like any other from now on
+
+    @property
+    def order(self) -> Order:
+        """Its place in the group."""
+        return Order(-self.ask.priority, self.number)
+
+    @property
+    def key(self) -> AskGroupKey:
+        """The group it belongs in."""
+        ask = self.ask
+        is_placeholder = ask.is_placeholder
+        replaces = "" if is_placeholder or self.had_placeholder else ask.task_group
+        return AskGroupKey(profile_of(ask, self.exclusions), is_placeholder, replaces)
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether it has an allocation to be served with."""
+        return (
+            self.state is AskState.PENDING
+            and self.made + self.awaiting + self.proposed < self.ask.max_allocations
+        )
+
+
+class AskGroup:
+    """The pending asks of ``application`` that have one key, in the order they are served."""
+
+    __slots__ = (
+        "_heap",
+        "_joined",
+        "_stale",
+        "application",
+        "key",
+        "lane",
+        "need",
+        "notified_by",
+        "number",
+        "priority",
+        "profile",
+        "sort_key",
+        "told",
+        "waits_in",
+    )
+
+    def __init__(
+        self, application: "Application", key: AskGroupKey, need: Resource, number: int
+    ) -> None:
+        self.application = application
+        self.lane = application.leaf
+        self.key = key
+        self.profile = key.profile
+        self.need = need
+        self.number = number
+        self.waits_in: WaitQueue[Any] | None = None  # None while it is worth a look
+        self.told: WaitReason | None = None  # to the RM, when it waited last
+        self.notified_by: WaitQueue[Any] | None = None  # until it is done with that
+        self.sort_key: SortKey | None = None
+        self.priority = 0  # of the ask that would be served
+        self._heap: list[tuple[Order, int, PendingAsk]] = []
+        self._joined = 0
+        self._stale = 0  # entries of the heap that are nobody's any more
+
+    @property
+    def gang_need(self) -> Resource | None:
+        """What the whole gang of its application announced to need."""
+        return self.application.submitted.placeholder_ask
+
+    # Its asks
+
+    def join(self, pending: PendingAsk) -> None:
+        """One more ask in the group."""
+        if pending.ask_group is self:
+            return
+        if pending.ask_group is not None:
+            pending.ask_group.leave(pending)
+        pending.ask_group = self
+        self._joined += 1  # an ask and the one it replaced may both be here, with one order
+        heapq.heappush(self._heap, (pending.order, self._joined, pending))
+
+    def leave(self, pending: PendingAsk) -> None:
+        """One ask less, wherever it stands; no more than half of the heap is nobody's."""
+        pending.ask_group = None
+        self._stale += 1
+        if 2 * self._stale > len(self._heap):
+            taken = {entry[2]: entry for entry in self._heap if entry[2].ask_group is self}
+            self._heap[:] = taken.values()
+            heapq.heapify(self._heap)
+            self._stale = 0
+
+    def __iter__(self) -> Iterator[PendingAsk]:
+        """All asks of the group, in no order."""
+        return (pending for _, _, pending in self._heap if pending.ask_group is self)
+
+    def first(self) -> PendingAsk | None:
+        """The ask to be served next, None when there is none."""
+        heap = self._heap
+        while heap:
+            pending = heap[0][2]
+            if pending.ask_group is self:
+                if pending.wants_more:
+                    return pending
+                pending.ask_group = None
+            else:
+                self._stale -= 1
+            heapq.heappop(heap)
+        return None
+
+    def next_sort_key(self) -> SortKey | None:
+        """Among the groups of its application; None while it waits and is not notified."""
+        first = self.first() if self.waits_in is None or self.is_notified else None
+        if first is None:
+            return None
+        self.priority = first.ask.priority
+        return -self.priority, 0, first.number
+
+    # Waiting
+
+    def sort_key_in_lane(self) -> SortKey | None:
+        """Among those of its leaf that wait for the same: by application, then by ask."""
+        first = self.first()
+        if first is None:
+            return None
+        return (*self.lane.sort_key_of(self.application, first.ask.priority), *first.order)
+
+    @property
+    def is_notified(self) -> bool:
+        """Whether it waits where it was notified."""
+        return self.waits_in is not None and self.notified_by is self.waits_in
+
+    def wait_in(self, wait_queue: WaitQueue[Any]) -> None:
+        """Nothing can be done for this group until something changes for ``wait_queue``."""
+        self.waits_in = wait_queue
+        wait_queue.add(self)
+        if wait_queue.is_gate:
+            self.application.held_back[self] = None
+
+    def unblock(self) -> None:
+        """The group waits no more; the caller tells the application."""
+        if self.waits_in is not None:
+            self.waits_in.discard(self)
+            self.waits_in = None
+            self.application.held_back.pop(self, None)
+
+    def wake(self) -> None:
+        """The group waits no more, and is worth a look."""
+        self.unblock()
+        self.application.awakens(self)
+
+    def notify(self) -> None:
+        """It is worth a look when it would be served, if it still may go then."""
+        self.application.notified[self] = None
+        self.notified_by = self.waits_in
+        self.application.awakens(self)
+
+    def dismiss(self) -> None:
+        """It was notified in vain: when it would have been served, it could not go any more."""
+        self.application.notified.pop(self, None)
+        self.notified_by = None
+
+    def done_with(self) -> None:
+        """One of its application had its chance: the first of its bucket now is notified next."""
+        notified_by, self.notified_by = self.notified_by, None
+        if notified_by is None:
+            return
+        if self.waits_in is notified_by and notified_by.may_go(self):  # another one had it
+            self.wake()
+        notified_by.notify_next(self)
+
+
 @dataclass(slots=True, eq=False)
 class Application:
-    """An application in the books; ``number`` counts applications in the order they came."""
+    """An application as it is known; ``number`` counts applications in the order they came."""
 
     submitted: NewApplication
     number: int
     leaf: Queue
-    quotas: tuple[Quota, ...]  # it counts against: those of its leaf, the queues above, and limits
+    quotas: Quotas  # it counts against: those of its leaf, the queues above, and limits
     state: ApplicationState = ApplicationState.NEW
     pending: dict[str, PendingAsk] = field(default_factory=dict)  # by allocation key
-    allocations: dict[str, Allocation] = field(default_factory=dict)  # by identity
-    used: Resource = NOTHING  # by all of its allocations
     ask_groups: dict[AskGroupKey, AskGroup] = field(default_factory=dict)
     awake: LazyHeap[AskGroup] = field(default_factory=LazyHeap)
-    notified: dict[AskGroup, None] = field(default_factory=dict)  # lines that are not done with it
-    held_back: dict[AskGroup, None] = field(default_factory=dict)  # lines that sleep at a gate
+    notified: dict[AskGroup, None] = field(default_factory=dict)  # that are not done with it
+    held_back: dict[AskGroup, None] = field(default_factory=dict)  # that wait at a gate
+    used: Resource = NOTHING  # by all of its allocations
+    held: int = 0  # allocations, placeholders among them
+    placeholders_held: int = 0
+    placeholders_asked: int = 0  # placeholder asks that are pending
+    is_gang: bool = False  # from its first placeholder or placeholder ask on
+    has_passed: bool = False  # it gathered nothing in its turn, and holds up nobody
     sort_key: SortKey | None = None
-    priority: int = 0  # of the ask it would have served
+    priority: int = 0  # of the ask that would be served
     is_counted: bool = False  # among the running applications of its queues
     state_timer: Timer | None = None
     execution_timer: Timer | None = None
-    gang: Gang | None = None  # from its first placeholder or placeholder ask on
 
     @property
     def application_id(self) -> str:
@@ -47,7 +260,7 @@ class Application:
     @property
     def is_active(self) -> bool:
         """Whether it has a real allocation; placeholders do not make it active."""
-        return len(self.allocations) > (self.gang.held if self.gang else 0)
+        return self.held > self.placeholders_held
 
     @property
     def has_begun(self) -> bool:
@@ -57,12 +270,12 @@ class Application:
     @property
     def is_gathering(self) -> bool:
         """Whether it waits for placeholders before it begins."""
-        return bool(self.gang and self.gang.asked) and not self.has_begun
+        return bool(self.placeholders_asked) and not self.has_begun
 
     @property
     def keeps_its_turn(self) -> bool:
         """Whether younger gangs wait for it."""
-        return self.gang is not None and self.is_gathering and not self.gang.has_passed
+        return self.is_gathering and not self.has_passed
 
     @property
     def is_beginning(self) -> bool:
@@ -75,59 +288,27 @@ class Application:
         return self.state is ApplicationState.STARTING and self.is_counted
 
     def can_take(self, need: Resource, reserved: Resource = NOTHING) -> bool:
-        """Whether it may run, and its quotas can take ``need`` more, of which it was ``promised``.
-
-        See `Quota.can_take`.
-        """
-        return all(
-            quota.can_take(need, reserved) and (self.is_counted or quota.has_slot())
-            for quota in self.quotas
-        )
-
-    def use(self, resource: Resource) -> None:
-        """Count ``resource`` wherever the application counts."""
-        for quota in self.quotas:
-            quota.book(resource)
-
-    def give_back(self, resource: Resource) -> None:
-        """Count ``resource`` no more."""
-        for quota in self.quotas:
-            quota.unbook(resource)
-
-    def reserve(self, resource: Resource) -> None:
-        """Keep ``resource`` wherever the application counts, even if it has to come free."""
-        for quota in self.quotas:
-            quota.reserve(resource)
-
-    def unreserve(self, resource: Resource) -> None:
-        """Keep it no more."""
-        for quota in self.quotas:
-            quota.unreserve(resource)
+        """Whether it may run, with ``need`` more, of which ``reserved`` is kept for it already."""
+        return self.quotas.can_take(need, reserved, is_counted=self.is_counted)
 
     def done_with_notified(self) -> None:
-        """One of its lines was served or turned away: the turns of all of them may be later now."""
+        """A group of it was served or turned away: all of its groups may be served later now."""
         for ask_group in self.notified:
             ask_group.done_with()
         self.notified.clear()
 
     def has_less(self) -> None:
-        """It uses less than before: in a fair leaf its sleeping lines may have moved up."""
+        """It uses less than before: in a fair leaf its waiting groups may have moved up."""
         if self.leaf.is_fair:
             for ask_group in self.ask_groups.values():
                 if ask_group.waits_in is not None:
                     ask_group.waits_in.moved_up(ask_group)
 
-    def its_gang(self) -> Gang:
-        """What it has of task groups; from now on it has."""
-        if self.gang is None:
-            self.gang = Gang()
-        return self.gang
-
     def moved(self) -> None:
-        """Something changed that may hold back its lines, or those of others in its leaf.
+        """Something changed that may hold back its asks, or those of others in its leaf.
 
         That is its state, whether it counts as running, and whether it has asks, placeholder asks
-        and allocations at all. Every line of its own that a gate holds back is asked again, and so
+        and allocations at all. Every group of its own that a gate holds back is asked again, and so
         is whoever comes first now where one comes after the other.
         """
         leaf = self.leaf
@@ -138,36 +319,26 @@ class Application:
             leaf.starting.discard(self.number)
         if leaf.is_state_aware:
             leaf.beginning.wake_first()
-        if self.gang is not None:
-            self.gang.has_passed &= self.is_gathering and not self.allocations
+        if self.is_gang:
+            self.has_passed &= self.is_gathering and not self.held
             leaf.gathering.put(self, is_in=self.keeps_its_turn)
             leaf.gathering.wake_first()
-            leaf.root.turns[leaf] = None
+            leaf.root.gangs_moved[leaf] = None
         for ask_group in list(self.held_back):
-            self.wake(ask_group)
+            ask_group.wake()
 
-    def wake(self, ask_group: AskGroup) -> None:
-        """``line`` is worth a look."""
-        ask_group.unblock()
-        self._stands(ask_group)
+    def pass_turn(self) -> None:
+        """It gathered nothing in its turn: the next gang of its leaf may gather."""
+        self.has_passed = True
+        self.moved()
 
-    def notify(self, ask_group: AskGroup) -> None:
-        """``line``, which sleeps, is worth a look when its turn comes, if it still may go then."""
-        self.notified[ask_group] = None
-        ask_group.notified_by = ask_group.waits_in
-        self._stands(ask_group)
-
-    def dismiss(self, ask_group: AskGroup) -> None:
-        """``line`` was called in vain: when its turn came, it could not go any more."""
-        self.notified.pop(ask_group, None)
-        ask_group.notified_by = None
-
-    def _stands(self, ask_group: AskGroup) -> None:
-        self.awake.join(ask_group)
-        self.leaf.wake(self)
+    def awakens(self, ask_group: AskGroup) -> None:
+        """``ask_group`` is worth a look."""
+        self.awake.update(ask_group)
+        self.leaf.awakens(self)
 
     def next_sort_key(self) -> SortKey | None:
-        """The turn among the applications of its leaf."""
+        """Among the applications of its leaf."""
         ask_group = self.awake.first()
         if ask_group is None:
             return None

@@ -16,9 +16,10 @@ def dissolve(partition: Partition) -> None:
         _let_go(application)
     for preemption in partition.preemptions.open:
         preemption.victims.clear()
-    for node in partition.nodes.values():
-        node.allocations.clear()
-        node.reservations.clear()
+    partition.preemptions.clear()
+    partition.replacements.clear()
+    partition.allocations.clear()
+    partition.gangs.clear()
     partition.proposals.clear()
     partition.node_index.waiting.may_go = never
     partition.root.let_go()
@@ -26,12 +27,10 @@ def dissolve(partition: Partition) -> None:
 
 def _let_go(application: Application) -> None:
     for pending in application.pending.values():
-        pending.ask_group = pending.preemption = None
-        pending.awaited.clear()
+        pending.ask_group = None
     for ask_group in application.ask_groups.values():
         ask_group.unblock()
     application.pending.clear()
     application.ask_groups.clear()
     application.notified.clear()
     application.awake = LazyHeap()
-    application.allocations.clear()

@@ -18,8 +18,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.queue import Queue
 from sireference.core.states import ApplicationState, AskTrigger, NodeState, TerminationType

@@ -1,17 +1,20 @@
-"""A gang in the books: what an application has of its task groups."""
+"""What an application has of its task groups, and which asks take the place of placeholders."""
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 from sireference.core.model import SchedulingState
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import WaitReason
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.timers import Timer
 from sireference.core.state.wait_queue import WaitQueue
+from sireference.core.state.wait_reason import WaitReason
 
-_WAITS: Final = WaitReason(
+_UNSETTLED: Final = WaitReason(
     SchedulingState.SKIPPED, "its application has to settle its placeholders first"
 )
 
@@ -20,43 +23,74 @@ _WAITS: Final = WaitReason(
 class Gang:
     """What one application has of all its task groups."""
 
-    asked: int = 0  # placeholder asks that are pending
-    held: int = 0  # placeholders that are allocated
     # those not marked for release, by task group and identity, the oldest first; the first is taken
     # again and again, which a plain dict is slow at
     replaceable: dict[str, OrderedDict[str, Allocation]] = field(default_factory=dict)
-    # lines that wait for the placeholders
-    waiting_for_placeholders: WaitQueue = field(
-        default_factory=partial(WaitQueue, _WAITS, is_gate=True)
-    )
+    # asks that wait until the placeholders are settled
+    unsettled: WaitQueue[Any] = field(default_factory=partial(WaitQueue, _UNSETTLED, is_gate=True))
     timer: Timer | None = None
     is_clearing_up: bool = False  # waiting is over, the leftovers have to go
-    has_passed: bool = False  # it gathered nothing in its turn, and holds up nobody
 
-    def book(self, allocation: Allocation) -> None:
+    def book(self, placeholder: Allocation) -> None:
         """One placeholder more."""
-        self.held += 1
-        group = allocation.record.ask.task_group
-        self.replaceable.setdefault(group, OrderedDict())[allocation.record.identity] = allocation
+        group = placeholder.record.ask.task_group
+        self.replaceable.setdefault(group, OrderedDict())[placeholder.record.identity] = placeholder
 
-    def marked(self, allocation: Allocation) -> None:
-        """``live`` is about to be released; if it is a placeholder nobody can replace it again."""
-        group = allocation.record.ask.task_group
+    def mark(self, placeholder: Allocation) -> None:
+        """``placeholder`` is about to be released: nobody can take its place any more."""
+        group, identity = placeholder.record.ask.task_group, placeholder.record.identity
         members = self.replaceable.get(group, OrderedDict())
-        if allocation.record.identity in members:
-            del members[allocation.record.identity]
+        if identity in members:
+            del members[identity]
             if not members:
                 del self.replaceable[group]
-
-    def unbook(self, allocation: Allocation) -> None:
-        """One placeholder less; with the last one there is nothing left that could time out."""
-        self.marked(allocation)
-        self.held -= 1
-        if not self.held:
-            self.stop_timer()
 
     def stop_timer(self) -> None:
         """The placeholders may stay."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+
+
+_NONE: Final[Mapping[str, Allocation]] = MappingProxyType({})
+
+
+class Replacements:
+    """Asks that wait for the end of placeholders, whose place they take."""
+
+    __slots__ = ("_by_placeholder", "_placeholders")
+
+    def __init__(self) -> None:
+        self._by_placeholder: dict[Allocation, PendingAsk] = {}
+        self._placeholders: dict[PendingAsk, dict[str, Allocation]] = {}
+
+    def of(self, pending: PendingAsk) -> Mapping[str, Allocation]:
+        """The placeholders whose end ``pending`` waits for, by identity."""
+        return self._placeholders.get(pending, _NONE)
+
+    def hold(self, pending: PendingAsk, placeholder: Allocation) -> None:
+        """Let one allocation of ``pending`` wait for the end of ``placeholder``."""
+        self._placeholders.setdefault(pending, {})[placeholder.record.identity] = placeholder
+        self._by_placeholder[placeholder] = pending
+        pending.awaiting += 1
+
+    def resume(self, placeholder: Allocation) -> PendingAsk | None:
+        """The ask that waited for the end of ``placeholder``; it waits for it no more."""
+        pending = self._by_placeholder.pop(placeholder, None)
+        if pending is not None:
+            pending.awaiting -= 1
+            del self._placeholders[pending][placeholder.record.identity]
+            if not pending.awaiting:
+                del self._placeholders[pending]
+        return pending
+
+    def forget(self, pending: PendingAsk) -> None:
+        """``pending`` waits no more: those placeholders are replaced by nobody."""
+        for placeholder in self._placeholders.pop(pending, {}).values():
+            del self._by_placeholder[placeholder]
+        pending.awaiting = 0
+
+    def clear(self) -> None:
+        """Nobody waits."""
+        self._by_placeholder.clear()
+        self._placeholders.clear()

@@ -1,64 +1,63 @@
-"""Turns: those who may be served, and whose turn it is, in an order that changes all the time."""
+"""A heap whose order changes all the time, and which finds that out when it is asked."""
 
 import heapq
 from typing import Generic, Protocol, TypeVar
 
 SortKey = tuple[float, ...]
-"""The place in the order, the lowest first. The last of the numbers tells members apart."""
+"""The place in an order, the lowest first. The last of the numbers tells members apart."""
 
 
 class Member(Protocol):
     """Who may be served."""
 
-    sort_key: SortKey | None  # under which it stands among its siblings, None while it does not
-    priority: int  # of the ask it would have served
+    sort_key: SortKey | None  # under which it is in the heap, None while it is not
 
     def next_sort_key(self) -> SortKey | None:
-        """Its turn as things are, None if it has nothing to be served."""
+        """Its sort key as things are, None if it has nothing to be served."""
 
 
 Kind = TypeVar("Kind", bound=Member)
 
 
 class LazyHeap(Generic[Kind]):
-    """Members of one kind: the lines of an application, the applications of a leaf, sibling queues.
+    """Members of one kind: ask groups of an application, applications of a leaf, sibling queues.
 
-    Who may have got an earlier turn joins, again if need be. Who got a later one needs not say so:
-    that is found out when its turn would come. So a turn costs no more than the logarithm of the
-    number of members, whatever their order is made of. Who is gone for good leaves: no more than
-    half of the turns that are kept are those of nobody.
+    Of a member whose sort key may be lower than before, the heap is told by ``update``. One whose
+    sort key is higher need not be told of: that is found out when it would be the first. So a
+    change costs no more than the logarithm of the number of members, whatever their order is made
+    of. No more than half of the entries of the heap are those of nobody.
     """
 
-    __slots__ = ("_count", "_heap", "_joined", "_stale")
+    __slots__ = ("_count", "_heap", "_stale", "_updated")
 
     def __init__(self) -> None:
         self._heap: list[tuple[SortKey, int, Kind]] = []
-        self._joined: dict[Kind, None] = {}
+        self._updated: dict[Kind, None] = {}  # since somebody asked for the first
         self._count = 0
-        self._stale = 0  # in the heap, but the turn of nobody any more
+        self._stale = 0  # entries of the heap that are nobody's any more
 
-    def join(self, member: Kind) -> bool:
-        """``member`` may have something to be served, or may have got an earlier turn; if news."""
-        if member in self._joined:
+    def update(self, member: Kind) -> bool:
+        """``member`` may have something to be served, or a lower sort key; whether that is news."""
+        if member in self._updated:
             return False
-        self._joined[member] = None
+        self._updated[member] = None
         return True
 
-    def leave(self, member: Kind) -> None:
+    def remove(self, member: Kind) -> None:
         """``member`` has nothing to be served."""
-        self._joined.pop(member, None)
+        self._updated.pop(member, None)
         self._take_back(member)
 
     def first(self) -> Kind | None:
-        """The member whose turn it is, None when there is nothing to be served."""
-        if self._joined:
-            for member in self._joined:
+        """The member with the lowest sort key, None when there is nothing to be served."""
+        if self._updated:
+            for member in self._updated:
                 self._place(member, member.next_sort_key())
-            self._joined.clear()
+            self._updated.clear()
         heap = self._heap
         while heap:
             sort_key, _, member = heap[0]
-            if sort_key is not member.sort_key:  # it stands elsewhere, or nowhere
+            if sort_key is not member.sort_key:  # it is elsewhere, or not in here
                 heapq.heappop(heap)
                 self._stale -= 1
                 continue
@@ -68,7 +67,7 @@ class LazyHeap(Generic[Kind]):
             heapq.heappop(heap)
             member.sort_key = None
             self._place(member, now)
-            if heap and heap[0][0] is member.sort_key:  # it is still its turn
+            if heap and heap[0][0] is member.sort_key:  # it is still the first
                 return member
         return None
 
@@ -85,7 +84,7 @@ class LazyHeap(Generic[Kind]):
         heapq.heappush(self._heap, (sort_key, self._count, member))
 
     def _take_back(self, member: Kind) -> None:
-        """The turn of ``member``, if it stands somewhere, is its turn no more."""
+        """The entry of ``member``, if it has one, is nobody's any more."""
         if member.sort_key is None:
             return
         member.sort_key = None

@@ -9,12 +9,14 @@ from sireference.core.model import SchedulingState
 from sireference.core.resources import Resource, least_free_share
 from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import AskGroup, PlacementProfile, WaitReason
+from sireference.core.state.application import AskGroup
 from sireference.core.state.blocks import UPPER, Blocks
 from sireference.core.state.node import Node
-from sireference.core.state.proposals import ActiveExclusions, NodeExclusions
+from sireference.core.state.node_exclusions import ActiveExclusions, NodeExclusions
+from sireference.core.state.placement_profile import PlacementProfile
 from sireference.core.state.unplaced import Unplaced
 from sireference.core.state.wait_queue import WaitQueue
+from sireference.core.state.wait_reason import WaitReason
 
 _NOWHERE: Final = WaitReason(SchedulingState.FAILED, "no node that suits it has room for it")
 
@@ -92,6 +94,7 @@ class NodeIndex:
         "_nodes",
         "_unplaced",
         "_wanted",
+        "changes",
         "index",
         "looked_at",
         "waiting",
@@ -103,6 +106,7 @@ class NodeIndex:
         self._nodes = nodes  # of the partition, schedulable or not
         self._groups = groups
         self.index = SortedNodes(rank_by(policy))
+        self.changes = 0  # in what there is and what of it is used
         self.looked_at = 0  # nodes so far, in search of one that has room
         self.waiting = WaitQueue(_NOWHERE, self._may_find)  # lines that found no node
         self._unplaced = Unplaced()
@@ -111,6 +115,7 @@ class NodeIndex:
 
     def sort_by(self, policy: NodeSortPolicy) -> None:
         """Sort the nodes by ``policy`` from now on."""
+        self.changes += 1
         nodes = list(self.index)
         self.index = SortedNodes(rank_by(policy))
         for node in nodes:
@@ -185,10 +190,12 @@ class NodeIndex:
 
     def allocation_added(self, allocation: Allocation) -> None:
         """``live`` is there: some may have waited for company."""
+        self.changes += 1
         self._opened(self._groups.allocation_added(allocation))
 
     def allocation_removed(self, allocation: Allocation) -> None:
         """``live`` is gone: some may have kept away from it."""
+        self.changes += 1
         self._opened(self._groups.allocation_removed(allocation))
 
     def regrouped(self) -> None:
@@ -207,6 +214,7 @@ class NodeIndex:
 
     def capacity_freed(self, node: Node) -> None:
         """``node``, schedulable, may have more room than before: call those it may serve."""
+        self.changes += 1
         if node in self.index:
             self.index.changed(node)
         else:
@@ -219,6 +227,7 @@ class NodeIndex:
 
     def closed(self, node: Node) -> None:
         """Nothing may be placed on ``node`` any more."""
+        self.changes += 1
         if node in self.index:
             self.index.remove(node)
         self._unplaced.closed(node)

@@ -4,13 +4,14 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 from sireference.configuration.model import PartitionConfig
-from sireference.core.model import Ask, ChangeType, Settings
+from sireference.core.model import Ask, ChangeType, Release, Settings
 from sireference.core.resources import Resource
 from sireference.core.state.affinity_counts import AffinityCounts
-from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import AskGroup, PendingAsk
+from sireference.core.state.allocation import Allocation, Allocations
+from sireference.core.state.application import Application, AskGroup, PendingAsk
 from sireference.core.state.callbacks import Callbacks
+from sireference.core.state.gang import Gang, Replacements
+from sireference.core.state.identities import Identities
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.preemption import Preemptions, Preemptors
@@ -29,21 +30,6 @@ from sireference.core.states import (
 )
 
 
-class Identities:
-    """Identities of allocations, never the same twice."""
-
-    __slots__ = ("_made", "_prefix")
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-        self._made = 0
-
-    def next(self) -> str:
-        """A new one."""
-        self._made += 1
-        return f"{self._prefix}{self._made}"
-
-
 @dataclass(frozen=True, slots=True)
 class Finished:
     """What is remembered of an application that is over."""
@@ -55,7 +41,7 @@ class Finished:
 
 
 class Partition:
-    """The books of one partition, and the counters that put things in order."""
+    """All that is known of one partition, and the counters that put things in order."""
 
     def __init__(
         self,
@@ -78,13 +64,15 @@ class Partition:
         self.event_log = callbacks.event_log
         self.states = callbacks.states
         self.root = Queue(config.root)
-        self.allocations: dict[str, Allocation] = {}
+        self.allocations = Allocations()
         self.nodes: dict[str, Node] = {}
         self.node_index = NodeIndex(
-            config.node_sort_policy, self.nodes, AffinityCounts(self.allocations)
+            config.node_sort_policy, self.nodes, AffinityCounts(self.allocations.all)
         )
         self.preemptions = Preemptions(self.node_index, callbacks)
-        self.preemptors = Preemptors()
+        self.preemptors = Preemptors(self.node_index)
+        self.gangs: dict[Application, Gang] = {}  # from the first placeholder or its ask on
+        self.replacements = Replacements()
         self.applications: dict[str, Application] = {}
         # the first to finish first; it is taken again and again, which a plain dict is slow at
         self.finished: OrderedDict[str, Finished] = OrderedDict()
@@ -109,7 +97,7 @@ class Partition:
     def new_identity(self) -> str:
         """An identity for a new allocation, none that the RM brought along."""
         identity = self.identities.next()
-        while identity in self.allocations:
+        while identity in self.allocations.all:
             identity = self.identities.next()
         return identity
 
@@ -133,10 +121,11 @@ class Partition:
         state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
         later = PendingAsk(ask, earlier.number, earlier.application, earlier.made, state)
         later.since = earlier.since
-        later.wait_reason = earlier.wait_reason
-        awaited = list(earlier.awaited.values())
-        if earlier.preemption is not None and earlier.key.profile == later.key.profile:
-            self.preemptions.take_over(earlier.preemption, later)
+        later.told = earlier.told
+        awaited = list(self.replacements.of(earlier).values())
+        preemption = self.preemptions.of(earlier)
+        if preemption is not None and earlier.key.profile == later.key.profile:
+            self.preemptions.take_over(preemption, later)
         self._remove(earlier, AskTrigger.WITHDRAWN)
         self.event_log.asked(later.application, ask, ChangeType.SET)
         if ask.task_group == earlier.ask.task_group and not ask.is_placeholder:
@@ -155,9 +144,9 @@ class Partition:
         application.pending[pending.ask.key] = pending
         self._by_key.setdefault(pending.ask.key, {})[application] = None
         if pending.ask.is_placeholder:
-            gang = application.its_gang()
-            gang.asked += 1
-            is_news = is_news or gang.asked == 1
+            self.its_gang(application)
+            application.placeholders_asked += 1
+            is_news = is_news or application.placeholders_asked == 1
         if is_news:
             application.moved()
         if pending.wants_more:
@@ -180,7 +169,7 @@ class Partition:
             self._clear(before)
         if ask_group.first() is pending:
             if ask_group.waits_in is None:
-                application.wake(ask_group)
+                application.awakens(ask_group)
             else:
                 ask_group.waits_in.moved_up(ask_group)
 
@@ -197,27 +186,23 @@ class Partition:
         del self._by_key[key][application]
         if not self._by_key[key]:
             del self._by_key[key]
-        for allocation in pending.awaited.values():
-            allocation.replaced_by = None
-        pending.awaited.clear()
+        self.replacements.forget(pending)
         self._let_go(pending)
         self._clear(ask_group)
         if pending.ask_group is not None:  # it was not the first there
             pending.ask_group.leave(pending)
         is_news = not application.pending
-        if pending.ask.is_placeholder and application.gang is not None:
-            application.gang.asked -= 1
-            is_news = is_news or not application.gang.asked
+        if pending.ask.is_placeholder:
+            application.placeholders_asked -= 1
+            is_news = is_news or not application.placeholders_asked
         if is_news:
             application.moved()
 
     def _let_go(self, pending: PendingAsk) -> None:
         """Whatever was to be preempted for it: it does not need it any more."""
-        if pending.preemption is not None:
-            self.preemptions.end(pending.preemption)
-        if pending.preemption_timer is not None:
-            pending.preemption_timer.cancel()
-            pending.preemption_timer = None
+        preemption = self.preemptions.of(pending)
+        if preemption is not None:
+            self.preemptions.end(preemption)
         if pending.exclusions is not None:
             pending.exclusions.stop_timer()
         self.preemptors.forget(pending)
@@ -233,17 +218,17 @@ class Partition:
 
     def hold_for_replacement(self, pending: PendingAsk, placeholder: Allocation) -> None:
         """Let one allocation of ``pending`` wait for the end of ``placeholder``."""
-        pending.awaited[placeholder.record.identity] = placeholder
-        placeholder.replaced_by = pending
+        self.replacements.hold(pending, placeholder)
         self.states.moved(pending)
         self._clear(pending.ask_group)
 
-    def resume(self, placeholder: Allocation) -> PendingAsk | None:
-        """The ask that waited for the end of ``placeholder``; it waits for it no more."""
-        pending, placeholder.replaced_by = placeholder.replaced_by, None
-        if pending is not None:
-            del pending.awaited[placeholder.record.identity]
-        return pending
+    def its_gang(self, application: Application) -> Gang:
+        """What ``application`` has of task groups; from now on it is a gang."""
+        gang = self.gangs.get(application)
+        if gang is None:
+            application.is_gang = True
+            gang = self.gangs[application] = Gang()
+        return gang
 
     def propose(self, proposal: Proposal) -> None:
         """Let ``proposal`` wait until the RM agrees to it."""
@@ -265,7 +250,7 @@ class Partition:
             return
         ask_group.unblock()
         ask_group.done_with()
-        ask_group.application.awake.leave(ask_group)
+        ask_group.application.awake.remove(ask_group)
         if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
             del ask_group.application.ask_groups[ask_group.key]
             self.node_index.unwanted(ask_group.profile)
@@ -273,43 +258,65 @@ class Partition:
     # Allocations
 
     def book(self, allocation: Allocation) -> None:
-        """Count ``live`` on its node, in its queues, in its application."""
+        """Count ``allocation`` on its node, in its queues, in its application."""
+        application, node = allocation.application, allocation.node
         resource = allocation.record.ask.resource
         allocation.number = self.number()
-        self.preemptors.changes += 1
-        self.allocations[allocation.record.identity] = allocation
-        allocation.application.allocations[allocation.record.identity] = allocation
+        self.allocations.add(allocation)
+        application.held += 1
         if allocation.is_placeholder:
-            allocation.application.its_gang().book(allocation)
-        allocation.application.used += resource
-        allocation.application.use(resource)
-        allocation.node.book(allocation)
+            application.placeholders_held += 1
+            self.its_gang(application).book(allocation)
+        application.used += resource
+        application.quotas.book(resource)
+        node.book(resource)
         self.node_index.allocation_added(allocation)
-        if allocation.node.state is NodeState.SCHEDULABLE:
-            self.node_index.capacity_used(allocation.node)
-        if len(allocation.application.allocations) == 1:
-            allocation.application.moved()
+        if node.state is NodeState.SCHEDULABLE:
+            self.node_index.capacity_used(node)
+        if application.held == 1:
+            application.moved()
         self.callbacks.allocation_added(allocation)
 
+    def ask_for_release(
+        self, allocation: Allocation, termination: TerminationType, message: str
+    ) -> Release:
+        """What asks the RM to end it; it ends when the RM has confirmed (SI-REL-011)."""
+        allocation.open_release = termination
+        gang = self.gangs.get(allocation.application)
+        if gang is not None:
+            gang.mark(allocation)
+        return allocation.release(termination, message)
+
     def unbook(self, allocation: Allocation, termination: TerminationType) -> None:
-        """End ``live``; what it held is free for others."""
+        """End ``allocation``; what it held is free for others."""
+        application, node = allocation.application, allocation.node
+        resource = allocation.record.ask.resource
         allocation.state = fire(ALLOCATION_TRANSITIONS, allocation.state, termination)
         if allocation.timer is not None:
             allocation.timer.cancel()
             allocation.timer = None
-        self.preemptors.changes += 1
-        del self.allocations[allocation.record.identity]
-        del allocation.application.allocations[allocation.record.identity]
+        self.allocations.remove(allocation)
+        application.held -= 1
         if allocation.is_placeholder:
-            allocation.application.its_gang().unbook(allocation)
-        allocation.node.unbook(allocation)
+            self._placeholder_ended(allocation)
+        node.unbook(resource)
         self.node_index.allocation_removed(allocation)
-        if allocation.node.state is NodeState.SCHEDULABLE:
-            self.node_index.capacity_freed(allocation.node)
-        allocation.application.used -= allocation.record.ask.resource
-        allocation.application.has_less()
-        allocation.application.give_back(allocation.record.ask.resource)
-        if not allocation.application.allocations:
-            allocation.application.moved()
+        if node.state is NodeState.SCHEDULABLE:
+            self.node_index.capacity_freed(node)
+        application.used -= resource
+        application.has_less()
+        application.quotas.unbook(resource)
+        if not application.held:
+            application.moved()
         self.callbacks.allocation_removed(allocation)
         self.event_log.allocation_removed(allocation, termination)
+
+    def _placeholder_ended(self, placeholder: Allocation) -> None:
+        """One placeholder less; with the last one there is nothing left that could time out."""
+        application = placeholder.application
+        application.placeholders_held -= 1
+        gang = self.gangs.get(application)
+        if gang is not None:
+            gang.mark(placeholder)
+            if not application.placeholders_held:
+                gang.stop_timer()

@@ -1,18 +1,17 @@
-"""Preemption in the books: promised room, victims that are to go, and asks that may preempt."""
+"""Preemption: room reserved for asks, victims that are to go, and asks that may preempt."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sireference.core.model import ChangeType
 from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.callbacks import Callbacks
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.timers import Timer
 from sireference.core.states import NodeState, TerminationType
-
-if TYPE_CHECKING:
-    from sireference.core.state.ask_group import PendingAsk
 
 _PAUSE: Final = 1.0  # seconds until those tried in vain are looked at again, at the least
 _PAUSE_FOR_EACH: Final = 0.00005  # what a look costs is a small part of this
@@ -20,13 +19,13 @@ _PAUSE_FOR_EACH: Final = 0.00005  # what a look costs is a small part of this
 
 @dataclass(slots=True, eq=False)
 class Preemption:
-    """An ask for which others have to go, the node it was promised, and who is still there.
+    """An ask for which others have to go, the node reserved for it, and who is still there.
 
     ``needs_all`` says that the ask is not served before all of them are gone, whatever else comes
     free: the RM said that it fits then.
     """
 
-    pending: "PendingAsk"
+    pending: PendingAsk
     node: Node
     victims: dict[str, Allocation]  # by identity
     needs_all: bool = False
@@ -35,115 +34,162 @@ class Preemption:
 class Preemptions:
     """The open preemptions of a partition.
 
-    The room an ask was promised counts as used on its node and in its queues from the first moment,
-    while the victims still count as well. So nobody else gets it, whatever ends in which order, and
-    a node may have less than nothing free until the victims are gone. What victims hold is counted
-    apart as yielding: it will be free without any further preemption.
+    The room that is reserved for an ask counts as used on its node and in its queues from the first
+    moment, while the victims still count as well. So nobody else gets it, whatever ends in which
+    order, and a node may have less than nothing free until the victims are gone. What victims hold
+    is counted apart as yielding: it will be free without any further preemption.
     """
 
-    __slots__ = ("_event_log", "_node_index", "_states", "open")
+    __slots__ = ("_by_ask", "_by_node", "_by_victim", "_event_log", "_node_index", "_states")
 
-    def __init__(self, room: NodeIndex, callbacks: Callbacks) -> None:
-        self._node_index = room
+    def __init__(self, node_index: NodeIndex, callbacks: Callbacks) -> None:
+        self._node_index = node_index
         self._event_log = callbacks.event_log
         self._states = callbacks.states
-        self.open: dict[Preemption, None] = {}
+        self._by_ask: dict[PendingAsk, Preemption] = {}
+        self._by_node: dict[Node, dict[Preemption, None]] = {}
+        self._by_victim: dict[Allocation, Preemption] = {}
+
+    @property
+    def open(self) -> Iterable[Preemption]:
+        """All of them, the oldest first unless an ask was sent again."""
+        return self._by_ask.values()
+
+    def of(self, pending: PendingAsk) -> Preemption | None:
+        """The one that is open for ``pending``."""
+        return self._by_ask.get(pending)
+
+    def on(self, node: Node) -> list[Preemption]:
+        """Those for which room on ``node`` is reserved, the oldest first."""
+        return list(self._by_node.get(node, ()))
 
     def begin(self, preemption: Preemption) -> None:
-        """Promise the room to the ask."""
+        """Reserve the room for the ask."""
         pending, node = preemption.pending, preemption.node
-        pending.preemption = preemption
-        self.open[preemption] = None
-        node.reserve(preemption)
+        resource = pending.ask.resource
+        self._by_ask[pending] = preemption
+        pending.is_reserved = True
+        self._by_node.setdefault(node, {})[preemption] = None
+        node.reserve(resource)
         self._event_log.reserved(pending.ask, node, ChangeType.ADD)
         self._states.moved(pending)
-        pending.application.reserve(pending.ask.resource)
+        pending.application.quotas.reserve(resource)
         if node.state is NodeState.SCHEDULABLE:
             self._node_index.capacity_used(node)
         for victim in preemption.victims.values():
-            victim.preempted_for = preemption
-            resource = victim.record.ask.resource
-            victim.node.yielding += resource
+            self._by_victim[victim] = preemption
+            freed = victim.record.ask.resource
+            victim.node.yielding += freed
             for quota in victim.application.quotas:
-                quota.yielding += resource
+                quota.yielding += freed
 
     def end(self, preemption: Preemption) -> None:
-        """The promise holds no more; victims that are still there go nevertheless."""
+        """Nothing is reserved any more; victims that are still there go nevertheless."""
         pending, node = preemption.pending, preemption.node
-        pending.preemption = None
-        del self.open[preemption]
+        resource = pending.ask.resource
+        del self._by_ask[pending]
+        pending.is_reserved = False
         for victim in preemption.victims.values():
-            victim.preempted_for = None
-        node.unreserve(preemption)
+            del self._by_victim[victim]
+        del self._by_node[node][preemption]
+        if not self._by_node[node]:
+            del self._by_node[node]
+        node.unreserve(resource)
         self._event_log.reserved(pending.ask, node, ChangeType.REMOVE)
         self._states.moved(pending)
         if node.state is NodeState.SCHEDULABLE:
             self._node_index.capacity_freed(node)
-        pending.application.unreserve(pending.ask.resource)
+        pending.application.quotas.unreserve(resource)
 
-    def take_over(self, preemption: Preemption, later: "PendingAsk") -> None:
-        """The ask was sent again, for as much: the promise is to ``later`` now."""
-        preemption.pending.preemption = None
+    def take_over(self, preemption: Preemption, later: PendingAsk) -> None:
+        """The ask was sent again, for as much: what is reserved is for ``later`` now."""
+        del self._by_ask[preemption.pending]
+        preemption.pending.is_reserved = False
         preemption.pending = later
+        self._by_ask[later] = preemption
+        later.is_reserved = True
         self._states.moved(later)
-        later.preemption = preemption
 
     def gone(self, allocation: Allocation) -> Preemption | None:
-        """``live`` has ended; the preemption it was a victim of, if it was."""
+        """``allocation`` has ended; the preemption it was a victim of, if it was."""
         if allocation.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
             resource = allocation.record.ask.resource
             allocation.node.yielding -= resource
             for quota in allocation.application.quotas:
                 quota.yielding -= resource
-        preemption, allocation.preempted_for = allocation.preempted_for, None
+        preemption = self._by_victim.pop(allocation, None)
         if preemption is not None:
             del preemption.victims[allocation.record.identity]
         return preemption
 
+    def clear(self) -> None:
+        """Nothing is left."""
+        self._by_ask.clear()
+        self._by_node.clear()
+        self._by_victim.clear()
+
 
 class Preemptors:
-    """Asks that may preempt and have waited for long enough."""
+    """Asks that may preempt: those that wait until they may, and those that have waited enough."""
 
-    __slots__ = ("alarm", "changes", "fresh", "next_look", "seen", "tried")
+    __slots__ = ("_node_index", "_timers", "alarm", "fresh", "next_look", "seen", "tried")
 
-    def __init__(self) -> None:
+    def __init__(self, node_index: NodeIndex) -> None:
+        self._node_index = node_index
         self.fresh: dict[PendingAsk, None] = {}  # to be looked at now
         self.tried: dict[PendingAsk, None] = {}  # in vain: to be looked at when things have changed
-        self.changes = 0  # in what is used and what there is
-        self.seen = 0  # changes when those tried were looked at
+        self.seen = 0  # changes of the node index when those tried were looked at
         self.next_look = 0.0  # not earlier again
         self.alarm: Timer | None = None
+        self._timers: dict[PendingAsk, Timer] = {}  # until they may preempt
 
-    def add(self, pending: "PendingAsk") -> None:
+    @property
+    def has_changed(self) -> bool:
+        """Whether something is different since those tried were looked at."""
+        return self._node_index.changes != self.seen
+
+    def has_timer(self, pending: PendingAsk) -> bool:
+        """Whether ``pending`` may preempt some time."""
+        return pending in self._timers
+
+    def wait(self, pending: PendingAsk, timer: Timer) -> None:
+        """``pending`` may preempt when ``timer`` is due, which calls ``add``."""
+        self._timers[pending] = timer
+
+    def add(self, pending: PendingAsk) -> None:
         """``pending`` is worth a look."""
+        self._timers.pop(pending, None)
         self.tried.pop(pending, None)
         self.fresh[pending] = None
 
-    def worth_a_look(self, now: float) -> list["PendingAsk"]:
+    def worth_a_look(self, now: float) -> list[PendingAsk]:
         """Those to look at now, in order; those tried before only if that may make a difference.
 
         That is not done too often: the more there are, the more time passes in between.
         """
         due = self.fresh
-        if not due and self.tried and self.changes != self.seen and now >= self.next_look:
+        if not due and self.tried and self.has_changed and now >= self.next_look:
             due = self.tried
-            self.seen = self.changes
+            self.seen = self._node_index.changes
             self.next_look = now + max(_PAUSE, _PAUSE_FOR_EACH * len(due))
         return sorted(due, key=lambda pending: pending.order)
 
-    def look_at(self, pending: "PendingAsk") -> None:
+    def look_at(self, pending: PendingAsk) -> None:
         """``pending`` is looked at; if that is in vain, there is no hurry to do it again."""
         if not self.tried:
-            self.seen = self.changes
+            self.seen = self._node_index.changes
         self.fresh.pop(pending, None)
         self.tried[pending] = None
 
-    def try_again(self, pending: "PendingAsk") -> None:
+    def try_again(self, pending: PendingAsk) -> None:
         """``pending``, if it was tried in vain, is worth a look although nothing has changed."""
         if pending in self.tried:
             self.add(pending)
 
-    def forget(self, pending: "PendingAsk") -> None:
+    def forget(self, pending: PendingAsk) -> None:
         """``pending`` waits no more."""
+        timer = self._timers.pop(pending, None)
+        if timer is not None:
+            timer.cancel()
         self.fresh.pop(pending, None)
         self.tried.pop(pending, None)

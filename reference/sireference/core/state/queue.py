@@ -1,50 +1,78 @@
-"""The queue tree: limits, usage kept on the whole path, and which queue is served next."""
+"""The queue tree: limits, usage kept on the whole path, and the order in which all is served."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from sireference.configuration.model import PriorityPolicy, QueueConfig, SortPolicy
 from sireference.core.resources import NOTHING, Resource, share_of_right
-from sireference.core.state.admission_order import AdmissionOrder
-from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.admission_order import AdmissionOrder, Applicant
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.quota import Quota
 from sireference.core.state.timers import Timer
+from sireference.core.state.user_quota import UserQuota
 from sireference.core.state.wait_queue import Bucket
 
-if TYPE_CHECKING:
-    from sireference.core.state.application import Application
-    from sireference.core.state.limits import UserQuota
+
+class Served(Protocol):
+    """Who is served below a queue: a queue, or in a leaf an application."""
+
+    sort_key: SortKey | None
+    priority: int  # of the ask that would be served
+
+    def next_sort_key(self) -> SortKey | None:
+        """Among its siblings as things are, None if it has nothing to be served."""
+
+
+class LeafApplication(Applicant, Served, Protocol):
+    """An application of a leaf."""
+
+    @property
+    def used(self) -> Resource:
+        """By all of its allocations."""
+
+    @property
+    def held(self) -> int:
+        """How many allocations it has."""
+
+    def pass_turn(self) -> None:
+        """It gathered nothing in its turn: the next gang of its leaf may gather."""
 
 
 class Queue(Quota):
-    """One queue; ``number`` counts siblings in the order of the configuration."""
+    """One queue; ``number`` counts siblings in the order of the configuration.
+
+    Who is served next is found from the root down, see `service_order`. Among siblings, and among
+    the applications of a leaf, the one comes first that would have an ask of higher priority
+    served; then, among queues and in a fair leaf, the one with the smaller share; then the queue
+    configured or the application submitted first. Where parent or leaf do not sort by priority,
+    priority only decides between equal shares.
+    """
 
     __slots__ = (
         "_born",
         "_sorts_by_priority",
-        "_waiting",
         "applications",
         "beginning",
+        "changed_buckets",
         "children",
         "config",
+        "gangs_moved",
         "gathering",
         "guaranteed",
         "is_draining",
         "is_dynamic",
         "is_fair",
         "name",
-        "notified_buckets",
         "number",
         "parent",
         "path",
         "priority",
         "root",
+        "served",
         "sort_key",
         "starting",
         "timer",
         "total",
-        "turns",
         "user_quotas",
     )
 
@@ -61,17 +89,15 @@ class Queue(Quota):
         self.name: str = config.name if parent is None else f"{parent.name}.{config.name}"
         self.path: tuple[Queue, ...] = (self, *(parent.path if parent else ()))  # up to the root
         self.user_quotas: dict[tuple[str, str], UserQuota] = {}  # by "user" or "group", and name
-        self.gathering = AdmissionOrder()  # of gangs
-        self.beginning = AdmissionOrder()  # of a state-aware leaf
+        self.gathering: AdmissionOrder[LeafApplication] = AdmissionOrder()  # of gangs
+        self.beginning: AdmissionOrder[LeafApplication] = AdmissionOrder()  # if it is state-aware
         self.starting: set[int] = set()  # applications in state Starting, by their numbers
         self.sort_key: SortKey | None = None
-        self.priority = 0  # as it is seen from outside, of the ask it would have served
-        # with lines awake: the children of a parent, the applications of a leaf
-        self._waiting: LazyHeap[Queue | Application] = LazyHeap()
-        self.notified_buckets: dict[
-            Bucket, None
-        ] = {}  # of lines that may be worth a look; at the root
-        self.turns: dict[Queue, None] = {}  # leaves whose gangs are to be looked at; at the root
+        self.priority = 0  # as it is seen from outside, of the ask that would be served
+        # with something worth a look: the children of a parent, the applications of a leaf
+        self.served: LazyHeap[Queue | LeafApplication] = LazyHeap()
+        self.changed_buckets: dict[Bucket[Any], None] = {}  # of all leaves; at the root
+        self.gangs_moved: dict[Queue, None] = {}  # leaves with gangs to look at; at the root
         self.children: dict[str, Queue] = {}
         self._born = 0  # children there have been
         self.configure(config)
@@ -92,6 +118,19 @@ class Queue(Quota):
         """Whether its applications begin one after the other."""
         return self.config.properties.sort_policy is SortPolicy.STATE_AWARE
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is neither an application nor a queue in it."""
+        return not self.applications and not self.children
+
+    def all(self) -> Iterator["Queue"]:
+        """This queue and everything below it, parents first."""
+        yield self
+        for child in self.children.values():
+            yield from child.all()
+
+    # Queues come and go
+
     def add(self, config: QueueConfig) -> "Queue":
         """A new child."""
         child = Queue(config, self, self._born)
@@ -103,7 +142,7 @@ class Queue(Quota):
         """``child`` is gone."""
         child.stop_timer()
         del self.children[child.config.name]
-        self._waiting.leave(child)
+        self.served.remove(child)
         child.let_go()
 
     def sort_children(self, names: Iterable[str]) -> None:
@@ -126,67 +165,38 @@ class Queue(Quota):
             child.let_go()
         self.user_quotas.clear()
         self.children.clear()
-        self.notified_buckets.clear()
+        self.changed_buckets.clear()
         self.gathering, self.beginning = AdmissionOrder(), AdmissionOrder()
-        self._waiting = LazyHeap()
+        self.served = LazyHeap()
         self.path = ()
         del self.root
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is neither an application nor a queue in it."""
-        return not self.applications and not self.children
-
     def stop_timer(self) -> None:
-        """It stays."""
+        """It is needed, empty or not."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
 
-    def all(self) -> Iterator["Queue"]:
-        """This queue and everything below it, parents first."""
-        yield self
-        for child in self.children.values():
-            yield from child.all()
+    # The order in which all is served
 
-    # Who is served next
-
-    def wake(self, application: "Application") -> None:
-        """``application`` of this leaf has a line awake."""
-        member: Queue | Application = application
+    def awakens(self, application: LeafApplication) -> None:
+        """``application`` of this leaf has something worth a look."""
+        member: Queue | LeafApplication = application
         above: Queue | None = self
-        while above is not None and above._waiting.join(member):  # noqa: SLF001  # a queue, too
+        while above is not None and above.served.update(member):
             member, above = above, above.parent
 
-    def forget(self, application: "Application") -> None:
+    def forget(self, application: LeafApplication) -> None:
         """``application`` is out of this leaf."""
-        self._waiting.leave(application)
+        self.served.remove(application)
 
-    def next_ask_group(self) -> AskGroup | None:
-        """The line whose turn it is below this root, None when all sleep.
-
-        Among siblings, and among the applications of a leaf, the one comes first that would have an
-        ask of higher priority served; then, among queues and in a fair leaf, the one with the
-        smaller share; then the queue configured or the application submitted first. Where parent or
-        leaf do not sort by priority, priority only decides between equal shares.
-        """
-        while True:
-            while self.notified_buckets:
-                self.notified_buckets.popitem()[0].notify_first()
-            member: Queue | Application | None = self._waiting.first()
-            while isinstance(member, Queue):
-                member = member._waiting.top()  # noqa: SLF001  # a queue, too
-            if member is None:
-                return None
-            ask_group = member.awake.top()
-            if ask_group.waits_in is None or ask_group.waits_in.may_go(ask_group):
-                ask_group.unblock()
-                return ask_group
-            member.dismiss(ask_group)
+    def changed(self, bucket: Bucket[Any]) -> None:
+        """Have the first of ``bucket`` notified before somebody is chosen to be served."""
+        self.root.changed_buckets[bucket] = None
 
     def next_sort_key(self) -> SortKey | None:
-        """The turn among its siblings."""
-        first = self._waiting.first()
+        """Among its siblings."""
+        first = self.served.first()
         if first is None or self.parent is None:
             return None
         properties = self.config.properties
@@ -198,14 +208,14 @@ class Queue(Quota):
         return share, -self.priority, self.number
 
     @property
-    def basis(self) -> tuple[object, ...]:
-        """What the turns of its applications rest on besides themselves, to see if it changed."""
+    def sort_basis(self) -> tuple[object, ...]:
+        """What the sort keys of its applications rest on besides these, to see if it changed."""
         if not self.is_fair:
             return (self._sorts_by_priority,)
         return self._sorts_by_priority, self.guaranteed, self.root.total
 
-    def sort_key_of(self, application: "Application", priority: int) -> SortKey:
-        """The turn of ``application`` in this leaf with an ask of this priority."""
+    def sort_key_of(self, application: LeafApplication, priority: int) -> SortKey:
+        """When ``application`` would be served with an ask of this priority, the lowest first."""
         share = 0.0
         if self.is_fair:
             share = share_of_right(application.used, self.guaranteed, self.root.total)

@@ -1,18 +1,26 @@
 """A quota: what those who share it may use together, and who waits for it."""
 
-from typing import Final
+from typing import Final, Protocol
 
 from sireference.core.model import SchedulingState
 from sireference.core.resources import NOTHING, Resource
-from sireference.core.state.ask_group import WaitReason
-from sireference.core.state.needs import Needs
-from sireference.core.state.wait_queue import WaitQueue, never
+from sireference.core.state.need_index import NeedIndex
+from sireference.core.state.wait_queue import Waiter, WaitQueue, never
+from sireference.core.state.wait_reason import WaitReason
 
 _FULL: Final = WaitReason(SchedulingState.SKIPPED, "its queue, user or group has all it may have")
 _TAKEN: Final = WaitReason(
     SchedulingState.SKIPPED, "as many applications of its queue, user or group run as may run"
 )
 _TOO_SMALL: Final = WaitReason(SchedulingState.SKIPPED, "there is no room yet for all of its gang")
+
+
+class QuotaWaiter(Waiter, Protocol):
+    """Who may wait for room below a quota, or for a place among those that run."""
+
+    @property
+    def gang_need(self) -> Resource | None:
+        """What the whole gang of its application announced to need."""
 
 
 class Quota:
@@ -24,12 +32,12 @@ class Quota:
 
     __slots__ = (
         "full",
-        "gates",
         "maximum",
         "most_applications",
         "reserved",
         "running",
         "slots_taken",
+        "too_small",
         "used",
         "yielding",
     )
@@ -37,28 +45,34 @@ class Quota:
     def __init__(self) -> None:
         self.maximum: Resource | None = None
         self.most_applications: int | None = None
-        self.used = NOTHING  # by allocations, and what is promised
-        self.reserved = NOTHING  # to asks whose victims are to go
+        self.used = NOTHING  # by allocations, and what is reserved
+        self.reserved = NOTHING  # for asks whose victims are to go
         self.yielding = NOTHING  # held by victims of preemption
         self.running = 0  # applications that count
-        # lines turned away by the maximum, and because enough applications run
-        self.full = WaitQueue(_FULL, lambda ask_group: self.has_room(ask_group.need), Needs())
-        self.slots_taken = WaitQueue(_TAKEN, lambda _: self.has_slot(), is_gate=True)
-        # placeholder lines until there is room for their whole gang
-        self.gates = WaitQueue(_TOO_SMALL, is_gate=True)
+        # those turned away by the maximum, and because enough applications run
+        self.full: WaitQueue[QuotaWaiter] = WaitQueue(
+            _FULL, lambda waiter: self.has_room(waiter.need), NeedIndex()
+        )
+        self.slots_taken: WaitQueue[QuotaWaiter] = WaitQueue(
+            _TAKEN, lambda _: self.has_slot(), is_gate=True
+        )
+        # placeholder asks until there is room for their whole gang
+        self.too_small: WaitQueue[QuotaWaiter] = WaitQueue(
+            _TOO_SMALL, self._has_room_for_gang, is_gate=True
+        )
 
     def let_go(self) -> None:
         """Nobody counts against it any more: it refers to itself no more, and so goes at once."""
-        self.full.may_go = self.slots_taken.may_go = never
+        self.full.may_go = self.slots_taken.may_go = self.too_small.may_go = never
 
     def has_room(self, need: Resource) -> bool:
         """Whether ``need`` fits below the maximum."""
         return self.maximum is None or need.stays_within(self.used, self.maximum)
 
     def can_take(self, need: Resource, reserved: Resource = NOTHING) -> bool:
-        """Whether ``need`` fits now, and what was promised to others still fits after it.
+        """Whether ``need`` fits now, and what is reserved for others still fits after it.
 
-        ``promised`` is what was promised to the one who asks.
+        ``reserved`` is what is reserved for the one who asks.
         """
         return self.maximum is None or (
             need.stays_within(self.used - self.reserved, self.maximum)
@@ -79,12 +93,12 @@ class Quota:
         self.wake_those_with_room()
 
     def wake_those_with_room(self) -> None:
-        """Call the lines that the maximum turned away and that would fit now."""
+        """Notify those that the maximum turned away and that would fit now."""
         self.full.notify_those(self.has_room)
-        for ask_group in list(self.gates):
-            gang = ask_group.application.submitted.placeholder_ask
-            if gang is None or self.has_room(gang):
-                ask_group.application.wake(ask_group)
+        self.too_small.wake_those_that_may_go()
+
+    def _has_room_for_gang(self, waiter: QuotaWaiter) -> bool:
+        return waiter.gang_need is None or self.has_room(waiter.gang_need)
 
     def reserve(self, resource: Resource) -> None:
         """Keep ``resource`` for somebody, even if it has to come free first."""
@@ -105,3 +119,40 @@ class Quota:
         self.running -= 1
         if self.has_slot():
             self.slots_taken.notify_all()
+
+
+class Quotas(tuple[Quota, ...]):
+    """All that an application counts against."""
+
+    __slots__ = ()
+
+    def can_take(
+        self, need: Resource, reserved: Resource = NOTHING, *, is_counted: bool = True
+    ) -> bool:
+        """Whether all can take ``need`` more, of which ``reserved`` is kept already.
+
+        An application that is not counted needs a place among those that run as well.
+        """
+        return all(
+            quota.can_take(need, reserved) and (is_counted or quota.has_slot()) for quota in self
+        )
+
+    def book(self, resource: Resource) -> None:
+        """Count ``resource`` in each."""
+        for quota in self:
+            quota.book(resource)
+
+    def unbook(self, resource: Resource) -> None:
+        """Count ``resource`` no more."""
+        for quota in self:
+            quota.unbook(resource)
+
+    def reserve(self, resource: Resource) -> None:
+        """Keep ``resource`` in each, even if it has to come free first."""
+        for quota in self:
+            quota.reserve(resource)
+
+    def unreserve(self, resource: Resource) -> None:
+        """Keep it no more."""
+        for quota in self:
+            quota.unreserve(resource)

@@ -4,8 +4,9 @@ from sireference.configuration.model import Configuration, PartitionConfig
 from sireference.core.model import Register, Settings
 from sireference.core.state.callbacks import Callbacks
 from sireference.core.state.dissolution import dissolve
+from sireference.core.state.identities import Identities
 from sireference.core.state.node import Node
-from sireference.core.state.partition import Identities, Partition
+from sireference.core.state.partition import Partition
 from sireference.core.state.timers import Timers
 from sireference.core.states import RM_TRANSITIONS, RMState, RMTrigger, fire
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from sireference.core.model import ContainerState, SchedulingState
-from sireference.core.state.ask_group import AskGroup, PendingAsk, WaitReason
+from sireference.core.state.application import AskGroup, PendingAsk
+from sireference.core.state.wait_reason import WaitReason
 from sireference.core.states import AskState
 
 _RESERVED: Final = WaitReason(SchedulingState.RESERVED, "others have to go from its node first")
@@ -47,14 +48,14 @@ class SchedulingStates:
     def take(self) -> Iterator[ContainerState]:
         """What is to be told now. Everybody in a line is gone through only if it is news there."""
         for ask_group in self._lines:
-            if ask_group.waits_in is not None and ask_group.waits_in.wait_reason != ask_group.told:
-                ask_group.told = ask_group.waits_in.wait_reason
+            if ask_group.waits_in is not None and ask_group.waits_in.reason != ask_group.told:
+                ask_group.told = ask_group.waits_in.reason
                 self._asks.update(dict.fromkeys(ask_group))
         for pending in self._asks:
-            wait_reason = _wait_reason(pending)
-            if wait_reason is not None and wait_reason != pending.wait_reason:
-                pending.wait_reason = wait_reason
-                yield self._state(pending, wait_reason)
+            reason = _reason(pending)
+            if reason is not None and reason != pending.told:
+                pending.told = reason
+                yield self._state(pending, reason)
         self.forget()
 
     def forget(self) -> None:
@@ -62,20 +63,18 @@ class SchedulingStates:
         self._lines.clear()
         self._asks.clear()
 
-    def _state(self, pending: PendingAsk, wait_reason: WaitReason) -> ContainerState:
+    def _state(self, pending: PendingAsk, reason: WaitReason) -> ContainerState:
         application_id, key = pending.application.application_id, pending.ask.key
-        return ContainerState(
-            self._rm_id, application_id, key, wait_reason.state, wait_reason.reason
-        )
+        return ContainerState(self._rm_id, application_id, key, reason.state, reason.reason)
 
 
-def _wait_reason(pending: PendingAsk) -> WaitReason | None:
+def _reason(pending: PendingAsk) -> WaitReason | None:
     """What can be said of ``pending`` now, None if that is nothing."""
     if pending.state is AskState.ALLOCATED:
-        return _SCHEDULED if pending.wait_reason is not None else None
+        return _SCHEDULED if pending.told is not None else None
     if pending.state is not AskState.PENDING:
         return None
-    if pending.preemption is not None or (pending.awaited and not pending.wants_more):
+    if pending.is_reserved or (pending.awaiting and not pending.wants_more):
         return _RESERVED
     wait_queue = pending.ask_group.waits_in if pending.ask_group is not None else None
-    return wait_queue.wait_reason if wait_queue is not None else None
+    return wait_queue.reason if wait_queue is not None else None

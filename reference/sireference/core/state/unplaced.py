@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from sireference.core.resources import Resource
-from sireference.core.state.ask_group import PlacementProfile
-from sireference.core.state.needs import Needs
+from sireference.core.state.need_index import NeedIndex
 from sireference.core.state.node import Node
+from sireference.core.state.placement_profile import PlacementProfile
 
 
 class Unplaced:
@@ -23,14 +23,16 @@ class Unplaced:
         self._profiles: dict[
             Node, dict[PlacementProfile, None]
         ] = {}  # the same from the other side
-        self._by_node: dict[str, Needs] = {}  # by the node they require, if they do
+        self._by_node: dict[
+            str, NeedIndex[PlacementProfile]
+        ] = {}  # by the node they require, if they do
 
     def add(self, profile: PlacementProfile, need: Resource) -> None:
         """``shape`` was looked for in vain, on all nodes or on those that had gained room."""
         if profile in self._gained:
             self._part(profile)
         else:
-            self._by_node.setdefault(profile.required_node, Needs()).add(profile, need)
+            self._by_node.setdefault(profile.required_node, NeedIndex()).add(profile, need)
         self._gained[profile] = {}
 
     def forget(self, profile: PlacementProfile) -> None:

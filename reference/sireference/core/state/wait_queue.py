@@ -1,172 +1,211 @@
-"""Sleepers: lines that wait for one thing to change, in rows of which one line is called at a time.
+"""Wait queues: who waits for one thing to change, in buckets of which one member is let go first.
 
-Lines of one leaf that need the same stand in one row. When something has changed for them, the line
-whose turn it would be is called; once it was served or turned away, the next one is, for as long as
-it still may go. So a change costs what comes of it, however long a row is.
+Those who need the same and are served in the same order wait in one bucket. When something has
+changed for them, the member of the bucket that would be served first is notified; once it was
+served or turned away the next one is, for as long as it still may go. So a change costs what comes
+of it, however many wait in a bucket.
 
-Who is called goes on sleeping until its turn comes, and is not woken if it may not go any more by
-then. So a row that others were quicker than costs two looks at its first line.
+Who is notified goes on waiting until it would be served, and stays if it may not go any more by
+then. So a bucket that others were quicker than costs two looks at its first member.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
 
 from sireference.core.resources import Resource
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
-from sireference.core.state.needs import Needs
-
-if TYPE_CHECKING:
-    from sireference.core.state.ask_group import AskGroup, PlacementProfile, WaitReason
-    from sireference.core.state.queue import Queue
+from sireference.core.state.need_index import NeedIndex
+from sireference.core.state.wait_reason import WaitReason
 
 
-def never(_: "AskGroup") -> bool:
-    """Nobody is called; who changes something wakes those it concerns."""
+class Lane(Protocol):
+    """Where those are served one after the other who wait in one bucket: a leaf queue."""
+
+    @property
+    def sort_basis(self) -> tuple[object, ...]:
+        """What the sort keys rest on besides their owners, to see whether it has changed."""
+
+    def changed(self, bucket: "Bucket[Any]") -> None:
+        """Have ``bucket.notify_first()`` called before somebody is chosen to be served."""
+
+
+class Waiter(Protocol):
+    """Who may wait."""
+
+    @property
+    def profile(self) -> Hashable:
+        """What those have in common for whom a change matters alike."""
+
+    @property
+    def lane(self) -> Lane:
+        """Where it is served."""
+
+    @property
+    def need(self) -> Resource:
+        """The room it needs."""
+
+    def sort_key_in_lane(self) -> SortKey | None:
+        """When it would be served, the lowest first; None if it has nothing to be served."""
+
+    def wake(self) -> None:
+        """It waits no more, and is worth a look."""
+
+    def notify(self) -> None:
+        """It is worth a look when it would be served, if it still may go then."""
+
+
+W = TypeVar("W", bound=Waiter)
+
+
+def never(_: Waiter) -> bool:
+    """Nobody is notified; who changes something wakes those it concerns."""
     return False
 
 
-class WaitQueue:
-    """Lines that wait for the same place to change.
+class WaitQueue(Generic[W]):
+    """Those who wait for the same thing to change.
 
-    ``outlook`` says for what; ``may_go`` whether it has changed for a line. Only with ``needs``
-    are they called by what they need. At a gate they are held back by what their application is and
-    has: `Application.moved` wakes them.
+    ``reason`` says what that is; ``may_go`` whether it has changed for one of them. Only with
+    ``needs`` are they notified by what they need. With ``is_gate`` they are held back by what their
+    application is and has: `Application.moved` wakes them.
     """
 
-    __slots__ = ("_needs", "_rows", "is_gate", "may_go", "wait_reason")
+    __slots__ = ("_buckets", "_needs", "is_gate", "may_go", "reason")
 
     def __init__(
         self,
-        wait_reason: "WaitReason",
-        may_go: "Callable[[AskGroup], bool]" = never,
-        needs: Needs | None = None,
+        reason: WaitReason,
+        may_go: Callable[[W], bool] = never,
+        needs: NeedIndex[Hashable] | None = None,
         *,
         is_gate: bool = False,
     ) -> None:
-        self.wait_reason = wait_reason
+        self.reason = reason
         self.may_go = may_go
         self._needs = needs
         self.is_gate = is_gate
-        self._rows: dict[PlacementProfile, dict[Queue, Bucket]] = {}
+        self._buckets: dict[Hashable, dict[Lane, Bucket[W]]] = {}  # by profile
 
-    def add(self, ask_group: "AskGroup") -> None:
-        """``line`` sleeps here."""
-        leaf = ask_group.application.leaf
-        rows = self._rows.get(ask_group.profile)
-        if rows is None:
-            rows = self._rows[ask_group.profile] = {}
+    def add(self, waiter: W) -> None:
+        """``waiter`` waits here."""
+        lane, profile = waiter.lane, waiter.profile
+        buckets = self._buckets.get(profile)
+        if buckets is None:
+            buckets = self._buckets[profile] = {}
             if self._needs is not None:
-                self._needs.add(ask_group.profile, ask_group.need)
-        if leaf not in rows:
-            rows[leaf] = Bucket(leaf, self)
-        rows[leaf].add(ask_group)
+                self._needs.add(profile, waiter.need)
+        if lane not in buckets:
+            buckets[lane] = Bucket(lane, self)
+        buckets[lane].add(waiter)
 
-    def discard(self, ask_group: "AskGroup") -> None:
-        """``line`` does not sleep here any more."""
-        leaf, rows = ask_group.application.leaf, self._rows[ask_group.profile]
-        rows[leaf].discard(ask_group)
-        if not rows[leaf]:
-            del rows[leaf]
-        if not rows:
-            del self._rows[ask_group.profile]
+    def discard(self, waiter: W) -> None:
+        """``waiter`` does not wait here any more."""
+        lane, profile = waiter.lane, waiter.profile
+        buckets = self._buckets[profile]
+        buckets[lane].discard(waiter)
+        if not buckets[lane]:
+            del buckets[lane]
+        if not buckets:
+            del self._buckets[profile]
             if self._needs is not None:
-                self._needs.discard(ask_group.profile)
+                self._needs.discard(profile)
 
-    def __iter__(self) -> "Iterator[AskGroup]":
-        for rows in self._rows.values():
-            for row in rows.values():
-                yield from row
+    def __iter__(self) -> Iterator[W]:
+        for buckets in self._buckets.values():
+            for bucket in buckets.values():
+                yield from bucket
 
-    def notify(self, profile: "PlacementProfile") -> None:
-        """Something has changed for the lines of this shape."""
-        for row in self._rows.get(profile, {}).values():
-            row.notify()
+    def wake_those_that_may_go(self) -> None:
+        """Something has changed: who may go now waits no more."""
+        for waiter in [waiter for waiter in self if self.may_go(waiter)]:
+            waiter.wake()
+
+    def notify(self, profile: Hashable) -> None:
+        """Something has changed for those of this profile."""
+        for bucket in self._buckets.get(profile, {}).values():
+            bucket.changed()
 
     def notify_all(self) -> None:
         """Something has changed for all."""
-        for profile in self._rows:
+        for profile in self._buckets:
             self.notify(profile)
 
-    def notify_those(self, serves: "Callable[[Resource], bool]") -> None:
-        """Something has changed for those whose need it ``serves``, and for any smaller need."""
+    def notify_those(self, serves: Callable[[Resource], bool]) -> None:
+        """Something has changed for those whose need ``serves``, and for any smaller need."""
         if self._needs is not None:
             for profile in self._needs.served_by(serves):
                 self.notify(profile)
 
-    def notify_next(self, ask_group: "AskGroup") -> None:
-        """``line`` was called and had its chance: now whoever is first in its row."""
-        row = self._rows.get(ask_group.profile, {}).get(ask_group.application.leaf)
-        if row is not None:
-            row.notify()
+    def notify_next(self, waiter: W) -> None:
+        """``waiter`` was notified and had its chance: now whoever is first in its bucket."""
+        bucket = self._buckets.get(waiter.profile, {}).get(waiter.lane)
+        if bucket is not None:
+            bucket.changed()
 
-    def moved_up(self, ask_group: "AskGroup") -> None:
-        """``line``, which sleeps here, may have got an earlier turn."""
-        self._rows[ask_group.profile][ask_group.application.leaf].moved_up(ask_group)
+    def moved_up(self, waiter: W) -> None:
+        """``waiter``, which waits here, may have got a lower sort key."""
+        self._buckets[waiter.profile][waiter.lane].moved_up(waiter)
 
 
-class Bucket:
-    """Sleeping lines of one leaf and one shape."""
+class Bucket(Generic[W]):
+    """Those of one profile who are served in one lane."""
 
-    __slots__ = ("_basis", "_leaf", "_order", "_places", "_wait_queue")
+    __slots__ = ("_lane", "_order", "_places", "_sort_basis", "_wait_queue")
 
-    def __init__(self, leaf: "Queue", wait_queue: WaitQueue) -> None:
-        self._leaf = leaf
+    def __init__(self, lane: Lane, wait_queue: WaitQueue[W]) -> None:
+        self._lane = lane
         self._wait_queue = wait_queue
-        self._places: dict[AskGroup, _Place] = {}
-        self._order: LazyHeap[_Place] = LazyHeap()
-        self._basis = leaf.basis
+        self._places: dict[W, _Place[W]] = {}
+        self._order: LazyHeap[_Place[W]] = LazyHeap()
+        self._sort_basis = lane.sort_basis
 
-    def add(self, ask_group: "AskGroup") -> None:
-        """One more."""
-        self._places[ask_group] = place = _Place(ask_group)
-        self._order.join(place)
+    def add(self, waiter: W) -> None:
+        """``waiter`` waits in here."""
+        self._places[waiter] = place = _Place(waiter)
+        self._order.update(place)
 
-    def discard(self, ask_group: "AskGroup") -> None:
-        """One less."""
-        self._order.leave(self._places.pop(ask_group))
+    def discard(self, waiter: W) -> None:
+        """``waiter`` waits in here no more."""
+        self._order.remove(self._places.pop(waiter))
 
-    def moved_up(self, ask_group: "AskGroup") -> None:
-        """``line`` may have got an earlier turn."""
-        self._order.join(self._places[ask_group])
-        self.notify()
+    def moved_up(self, waiter: W) -> None:
+        """``waiter`` may have got a lower sort key."""
+        self._order.update(self._places[waiter])
+        self.changed()
 
-    def notify(self) -> None:
-        """Let the first be called before the next line is chosen, if it may go then."""
-        self._leaf.root.notified_buckets[self] = None
+    def changed(self) -> None:
+        """Have the first one notified before somebody is chosen to be served."""
+        self._lane.changed(self)
 
     def notify_first(self) -> None:
-        """Call the line whose turn it would be, if it may go."""
+        """Notify the one that would be served first, if it may go."""
         if not self._places:
-            return  # its leaf may be gone as well
-        if self._basis != self._leaf.basis:
-            self._basis = self._leaf.basis
+            return  # its lane may be gone as well
+        basis = self._lane.sort_basis
+        if self._sort_basis != basis:
+            self._sort_basis = basis
             for each in self._places.values():
-                self._order.join(each)
+                self._order.update(each)
         place = self._order.first()
-        if place is not None and self._wait_queue.may_go(place.ask_group):
-            place.ask_group.application.notify(place.ask_group)
+        if place is not None and self._wait_queue.may_go(place.waiter):
+            place.waiter.notify()
 
-    def __iter__(self) -> "Iterator[AskGroup]":
+    def __iter__(self) -> Iterator[W]:
         return iter(self._places)
 
     def __len__(self) -> int:
         return len(self._places)
 
 
-class _Place:
-    """The place of a line in a row; its turn is that of its application, then that of its ask."""
+class _Place(Generic[W]):
+    """The place of one who waits in the order of a bucket."""
 
-    __slots__ = ("ask_group", "priority", "sort_key")
+    __slots__ = ("sort_key", "waiter")
 
-    def __init__(self, ask_group: "AskGroup") -> None:
-        self.ask_group = ask_group
+    def __init__(self, waiter: W) -> None:
+        self.waiter = waiter
         self.sort_key: SortKey | None = None
-        self.priority = 0
 
     def next_sort_key(self) -> SortKey | None:
-        """The turn in the row, None if nobody stands in the line."""
-        first = self.ask_group.first()
-        if first is None:
-            return None
-        application, self.priority = self.ask_group.application, first.ask.priority
-        return (*application.leaf.sort_key_of(application, self.priority), *first.order)
+        """When it would be served."""
+        return self.waiter.sort_key_in_lane()

@@ -7,41 +7,21 @@ Source: yunikorn-core 1.5 ``scheduler/ugm``.
 """
 
 from collections.abc import Collection, Iterable
+from functools import partial
 from typing import Final
 
 from sireference.configuration.model import Limit
-from sireference.core.resources import Resource
 from sireference.core.state.application import Application
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
-from sireference.core.state.quota import Quota
+from sireference.core.state.quota import Quota, Quotas
+from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import TerminationType
 
 _ANYBODY: Final = "*"
 
 
-class UserQuota(Quota):
-    """What one user, or one group, may use in one queue and below."""
-
-    __slots__ = ("_key", "_queue", "applications")
-
-    def __init__(self, queue: Queue, key: tuple[str, str], limit: Limit) -> None:
-        super().__init__()
-        self._queue = queue
-        self._key = key
-        self.applications = 0  # that count against it, running or not
-        self.maximum = None if limit.max_resources is None else Resource(limit.max_resources)
-        self.most_applications = limit.max_applications
-
-    def leave(self) -> None:
-        """One application less; without any it is forgotten, as there may be many users."""
-        self.applications -= 1
-        if not self.applications:
-            del self._queue.user_quotas[self._key]
-            self.let_go()
-
-
-def join(leaf: Queue, user: str, groups: Collection[str]) -> tuple[Quota, ...]:
+def join(leaf: Queue, user: str, groups: Collection[str]) -> Quotas:
     """What an application of ``user`` in ``leaf`` counts against from now on, the leaf first."""
     group = _group(leaf, groups)
     user_quotas: list[Quota] = []
@@ -52,7 +32,7 @@ def join(leaf: Queue, user: str, groups: Collection[str]) -> tuple[Quota, ...]:
         of_group = None if group is None else _limit(queue, group=group)
         if of_group is not None and group is not None:
             user_quotas.append(_user_quota(queue, ("group", group), of_group))
-    return (*leaf.path, *user_quotas)
+    return Quotas((*leaf.path, *user_quotas))
 
 
 def leave(quotas: Iterable[Quota]) -> None:
@@ -72,7 +52,7 @@ def renew(partition: Partition) -> None:
         for user_quota in _user_quotas(application):
             user_quota.used += application.used
             user_quota.running += application.is_counted
-        for allocation in application.allocations.values():
+        for allocation in partition.allocations.of(application).values():
             if allocation.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
                 for user_quota in _user_quotas(application):
                     user_quota.yielding += allocation.record.ask.resource
@@ -104,8 +84,8 @@ def _limit(queue: Queue, *, user: str | None = None, group: str | None = None) -
 
 
 def _user_quota(queue: Queue, key: tuple[str, str], limit: Limit) -> UserQuota:
-    if key not in queue.user_quotas:
-        queue.user_quotas[key] = UserQuota(queue, key, limit)
-    user_quota = queue.user_quotas[key]
-    user_quota.applications += 1
-    return user_quota
+    user_quotas = queue.user_quotas
+    if key not in user_quotas:
+        user_quotas[key] = UserQuota(limit, partial(user_quotas.__delitem__, key))
+    user_quotas[key].applications += 1
+    return user_quotas[key]

@@ -1,0 +1,16 @@
+"""Identities of allocations."""
+
+
+class Identities:
+    """Identities of allocations, never the same twice."""
+
+    __slots__ = ("_made", "_prefix")
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._made = 0
+
+    def next(self) -> str:
+        """A new one."""
+        self._made += 1
+        return f"{self._prefix}{self._made}"

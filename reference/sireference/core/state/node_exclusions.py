@@ -1,0 +1,62 @@
+"""Node exclusions: nodes on which the RM does not want an ask."""
+
+from sireference.core.state.timers import Timer
+
+
+class NodeExclusions:
+    """The nodes on which the RM does not want one ask; an ask with exclusions is looked for alone.
+
+    They hold until something changes on the node, or for ``patience`` seconds once no other node is
+    left.
+    """
+
+    __slots__ = ("nodes", "patience", "timer")
+
+    def __init__(self, patience: float) -> None:
+        self.nodes: set[str] = set()
+        self.patience = patience
+        self.timer: Timer | None = None
+
+    def stop_timer(self) -> None:
+        """Nobody waits for them to end."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+class ActiveExclusions:
+    """The exclusions of asks that wait for a node, to be found by node."""
+
+    __slots__ = ("_active", "_by_node")
+
+    def __init__(self) -> None:
+        self._active: set[NodeExclusions] = set()
+        self._by_node: dict[str, set[NodeExclusions]] = {}
+
+    def add(self, exclusions: NodeExclusions) -> None:
+        """Their ask waits for a node."""
+        self._active.add(exclusions)
+        for node_id in exclusions.nodes:
+            self._by_node.setdefault(node_id, set()).add(exclusions)
+
+    def discard(self, exclusions: NodeExclusions) -> None:
+        """Their ask does not wait for a node any more."""
+        self._active.discard(exclusions)
+        for node_id in exclusions.nodes:
+            self._by_node[node_id].discard(exclusions)
+            if not self._by_node[node_id]:
+                del self._by_node[node_id]
+
+    def exclude(self, exclusions: NodeExclusions, node_id: str) -> None:
+        """One more node is among ``exclusions``."""
+        exclusions.nodes.add(node_id)
+        if exclusions in self._active:
+            self._by_node.setdefault(node_id, set()).add(exclusions)
+
+    def lift(self, node_id: str) -> None:
+        """Something changed on the node: it may be proposed again to the asks that wait."""
+        for exclusions in self._by_node.pop(node_id, ()):
+            exclusions.nodes.discard(node_id)
+
+    def __bool__(self) -> bool:
+        return bool(self._active or self._by_node)
