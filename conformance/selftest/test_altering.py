@@ -65,7 +65,7 @@ def test_methods_and_properties_are_replaced_on_their_class(
 ) -> None:
     script = f"""
 from sireference.core.state.application import Application
-from sireference.core.state.partition import Identities
+from sireference.core.state.identities import Identities
 from sireference.core.state.timers import Timers
 from sireference.core.model import Ask, NewApplication
 inside.instead_of({target}, lambda original, self: ["instead of", original(self)])

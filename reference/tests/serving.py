@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from sireference.configuration.model import SortPolicy
 from sireference.core.model import Ask
 from sireference.core.resources import NOTHING
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, NodeState
@@ -46,7 +45,7 @@ def _has_a_placeholder(pending: PendingAsk) -> bool:
         live.is_placeholder
         and live.open_release is None
         and live.record.ask.task_group == ask.task_group
-        for live in pending.application.allocations.values()
+        for live in pending.partition.allocations.of(application).values()
     )
 
 
@@ -137,7 +136,8 @@ def is_allowed(ask: Ask, node: Node, partition: Partition) -> bool:
         return all(target.holds(one.tags) for target in affinity.targets)
 
     there = sum(
-        is_near(live.node) and counts(live.record.ask) for live in partition.allocations.values()
+        is_near(live.node) and counts(live.record.ask)
+        for live in partition.allocations.all.values()
     )
     count = there + counts(ask)
     most = affinity.max_cardinality

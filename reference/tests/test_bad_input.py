@@ -116,7 +116,7 @@ def test_two_billion_allocations_let_others_speak(
     served.passes(0.0)
     served.make_sense()
     (partition,) = served.scheduler.rms.all()[0].partitions.values()
-    assert not partition.allocations
+    assert not partition.allocations.all
 
 
 # requirement: SI-RES-003
@@ -146,9 +146,9 @@ def test_sums_may_be_larger_than_what_a_message_can_say(revision: Revision) -> N
 
     served.make_sense()
     (partition,) = served.scheduler.rms.all()[0].partitions.values()
-    assert len(partition.allocations) == 6
+    assert len(partition.allocations.all) == 6
     served.hears(*rm.stops(*existing))
-    assert len(partition.allocations) == 1
+    assert len(partition.allocations.all) == 1
 
 
 @every_revision
@@ -173,14 +173,14 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
     served.hears(*many(rm.asks("applicationID-7", "k", placeholder=False), "allocationKey"))
     served.finishes()
     (partition,) = served.scheduler.rms.all()[0].partitions.values()
-    sizes = (len(partition.nodes), len(partition.applications), len(partition.allocations))
+    sizes = (len(partition.nodes), len(partition.applications), len(partition.allocations.all))
     assert sizes == (count, count, count)
     live = [
         revision.si.Allocation(applicationID="applicationID-7", **{identity_in(revision): identity})
         for identity in served.identities
     ]
     served.hears(*rm.stops(*live, *live))
-    assert not partition.allocations
+    assert not partition.allocations.all
     served.make_sense()
 
 

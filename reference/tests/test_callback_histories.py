@@ -131,7 +131,7 @@ def read(history: list[object]) -> Reader:
 def test_what_is_to_be_assumed_and_not_forgotten_is_what_lives(history: list[object]) -> None:
     reader = read(history)
 
-    live = [one for partition in reader.partitions for one in partition.allocations.values()]
+    live = [one for partition in reader.partitions for one in partition.allocations.all.values()]
     assert reader.cached() == {one.record.ask.key for one in live}
 
 
@@ -142,7 +142,7 @@ def allocations_by(partition: Partition, place: str) -> Pairs:
         "queue": lambda one: one.application.leaf.name,
     }
     return Counter(
-        (places[place](live), live.record.identity) for live in partition.allocations.values()
+        (places[place](live), live.record.identity) for live in partition.allocations.all.values()
     )
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 from sireference.core.resources import Resource
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import AskGroup
+from sireference.core.state.application import Application, AskGroup
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import SortedNodes
+from sireference.core.state.service_order import next_ask_group
 from tests.driving import RM, identities, keys, placed
 
 
@@ -128,8 +128,7 @@ def test_the_index_keeps_its_order_through_changes() -> None:
         index.add(node)
     assert [node.number for node in index] == [1, 3, 0, 2]
 
-    nodes[0].capacity = Resource({"memory": 1})
-    nodes[0].reckon()
+    nodes[0].resize(Resource({"memory": 1}), Resource())
     index.changed(nodes[0])
     index.remove(nodes[3])
 
@@ -141,13 +140,13 @@ def test_the_index_keeps_its_order_through_changes() -> None:
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[AskGroup]:
     """The lines that were worth a look, one after the other."""
     lines: list[AskGroup] = []
-    wake = Application.wake
+    awakens = Application.awakens
 
-    def noted(application: Application, line: AskGroup) -> None:
-        lines.append(line)
-        wake(application, line)
+    def noted(application: Application, group: AskGroup) -> None:
+        lines.append(group)
+        awakens(application, group)
 
-    monkeypatch.setattr(Application, "wake", noted)
+    monkeypatch.setattr(Application, "awakens", noted)
     return lines
 
 
@@ -188,4 +187,4 @@ def test_a_pass_leaves_no_line_awake(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
-    assert rm.scheduler.rms.all()[0].partitions["default"].root.next_ask_group() is None
+    assert next_ask_group(rm.scheduler.rms.all()[0].partitions["default"].root) is None

@@ -15,8 +15,7 @@ from sireference.configuration.model import PartitionConfig
 from sireference.core.model import Callback, ConnectionLost, Register, Settings, ShutDown
 from sireference.core.resources import Resource
 from sireference.core.scheduler import Scheduler
-from sireference.core.state.application import Application
-from sireference.core.state.ask_group import AskGroup, PendingAsk
+from sireference.core.state.application import Application, AskGroup, PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.resource_manager import ResourceManager

@@ -10,6 +10,7 @@ from sireference.core.state.application import Application
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.preemption import Preemption
+from sireference.core.state.service_order import next_ask_group
 from sireference.core.states import (
     ApplicationState,
     NodeAction,
@@ -39,32 +40,42 @@ def books_balance(partition: Partition) -> None:
     def preemptions_on(node: Node) -> list[Preemption]:
         return [preemption for preemption in open_ones if preemption.node is node]
 
-    live = partition.allocations.values()
-    by_node = {id(x) for node in partition.nodes.values() for x in node.allocations.values()}
+    live = partition.allocations.all.values()
+    by_node = {
+        id(x) for node in partition.nodes.values() for x in partition.allocations.on(node).values()
+    }
     by_application = {
-        id(x) for app in partition.applications.values() for x in app.allocations.values()
+        id(x)
+        for app in partition.applications.values()
+        for x in partition.allocations.of(app).values()
     }
     assert by_node == by_application == {id(x) for x in live}
+    for application in partition.applications.values():
+        assert application.held == len(partition.allocations.of(application))
     for node in partition.nodes.values():
-        taken = total([x.record.ask.resource for x in node.allocations.values()])
+        taken = total([x.record.ask.resource for x in partition.allocations.on(node).values()])
         assert node.allocated == taken
         assert node.reserved == total([p.pending.ask.resource for p in preemptions_on(node)])
         assert node.free == node.capacity - node.occupied - taken - node.reserved
         assert node.yielding == total(
-            [x.record.ask.resource for x in node.allocations.values() if is_preempted(x)]
+            [
+                x.record.ask.resource
+                for x in partition.allocations.on(node).values()
+                if is_preempted(x)
+            ]
         )
         assert (node in partition.node_index.index) is (node.state is NodeState.SCHEDULABLE)
     assert partition.total == total([node.capacity for node in partition.nodes.values()])
     for queue in partition.root.all():
         below = [a for a in partition.applications.values() if queue in a.leaf.path]
-        there = [x for application in below for x in application.allocations.values()]
+        there = [x for application in below for x in partition.allocations.of(application).values()]
         assert queue.reserved == total(
             [p.pending.ask.resource for p in open_ones if p.pending.application in below]
         )
         assert queue.used == queue.reserved + total([x.record.ask.resource for x in there])
         assert queue.yielding == total([x.record.ask.resource for x in there if is_preempted(x)])
         assert queue.running == sum(application.is_counted for application in below)
-    assert partition.proposals or partition.root.next_ask_group() is None
+    assert partition.proposals or next_ask_group(partition.root) is None
     limits_balance(partition)
 
 
@@ -80,7 +91,7 @@ def limits_balance(partition: Partition) -> None:
             assert user_quota.used == user_quota.reserved + total([a.used for a in those])
     for application in applications:
         assert application.used == total(
-            [live.record.ask.resource for live in application.allocations.values()]
+            [live.record.ask.resource for live in partition.allocations.of(application).values()]
         )
 
 
@@ -88,10 +99,10 @@ def applications_make_sense(partition: Partition) -> None:
     gathered = (ApplicationState.ACCEPTED, ApplicationState.RESUMING, ApplicationState.FAILING)
     idle = (ApplicationState.NEW, ApplicationState.COMPLETING)
     for application in partition.applications.values():
-        real = [x for x in application.allocations.values() if not x.is_placeholder]
+        real = [x for x in partition.allocations.of(application).values() if not x.is_placeholder]
         if real or application.pending:
             assert application.state not in idle
-        elif application.allocations:
+        elif application.held:
             assert application.state in (*gathered, ApplicationState.COMPLETING)
         else:
             assert application.state in idle
@@ -110,24 +121,28 @@ def gangs_make_sense(partition: Partition) -> None:
     for application in partition.applications.values():
         pending = application.pending.values()
         for waiting in pending:
-            assert waiting.made + len(waiting.awaited) <= waiting.ask.max_allocations
-            for placeholder in waiting.awaited.values():
-                assert placeholder.replaced_by is waiting
+            assert waiting.made + waiting.awaiting <= waiting.ask.max_allocations
+            for placeholder in partition.replacements.of(waiting).values():
+                assert partition.replacements._by_placeholder[placeholder] is waiting
                 assert placeholder.open_release is TerminationType.PLACEHOLDER_REPLACED
-        for live in application.allocations.values():
-            if live.replaced_by is not None:
-                assert live in live.replaced_by.awaited.values()
-                assert live.replaced_by in pending
-        if application.gang is not None:
-            gang_makes_sense(application)
+        for live in partition.allocations.of(application).values():
+            replaced_by = partition.replacements._by_placeholder.get(live)
+            if replaced_by is not None:
+                assert live in partition.replacements.of(replaced_by).values()
+                assert replaced_by in pending
+        gang = partition.gangs.get(application)
+        assert application.is_gang is (gang is not None)
+        if gang is not None:
+            gang_makes_sense(partition, application, gang)
+    assert set(partition.gangs) <= set(partition.applications.values())
 
 
-def gang_makes_sense(application: Application) -> None:
-    gang = application.gang
-    assert gang is not None
-    placeholders = [x for x in application.allocations.values() if x.is_placeholder]
-    assert gang.asked == sum(p.ask.is_placeholder for p in application.pending.values())
-    assert gang.held == len(placeholders)
+def gang_makes_sense(partition: Partition, application: Application, gang: Gang) -> None:
+    placeholders = [x for x in partition.allocations.of(application).values() if x.is_placeholder]
+    assert application.placeholders_asked == sum(
+        p.ask.is_placeholder for p in application.pending.values()
+    )
+    assert application.placeholders_held == len(placeholders)
     replaceable = [x for group in gang.replaceable.values() for x in group.values()]
     assert replaceable == [x for x in placeholders if x.open_release is None] or {
         id(x) for x in replaceable
@@ -140,17 +155,18 @@ def gang_makes_sense(application: Application) -> None:
 def preemptions_make_sense(partition: Partition) -> None:
     for preemption in partition.preemptions.open:
         pending = preemption.pending
-        assert pending.preemption is preemption
+        assert partition.preemptions.of(pending) is preemption
+        assert pending.is_reserved
         assert pending in pending.application.pending.values()
         assert preemption.node.node_id in partition.nodes
         assert preemption.victims
         for identity, victim in preemption.victims.items():
-            assert partition.allocations[identity] is victim
-            assert victim.preempted_for is preemption
+            assert partition.allocations.all[identity] is victim
+            assert partition.preemptions._by_victim[victim] is preemption
             assert is_preempted(victim)
-    for live in partition.allocations.values():
-        if live.preempted_for is not None:
-            assert live.preempted_for in partition.preemptions.open
+    for live in partition.allocations.all.values():
+        if live in partition.preemptions._by_victim:
+            assert partition.preemptions._by_victim[live] in partition.preemptions.open
         if is_preempted(live):
             policy = live.record.ask.preemption_policy
             assert policy is None or policy.allow_preempt_self
@@ -207,7 +223,7 @@ class Overcommit(Player):
     def watch_new(self, allocation: AllocationRecord) -> None:
         super().watch_new(allocation)
         (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)
-        live = partition.allocations.get(allocation.identity)
+        live = partition.allocations.all.get(allocation.identity)
         if live is None:
             return
         for name, amount in allocation.ask.resource.amounts.items():
@@ -253,7 +269,7 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
     assert rm.timers.next_deadline() is None
     for partition in player.partitions:
         books_balance(partition)
-        assert not partition.allocations
+        assert not partition.allocations.all
         assert not partition.finished
         assert partition.total == NOTHING
         assert not partition.preemptions.open
@@ -264,7 +280,7 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
         assert not partition.node_index._groups._counts
         for queue in partition.root.all():
             assert queue.used == NOTHING
-            assert list(queue.full) == list(queue.slots_taken) == list(queue.gates) == []
+            assert list(queue.full) == list(queue.slots_taken) == list(queue.too_small) == []
             assert queue.gathering.first() is None
             assert list(queue.gathering.younger) == list(queue.beginning.younger) == []
             assert queue.beginning.first() is None
@@ -282,7 +298,7 @@ def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
     for _ in range(10):  # what was pending may come in place of what was released
         for partition in player.partitions:
             for application in list(partition.applications.values()):
-                for live in list(application.allocations.values()):
+                for live in list(partition.allocations.of(application).values()):
                     kind = live.open_release or TerminationType.STOPPED_BY_RM
                     player.play((partition.name, application.application_id, "", kind))
                     del live

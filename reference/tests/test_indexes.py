@@ -16,11 +16,10 @@ from sireference.core.resources import NOTHING, Resource
 from sireference.core.state import blocks
 from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PlacementProfile
 from sireference.core.state.blocks import LOWER, UPPER, Blocks
-from sireference.core.state.needs import Needs
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import NodeIndex
+from sireference.core.state.placement_profile import PlacementProfile
 from sireference.core.state.proposals import ActiveExclusions, NodeExclusions
 from sireference.core.state.tagged import ByTargets, TaggedAllocations
 from sireference.core.states import NodeState
@@ -362,7 +361,7 @@ def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(
     rm.creates("n1", memory=4)
     for number in leaves:
         rm.asks(f"k{number}", f"a{number}", memory=4)
-    (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations
+    (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
     step, steps = scheduling_pass._step, []
 
     def counted(*said: object) -> object:

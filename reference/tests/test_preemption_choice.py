@@ -13,7 +13,7 @@ from sireference.core.preemption import covering, victim_search
 from sireference.core.preemption.victims import Candidates, Victim, VictimSet
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.ask_group import PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
@@ -149,7 +149,7 @@ def total(lives: Iterable[Allocation]) -> Resource:
 
 
 def sets(partition: Partition) -> Iterator[Victims]:
-    everybody = list(partition.allocations.values())
+    everybody = list(partition.allocations.all.values())
     for count in range(len(everybody) + 1):
         yield from combinations(everybody, count)
 
@@ -195,7 +195,7 @@ def test_if_there_are_legal_victims_the_cheapest_are_chosen(data: bytes) -> None
     if scene is None:
         return
     partition, pending = scene
-    for live in partition.allocations.values():
+    for live in partition.allocations.all.values():
         note(f"{live.record} of {live.application.leaf.name}")
     legal = [
         cost(victims)

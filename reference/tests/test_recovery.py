@@ -85,7 +85,7 @@ def test_an_identity_of_the_rm_is_not_given_again(busy: RM) -> None:
     busy.asks("k1", memory=1)
 
     partition = busy.scheduler.rms.all()[0].partitions["default"]
-    assert sorted(partition.allocations) == ["1", "2"]
+    assert sorted(partition.allocations.all) == ["1", "2"]
 
 
 def with_node(busy: RM, *allocations: AllocationRecord) -> list[object]:
@@ -143,7 +143,7 @@ def test_one_bad_allocation_spoils_the_node_and_leaves_nothing(
     assert isinstance(verdict, RejectedNode)
     assert verdict.reason
     partition = busy.scheduler.rms.all()[0].partitions["default"]
-    assert partition.allocations == {}
+    assert partition.allocations.all == {}
     assert set(partition.nodes) == {"n1"}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from sireference.core.model import Callback, ContainerState, Effect, SchedulingState
-from sireference.core.state.ask_group import AskGroup, PendingAsk
+from sireference.core.state.application import AskGroup, PendingAsk
 from tests.asked import Asked, questions
 from tests.driving import identities, keys, of
 from tests.gangs import Gangs

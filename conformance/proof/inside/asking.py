@@ -83,7 +83,7 @@ def _(inside: Inside) -> None:
         pending = serving[-1]
         identity = f"{pending.ask.application_id}/{pending.ask.key}-{pending.made}"
         inside.fires()
-        return original(partition) if identity in partition.allocations else identity
+        return original(partition) if identity in partition.allocations.all else identity
 
     inside.instead_of(allocations.make, make)
     inside.instead_of(Partition.new_identity, new_identity)

@@ -49,7 +49,7 @@ def _(inside: Inside) -> None:
         if application is None or request.identity or request.termination in _STOPS:
             return original(rm, request, now)
         effects = original(rm, request, now)
-        for live in application.allocations.values():
+        for live in partition.allocations.of(application).values():
             inside.fires()
             again = replace(live.record, identity=f"{live.allocation.identity}-again")
             effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))

@@ -211,7 +211,7 @@ def _(inside: Inside) -> None:
 
     def is_live(rm: ResourceManager, release: Release) -> bool:
         partitions = rm.partitions.values()
-        return any(release.identity in partition.allocations for partition in partitions)
+        return any(release.identity in partition.allocations.all for partition in partitions)
 
     def until(elements: Sequence[Any], is_good: Callable[[Any], bool]) -> tuple[Any, ...]:
         first = tuple(takewhile(is_good, elements))

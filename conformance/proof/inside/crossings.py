@@ -126,7 +126,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, application, now)
         if not application.has_begun or application.is_active:
             return effects
-        left = list(application.allocations.values())
+        left = list(partition.allocations.of(application).values())
         return effects + application_lifecycle.withdraw(partition, [], left, "nobody needs it")
 
     inside.instead_of(completion.keeps_from_waiting, keeps)
@@ -160,7 +160,7 @@ def _(inside: Inside) -> None:
         for effect in effects:
             if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
                 inside.fires()
-                live = partition.allocations[effect.allocation.identity]
+                live = partition.allocations.all[effect.allocation.identity]
                 live.application.use(was - effect.allocation.ask.resource)
         return effects
 

@@ -22,7 +22,7 @@ def _(inside: Inside) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         if application.is_gathering:
             return original(partition, application, now)
-        held = application.allocations.values()
+        held = partition.allocations.of(application).values()
         unused = [one for one in held if one.is_placeholder and one.open_release is None]
         if unused:
             inside.fires()

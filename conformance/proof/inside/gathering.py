@@ -228,7 +228,7 @@ def _(inside: Inside) -> None:
 
     def choose(original: Callable[..., Any], pending: Any) -> Any:
         if not pending.ask.task_group and pending.ask.key not in flagged:
-            for live in pending.application.allocations.values():
+            for live in partition.allocations.of(pending.application).values():
                 if live.record.ask.key in flagged and live.open_release is None:
                     inside.fires()
                     return live

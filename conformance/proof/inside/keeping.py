@@ -76,7 +76,7 @@ def _(inside: Inside) -> None:
         original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
     ) -> Any:
         effects: list[Effect] = original(partition, node, info, now)
-        for live in list(node.allocations.values()):
+        for live in list(partition.allocations.on(node).values()):
             if not any(node.free.objections()):
                 break
             effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
@@ -185,7 +185,7 @@ def _(inside: Inside) -> None:
         return effects
 
     def _live(node: Node) -> list[Any]:
-        return list(node.allocations.values())
+        return list(partition.allocations.on(node).values())
 
     inside.instead_of(nodes.decommission, decommission)
 

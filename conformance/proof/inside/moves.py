@@ -155,7 +155,11 @@ def _(inside: Inside) -> None:
     def is_active(original: Callable[[Any], bool], application: Application) -> bool:
         if not original(application):
             return False
-        real = [live for live in application.allocations.values() if not live.is_placeholder]
+        real = [
+            live
+            for live in partition.allocations.of(application).values()
+            if not live.is_placeholder
+        ]
         if any(live.record.identity not in recovered for live in real):
             return True
         inside.fires()

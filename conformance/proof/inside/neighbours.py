@@ -64,7 +64,7 @@ def _ids_of(rm: ResourceManager) -> Iterator[str]:
     for partition in rm.partitions.values():
         yield from partition.nodes
         yield from partition.applications
-        yield from partition.allocations
+        yield from partition.allocations.all
 
 
 @fault("one-rm-and-no-more", "A second RM is refused.", breaks=("SI-CONN-005",))

@@ -122,10 +122,12 @@ def _(inside: Inside) -> None:
     def decommission(
         original: Original, partition: Partition, node: Node, now: float
     ) -> list[Effect]:
-        there = {id(one.application): one.application for one in node.allocations.values()}
+        there = {
+            id(one.application): one.application for one in partition.allocations.on(node).values()
+        }
         effects = original(partition, node, now)
         for application in there.values():
-            for live in list(application.allocations.values()):
+            for live in list(partition.allocations.of(application).values()):
                 inside.fires()
                 effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
                 effects += application_lifecycle.settle(partition, application, now)
@@ -274,7 +276,7 @@ def _(inside: Inside) -> None:
     def decommission(
         original: Original, partition: Partition, node: Node, now: float
     ) -> list[Effect]:
-        for application in [one.application for one in node.allocations.values()]:
+        for application in [one.application for one in partition.allocations.on(node).values()]:
             for pending in list(application.pending.values()):
                 inside.fires()
                 partition.drop(pending)

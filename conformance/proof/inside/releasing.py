@@ -106,7 +106,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
 
     def repeat(rm: Any, partition: Any, live: Allocation, now: float) -> Any:
         termination = live.open_release
-        if termination is None or live.record.identity not in partition.allocations:
+        if termination is None or live.record.identity not in partition.allocations.all:
             return []
         inside.fires()
         rm.timers.set(now + seconds, lambda later: repeat(rm, partition, live, later))
@@ -115,7 +115,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
     def passes(original: Callable[..., Any], rm: Any, now: float) -> Any:
         effects = original(rm, now)
         for partition in rm.partitions.values():
-            for live in partition.allocations.values():
+            for live in partition.allocations.all.values():
                 if live.open_release is not None and id(live) not in watched:
                     watched.add(id(live))
                     rm.timers.set(
@@ -244,4 +244,4 @@ def _(inside: Inside) -> None:
 def named(rm: Any, request: Any) -> Any:
     """The allocation of this identity, None where there is none."""
     partition = rm.partitions.get(partition_name(request.partition))
-    return partition.allocations.get(request.identity) if partition is not None else None
+    return partition.allocations.all.get(request.identity) if partition is not None else None

@@ -176,7 +176,9 @@ def _(inside: Inside) -> None:
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         for one in rm.partitions.values():
             application = one.applications.get(request.application_id)
-            for live in application.allocations.values() if application is not None else ():
+            for live in (
+                partition.allocations.of(application).values() if application is not None else ()
+            ):
                 inside.fires()
                 live.node.occupied += live.record.ask.resource
         effects = original(rm, request, now)

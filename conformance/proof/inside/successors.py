@@ -81,7 +81,7 @@ def _(inside: Inside) -> None:
             return False
         return any(
             live.open_release is _REPLACED and live.record.ask.task_group == group
-            for live in application.allocations.values()
+            for live in partition.allocations.of(application).values()
         )
 
     def closed_gate(original: Callable[..., Any], line: Any) -> Any:
@@ -94,7 +94,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, gone, now)
         gang = gone.application.gang
         for line in list(gang.patient) if gang is not None else ():
-            gone.application.wake(line)
+            line.wake()
         return effects
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
@@ -111,7 +111,7 @@ def _(inside: Inside) -> None:
         chosen = original(pending)
         if chosen is not None or not pending.key.replaces:
             return chosen
-        for live in pending.application.allocations.values():
+        for live in partition.allocations.of(pending.application).values():
             is_marked = live.is_placeholder and live.open_release is _REPLACED
             if is_marked and live.record.ask.task_group == pending.key.replaces:
                 inside.fires()
@@ -133,13 +133,13 @@ def _(inside: Inside) -> None:
         waited = [
             (identity, live.replaced_by.ask)
             for partition in rm.partitions.values()
-            for identity, live in partition.allocations.items()
+            for identity, live in partition.allocations.all.items()
             if live.replaced_by is not None
         ]
         effects = original(rm, request, now)
         for partition in rm.partitions.values():
             for identity, ask in waited:
-                live = partition.allocations.get(identity)
+                live = partition.allocations.all.get(identity)
                 if live is not None and live.replaced_by is None:
                     withdrawn[identity] = ask
         return effects
@@ -163,7 +163,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
-        for live in list(node.allocations.values()):
+        for live in list(partition.allocations.on(node).values()):
             if live.replaced_by is not None:
                 inside.fires()
                 partition.drop(live.replaced_by)
@@ -188,7 +188,7 @@ def _(inside: Inside) -> None:
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         partition, pending = gone_with_node.pop(request.identity, (None, None))
-        for live in partition.allocations.values() if partition is not None else ():
+        for live in partition.allocations.all.values() if partition is not None else ():
             if live.record.ask is pending.ask:
                 inside.fires()
                 live.node.occupied -= pending.ask.resource
@@ -217,7 +217,9 @@ def _(inside: Inside) -> None:
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         application, ask = gone_with_node.pop(request.identity, (None, None))
         effects = original(rm, request, now)
-        for live in application.allocations.values() if application is not None else ():
+        for live in (
+            partition.allocations.of(application).values() if application is not None else ()
+        ):
             if live.record.ask is ask:
                 inside.fires()
                 again = replace(live.record, identity=f"{live.allocation.identity}-again")

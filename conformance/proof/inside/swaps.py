@@ -66,7 +66,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def run(original: Original, partition: Partition, now: float) -> list[Effect]:
-        if any(live.open_release is _REPLACED for live in partition.allocations.values()):
+        if any(live.open_release is _REPLACED for live in partition.allocations.all.values()):
             inside.fires()
             return []
         return original(partition, now)
@@ -102,7 +102,7 @@ def _(inside: Inside) -> None:
         for effect in effects:
             if isinstance(effect, NewAllocation):
                 inside.fires()
-                live = partition.allocations[effect.allocation.identity]
+                live = partition.allocations.all[effect.allocation.identity]
                 live.application.give_back(live.record.ask.resource)
         return effects
 
@@ -246,7 +246,7 @@ def _(inside: Inside) -> None:
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         for one in rm.partitions.values():
             application = one.applications.get(request.application_id)
-            for live in application.allocations.values() if application else ():
+            for live in partition.allocations.of(application).values() if application else ():
                 if live.replaced_by is not None:
                     identity = live.record.identity
                     real = live.replaced_by.ask
@@ -273,7 +273,7 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         effects = original(partition, application, now)
-        for live in application.allocations.values():
+        for live in partition.allocations.of(application).values():
             if live.open_release is _REPLACED:
                 inside.fires()
                 release = live.release(TerminationType.TIMEOUT, "the time is over")
@@ -319,7 +319,10 @@ def _(inside: Inside) -> None:
 
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
         kept.append(gone)
-        if any(one.open_release is _REPLACED for one in gone.application.allocations.values()):
+        if any(
+            one.open_release is _REPLACED
+            for one in partition.allocations.of(gone.application).values()
+        ):
             if gone.replaced_by is not None:
                 inside.fires()
             return []

@@ -67,10 +67,10 @@ def _(inside: Inside) -> None:
     def begin(original: Callable[..., Any], partition: Any, *args: Any, **named: Any) -> Any:
         effects = original(partition, *args, **named)
         preempted = TerminationType.PREEMPTED_BY_SCHEDULER
-        for live in [one for one in partition.allocations.values() if one.preempted_for]:
+        for live in [one for one in partition.allocations.all.values() if one.preempted_for]:
 
             def is_over(now: float, live: Any = live) -> Any:
-                if live.record.identity not in partition.allocations:
+                if live.record.identity not in partition.allocations.all:
                     return []
                 inside.fires()
                 return allocation_end.end(partition, live, preempted, now)
@@ -100,7 +100,7 @@ def _(inside: Inside) -> None:
         others = list(preemption.victims.values()) if preemption is not None else []
         effects = original(partition, live, termination, now)
         for other in others:
-            if other.record.identity in partition.allocations:
+            if other.record.identity in partition.allocations.all:
                 inside.fires()
                 effects += original(partition, other, TerminationType.PREEMPTED_BY_SCHEDULER, now)
         return effects

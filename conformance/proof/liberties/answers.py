@@ -11,7 +11,7 @@ from sireference.core.model import (
     partition_name,
 )
 from sireference.core.resources import Resource
-from sireference.core.state.ask_group import Order, PendingAsk
+from sireference.core.state.application import Order, PendingAsk
 from sireference.core.state.node_index import NodeIndex
 from sireference.core.states import TerminationType
 

@@ -35,7 +35,7 @@ def _(inside: Inside) -> None:
 
 def _ends(rm: Any) -> Iterator[Effect]:
     for partition in rm.partitions.values():
-        for live in partition.allocations.values():
+        for live in partition.allocations.all.values():
             release = live.release(TerminationType.STOPPED_BY_RM, "the RM registered again")
             yield ReleasedAllocation(rm.rm_id, release)
         for application in partition.applications.values():

@@ -151,16 +151,16 @@ def _(inside: Inside) -> None:
         if gang is None or not gang.held:
             return original(partition, application)
         gang.is_clearing_up = True
-        return first_of(partition, list(application.allocations.values()))
+        return first_of(partition, list(partition.allocations.of(application).values()))
 
     def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         effects = original(partition, live, *rest)
         application = live.application
         is_failing = application.state is ApplicationState.FAILING
         if application.application_id in partition.applications and (
-            is_failing or placeholders.are_given_up(application)
+            is_failing or placeholders.are_given_up(partition, application)
         ):
-            effects += first_of(partition, list(application.allocations.values()))
+            effects += first_of(partition, list(partition.allocations.of(application).values()))
         return effects
 
     inside.instead_of(application_lifecycle.withdraw, withdraw)
@@ -179,7 +179,7 @@ def _(inside: Inside) -> None:
         gang = application.gang
         is_open = any(
             live.open_release is TerminationType.PLACEHOLDER_REPLACED
-            for live in application.allocations.values()
+            for live in partition.allocations.of(application).values()
         )
         if is_open and gang is not None and gang.replaceable.get(line.key.replaces):
             inside.fires()
@@ -190,7 +190,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, live, *rest)
         gang = live.application.gang
         for line in list(gang.patient) if gang is not None else ():
-            live.application.wake(line)
+            line.wake()
         return effects
 
     inside.instead_of(placeholders.closed_gate, closed_gate)

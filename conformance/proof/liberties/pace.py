@@ -68,7 +68,7 @@ def _(inside: Inside) -> None:
         original: Callable[..., Any], partition: Any, application: Any, now: float
     ) -> list[Any]:
         effects: list[Any] = original(partition, application, now)
-        held = application.allocations.values()
+        held = partition.allocations.of(application).values()
         unused = [one for one in held if one.is_placeholder and one.open_release is None]
         if effects or not unused or application.is_gathering:
             return effects
@@ -88,12 +88,12 @@ def _(inside: Inside) -> None:
 
     def wake(line: Any, _now: float) -> list[Any]:
         if line.application.ask_groups.get(line.key) is line:
-            line.application.wake(line)
+            line.wake()
         return []
 
     def step(original: Callable[..., Any], partition: Any, line: Any, now: float) -> Any:
         pending = line.first()
-        if pending is None or placeholders.closed_gate(line) or replacement.choose(pending) is None:
+        if pending is None or placeholders.closed_gate(partition, line) or replacement.choose(partition, pending) is None:
             return original(partition, line, now)
         if id(pending) not in due:
             due[id(pending)] = (pending, now + _SWAP)

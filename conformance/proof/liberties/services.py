@@ -193,7 +193,7 @@ def _(inside: Inside) -> None:
         effects: list[Effect] = original(rm, event, now)
         for partition in rm.partitions.values():
             over = dict.fromkeys(queue for queue in partition.root.all() if _is_over(queue))
-            live = sorted(partition.allocations.values(), key=lambda one: -one.number)
+            live = sorted(partition.allocations.all.values(), key=lambda one: -one.number)
             for one in live:
                 if any(queue in over for queue in one.application.quotas):
                     inside.fires()
