@@ -23,7 +23,7 @@ def could_be_served(partition: Partition) -> list[str]:
         if _wants_more(pending)
         and not _is_held_back(pending, partition)
         and not _is_behind(application, partition)
-        and (_has_a_placeholder(pending) or _fits(pending, partition))
+        and (_has_a_placeholder(partition, pending) or _fits(pending, partition))
     ]
 
 
@@ -33,10 +33,10 @@ def nothing_fits(partition: Partition) -> None:
 
 
 def _wants_more(pending: PendingAsk) -> bool:
-    return pending.made + len(pending.awaited) + pending.proposed < pending.ask.max_allocations
+    return pending.made + pending.awaiting + pending.proposed < pending.ask.max_allocations
 
 
-def _has_a_placeholder(pending: PendingAsk) -> bool:
+def _has_a_placeholder(partition: Partition, pending: PendingAsk) -> bool:
     """Whether there is one whose place it could take."""
     ask = pending.ask
     if ask.is_placeholder or not ask.task_group or pending.had_placeholder:
@@ -45,7 +45,7 @@ def _has_a_placeholder(pending: PendingAsk) -> bool:
         live.is_placeholder
         and live.open_release is None
         and live.record.ask.task_group == ask.task_group
-        for live in pending.partition.allocations.of(application).values()
+        for live in partition.allocations.of(pending.application).values()
     )
 
 
@@ -76,13 +76,13 @@ def _gathers(application: Application) -> bool:
 def _is_held_back(pending: PendingAsk, partition: Partition) -> bool:
     """Whether the rules of gangs say that the ask has to wait."""
     application = pending.application
-    if application.gang is not None and application.state is ApplicationState.RESUMING:
+    if application.is_gang and application.state is ApplicationState.RESUMING:
         return True
     if not _gathers(application):
         return False
     if not pending.ask.is_placeholder:
         return True
-    if application.allocations:
+    if application.held:
         return False
     is_younger = any(
         _gathers(other) and not _has_passed(other) and other.number < application.number
@@ -96,7 +96,7 @@ def _is_held_back(pending: PendingAsk, partition: Partition) -> bool:
 
 def _has_passed(application: Application) -> bool:
     """Whether its turn is over and it has gathered nothing."""
-    return application.gang is not None and application.gang.has_passed
+    return application.has_passed
 
 
 def _is_behind(application: Application, partition: Partition) -> bool:

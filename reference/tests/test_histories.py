@@ -7,6 +7,7 @@ from sireference.core.model import AllocationRecord, NodeInfo, RemoveApplication
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application
+from sireference.core.state.gang import Gang
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.preemption import Preemption

@@ -17,10 +17,11 @@ from sireference.core.state import blocks
 from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.blocks import LOWER, UPPER, Blocks
+from sireference.core.state.need_index import NeedIndex
 from sireference.core.state.node import Node
+from sireference.core.state.node_exclusions import ActiveExclusions, NodeExclusions
 from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.placement_profile import PlacementProfile
-from sireference.core.state.proposals import ActiveExclusions, NodeExclusions
 from sireference.core.state.tagged import ByTargets, TaggedAllocations
 from sireference.core.states import NodeState
 from tests.driving import RM, keys
@@ -130,7 +131,8 @@ def test_blocks_that_have_lost_their_members_do_not_remain() -> None:
 def test_those_that_room_serves_are_those_it_serves_one_by_one(
     waiting: list[tuple[Resource, bool]], free: Resource
 ) -> None:
-    found, plain = Needs(), {}
+    found: NeedIndex[PlacementProfile] = NeedIndex()
+    plain: dict[PlacementProfile, Resource] = {}
     for number, (need, stays) in enumerate(waiting):
         one = shape(need, f"n{number}")
         found.add(one, need)

@@ -324,7 +324,7 @@ def test_a_member_takes_the_place_of_its_placeholder_only_where_it_may_be() -> N
         constraint=on_nodes(target("zone", IN, "b")),
     )
     rm.says(asks=(real,))
-    (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.values()
+    (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all.values()
     assert live.open_release is not None
 
     after = rm.releases(identity, "g1", live.open_release)
@@ -342,7 +342,7 @@ def test_a_member_prefers_the_placeholder_on_a_node_where_it_may_be() -> None:
 
     (asked,) = of(rm.says(asks=(real,)), ReleasedAllocation)
 
-    allocations = rm.scheduler.rms.all()[0].partitions["default"].allocations
+    allocations = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
     assert allocations[asked.release.identity].node.node_id == "n2"
 
 
