@@ -1,10 +1,10 @@
 """Timers proposed in extraConfig hold for the RM that proposes them."""
 
 import pytest
+from sireference.codec.extra_config import proposed_timers
 from sireference.configuration.defaults import default_configuration
-from sireference.core.model import Register, Settings
+from sireference.core.model import ProposedTimers, Register, Settings
 from sireference.core.model.events import ConnectionLost
-from sireference.core.proposed_timers import settings_for
 from sireference.core.scheduler import Scheduler
 from sireference.core.states import RMState
 
@@ -18,7 +18,7 @@ def test_what_is_proposed_takes_the_place_of_what_the_operator_chose() -> None:
         "siconform.timers.connection_loss": "0.25",
     }
 
-    assert settings_for(OWN, proposed) == Settings(
+    assert proposed_timers(proposed).in_place_of(OWN) == Settings(
         placeholder_timeout=1.5, completing_timeout=2.0, connection_loss_timeout=0.25
     )
 
@@ -28,14 +28,16 @@ def test_what_is_proposed_takes_the_place_of_what_the_operator_chose() -> None:
     "text", ["", "0", "-1", "nan", "inf", "1e999", "1e308", "9223372037", "soon", "1.5 s"]
 )
 def test_what_is_no_time_is_left_unread(text: str) -> None:
-    assert settings_for(OWN, {"siconform.timers.waiting": text, "other": "1"}) is OWN
+    proposed = proposed_timers({"siconform.timers.waiting": text, "other": "1"})
+
+    assert proposed.in_place_of(OWN) is OWN
 
 
 def test_timers_hold_for_the_rm_that_proposed_them_until_it_registers_again() -> None:
     scheduler = Scheduler(OWN)
-    proposed = {"siconform.timers.connection_loss": "5"}
-    for rm_id, extra_config in (("short", proposed), ("long", {})):
-        scheduler.handle(Register(rm_id, default_configuration(), extra_config=extra_config), 0.0)
+    proposed = ProposedTimers(connection_loss_timeout=5.0)
+    for rm_id, timers in (("short", proposed), ("long", ProposedTimers())):
+        scheduler.handle(Register(rm_id, default_configuration(), timers=timers), 0.0)
         scheduler.handle(ConnectionLost(rm_id), 0.0)
 
     scheduler.handle_timeout(5.0)

@@ -6,8 +6,9 @@ from functools import partial
 from math import floor
 from typing import Any, Final
 
-from sireference.core import application_lifecycle, proposed_timers, scheduler, scheduling_pass
+from sireference.core import application_lifecycle, scheduler, scheduling_pass
 from sireference.core.gang import placeholders, replacement, timeout
+from sireference.core.model import ProposedTimers
 
 from proof.fault import CHANGES, liberty
 from proof.inside import Inside
@@ -139,11 +140,11 @@ def _(inside: Inside) -> None:
 
 
 def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
-    def settings_for(original: Callable[..., Any], settings: Any, extra_config: Any) -> Any:
+    def in_place_of(original: Callable[..., Any], proposed: Any, settings: Any) -> Any:
         inside.fires()
-        return replace(original(settings, extra_config), placeholder_timeout=seconds)
+        return replace(original(proposed, settings), placeholder_timeout=seconds)
 
-    inside.instead_of(proposed_timers.settings_for, settings_for)
+    inside.instead_of(ProposedTimers.in_place_of, in_place_of)
 
 
 @liberty(
@@ -164,8 +165,8 @@ def _(inside: Inside) -> None:
     inside.serves_with("--placeholder-timeout", "4", "--completing-timeout", "2.5")
     inside.serves_with("--connection-loss-timeout", "3")
 
-    def settings_for(_original: Callable[..., Any], settings: Any, _extra_config: Any) -> Any:
+    def in_place_of(_original: Callable[..., Any], _proposed: Any, settings: Any) -> Any:
         inside.fires()
         return settings
 
-    inside.instead_of(proposed_timers.settings_for, settings_for)
+    inside.instead_of(ProposedTimers.in_place_of, in_place_of)

@@ -17,6 +17,7 @@ from sireference.api.calls import Calls, Responses
 from sireference.api.deadlines import Deadlines
 from sireference.clock import Clock, SystemClock
 from sireference.codec import NoPolicyError, Policies, codec_for
+from sireference.codec.extra_config import without_secrets
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import (
     Answer,
@@ -30,7 +31,6 @@ from sireference.core.model import (
     Settings,
 )
 from sireference.core.scheduler import Scheduler
-from sireference.core.snapshot import without_secrets
 
 
 class InProcess:

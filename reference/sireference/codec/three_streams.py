@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from siwire import Capability, Revision
 
+from sireference.codec.extra_config import proposed_timers
 from sireference.codec.policies import Policies
 from sireference.codec.portions import Elements, in_portions
 from sireference.codec.reading import Reading, application, removal
@@ -61,6 +62,7 @@ class ThreeStreams:
             policy_group=message.policyGroup,
             build_info=dict(message.buildInfo),
             extra_config=dict(message.extraConfig),
+            timers=proposed_timers(message.extraConfig),
         )
 
     def events(self, method: str, message: Any) -> Iterator[Event]:

@@ -12,7 +12,6 @@ from sireference.core.model import (
     Settings,
 )
 from sireference.core.names import too_long
-from sireference.core.proposed_timers import settings_for
 from sireference.core.state.deadlines import Deadlines
 from sireference.core.state.identities import Identities
 from sireference.core.state.resource_manager import ResourceManager
@@ -38,7 +37,7 @@ class ResourceManagers:
             return [Refused("", "the registration has no rmID")]
         for reason in too_long(self._settings.longest_name, event.rm_id):
             return [Refused("", reason)]
-        settings = settings_for(self._settings, event.extra_config)
+        settings = event.timers.in_place_of(self._settings)
         self._registrations += 1
         rm = ResourceManager(event, settings, self._identities, self._registrations)
         rm.move(RMTrigger.REGISTERED)

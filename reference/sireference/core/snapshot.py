@@ -1,7 +1,7 @@
 """A snapshot: what the scheduler holds for one resource manager, as it is at one moment."""
 
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -17,9 +17,6 @@ from sireference.core.states import NodeState, RMState
 Amounts = Mapping[str, int]
 View = TypeVar("View")
 _MOST: Final = 1_000  # views between two pauses
-
-# Keys of extraConfig that are about the conformance kit, such as timers it proposes
-_NO_SECRETS: Final = "siconform."
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +121,6 @@ def _pausing(views: Iterable[View]) -> Generator[None, None, tuple[View, ...]]:
         taken += some
         yield
     return tuple(taken)
-
-
-def may_be_secret(key: str) -> bool:
-    """Whether the value of this key of ``extraConfig`` may be a secret of the RM."""
-    return not key.startswith(_NO_SECRETS)
-
-
-def without_secrets(snapshot: Snapshot) -> Snapshot:
-    """The same, without what may be secret in it."""
-    shown = {key: value for key, value in snapshot.extra_config.items() if not may_be_secret(key)}
-    return replace(snapshot, extra_config=shown)
 
 
 def _node(partition: Partition, node: Node) -> NodeView:

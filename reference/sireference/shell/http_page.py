@@ -16,8 +16,9 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import msgspec
 from prometheus_client import make_wsgi_app
 
+from sireference.codec.extra_config import without_secrets
 from sireference.core.counts import Counts
-from sireference.core.snapshot import ApplicationView, Snapshot, without_secrets
+from sireference.core.snapshot import ApplicationView, Snapshot
 from sireference.shell.addresses import CannotListenError, check, host_and_port, reason
 from sireference.shell.counters import Counters
 from sireference.shell.engine import Engine

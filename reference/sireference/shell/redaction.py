@@ -8,7 +8,7 @@ from google.protobuf import json_format, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from sireference.core.snapshot import may_be_secret
+from sireference.codec.extra_config import may_be_secret
 
 _OPTIONS: Final = "google.protobuf.FieldOptions"
 _MARK: Final = "si.v1.si_secret"

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from sireference.configuration.model import Configuration
 from sireference.core.model.callbacks import Answered, Callback, OfferCallbacks
 from sireference.core.model.records import (
+    NO_PROPOSAL,
     AllocationRecord,
     Ask,
     AskRelease,
     NewApplication,
     NodeInfo,
+    ProposedTimers,
     Release,
     RemoveApplication,
     UtilisationReport,
@@ -32,6 +34,7 @@ class Register:
     build_info: Mapping[str, str] = field(default_factory=dict)
     extra_config: Mapping[str, str] = field(default_factory=dict)
     callbacks: frozenset[Callback] = frozenset()
+    timers: ProposedTimers = NO_PROPOSAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The records inside events and effects, and what the operator chooses."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
 
 from sireference.core.placement_constraints import PlacementConstraint
 from sireference.core.resources import NOTHING, Resource
@@ -50,6 +50,27 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_times(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedTimers:
+    """Timers that an RM wants to have for itself, in seconds; None where it proposes none."""
+
+    placeholder_timeout: float | None = None
+    completing_timeout: float | None = None
+    connection_loss_timeout: float | None = None
+
+    def in_place_of(self, settings: Settings) -> Settings:
+        """The settings, with these timers in place of what the operator chose."""
+        proposed: dict[str, Any] = {
+            one.name: seconds
+            for one in fields(self)
+            if (seconds := getattr(self, one.name)) is not None
+        }
+        return replace(settings, **proposed) if proposed else settings
+
+
+NO_PROPOSAL: Final = ProposedTimers()
 
 
 @dataclass(frozen=True, slots=True)

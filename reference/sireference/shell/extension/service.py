@@ -9,10 +9,11 @@ from siwire.ext import extension_pb2 as ext
 
 from sireference.clock import VirtualClock
 from sireference.codec import NoPolicyError
+from sireference.codec.extra_config import without_secrets
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.counts import count
 from sireference.core.model import UpdateConfiguration, quoted
-from sireference.core.snapshot import Snapshot, without_secrets
+from sireference.core.snapshot import Snapshot
 from sireference.seconds import LONGEST_SECONDS
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
