@@ -175,7 +175,7 @@ def preemptions_make_sense(partition: Partition) -> None:
     preemptors = partition.preemptors
     for pending in (*preemptors.fresh, *preemptors.tried):
         assert pending in pending.application.pending.values()
-    is_looked_after = preemptors.alarm is not None or partition.proposals
+    is_looked_after = partition.timers._pass_at is not None or partition.proposals
     assert not preemptors.fresh or is_looked_after
 
 

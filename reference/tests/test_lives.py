@@ -172,5 +172,5 @@ def test_histories_are_about_everything_that_can_happen() -> None:
         TerminationType.PREEMPTED_BY_SCHEDULER,
         TerminationType.PLACEHOLDER_REPLACED,
     }
-    untold = {ApplicationState.NEW, ApplicationState.REJECTED}  # there are other answers for them
+    untold = {ApplicationState.NEW}  # there is another answer for it
     assert states == set(ApplicationState) - untold - {ApplicationState.EXPIRED}  # after days

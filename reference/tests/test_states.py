@@ -74,7 +74,7 @@ def test_the_life_of_an_ask_is_the_one_drawn() -> None:
         ("Initial", "REFUSED", "Rejected"),
         ("Pending", "ALL_ALLOCATED", "Allocated"),
         ("Pending", "WITHDRAWN", "Rejected"),
-        ("Pending", "REFUSED", "Rejected"),
+        ("Pending", "TIMED_OUT", "Expired"),
     }
 
 
@@ -93,7 +93,6 @@ def test_the_life_of_an_application_is_the_one_of_core_1_5() -> None:
         ("New", "RUN", "Accepted"),
         ("New", "RESUME", "Resuming"),
         ("New", "FAIL", "Failing"),
-        ("New", "REJECT", "Rejected"),
         ("Accepted", "RUN", "Starting"),
         ("Accepted", "COMPLETE", "Completing"),
         ("Accepted", "RESUME", "Resuming"),
@@ -109,7 +108,6 @@ def test_the_life_of_an_application_is_the_one_of_core_1_5() -> None:
         ("Completed", "EXPIRE", "Expired"),
         ("Failing", "FAIL", "Failed"),
         ("Failed", "EXPIRE", "Expired"),
-        ("Rejected", "EXPIRE", "Expired"),
     }
 
 

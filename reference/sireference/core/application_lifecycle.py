@@ -178,7 +178,7 @@ def withdraw(
     """
     effects: list[Effect] = []
     for pending in asks:
-        partition.drop(pending, AskTrigger.REFUSED)
+        partition.drop(pending, AskTrigger.TIMED_OUT)
         release = AskRelease(
             partition.name,
             pending.application.application_id,

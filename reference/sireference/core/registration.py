@@ -48,11 +48,10 @@ class ResourceManagers:
         self._known[event.rm_id] = rm
         rm.callbacks.offer(event.callbacks)
         event_log = rm.callbacks.event_log
-        event_log.now = now
         for partition in rm.partitions.values():
             for queue in partition.root.all():
                 event_log.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
-        return [Registered(event.rm_id), *rm.callbacks.take()]
+        return [Registered(event.rm_id), *rm.callbacks.take(now)]
 
     def all(self) -> list[ResourceManager]:
         """Everybody, in the order of their first registration."""

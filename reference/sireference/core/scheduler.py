@@ -65,7 +65,6 @@ class Scheduler:
         rm = self.rms.running(event.rm_id) or self._paused(event)
         if rm is None:
             return [Refused(event.rm_id, self._why_not(event.rm_id))]
-        rm.callbacks.event_log.now = now
         effects: list[Effect]
         match event:
             case ConnectionLost():
@@ -82,7 +81,7 @@ class Scheduler:
             effects += _pass(rm, now)
             configuration_update.clear_up(rm)
         self.rms.deadlines.changed(rm)
-        return [*effects, *rm.callbacks.take()]
+        return [*effects, *rm.callbacks.take(now)]
 
     def portions(self, event: Event) -> Iterator[Event]:
         """``event`` in portions, none of which takes long to handle; each when it is its turn.
@@ -134,13 +133,12 @@ class Scheduler:
         """
         effects: list[Effect] = []
         for rm in self.rms.deadlines.due(now):
-            rm.callbacks.event_log.now = now
             due = rm.timers.fire(now)
             if rm.state is RMState.RUNNING:  # nobody else is there to be told
                 effects += due
                 effects += _pass(rm, now)
                 configuration_update.clear_up(rm)
-            effects += rm.callbacks.take()
+            effects += rm.callbacks.take(now)
             self.rms.deadlines.changed(rm)
             if len(effects) > _MOST_EFFECTS:
                 break

@@ -34,7 +34,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
         ask_group.application.done_with_notified()
         if partition.node_index.looked_at > most_looks:
             break
-    partition.timers.set(now, lambda _: [])  # whenever a deadline has come, there is a pass
+    partition.timers.request_pass(now)
     return effects
 
 

@@ -123,6 +123,7 @@ class AskState(Symbol):
     PENDING = "Pending"
     ALLOCATED = "Allocated"
     REJECTED = "Rejected"
+    EXPIRED = "Expired"
 
 
 class AskTrigger(Symbol):
@@ -131,6 +132,7 @@ class AskTrigger(Symbol):
     ASKED = "asked by the RM"
     REFUSED = "rejected by the scheduler"
     WITHDRAWN = "withdrawn by the RM"
+    TIMED_OUT = "its time was up"
     ALL_ALLOCATED = "all its allocations were made"
 
 
@@ -142,12 +144,14 @@ ASK_TRANSITIONS: Final[Table[AskState, AskTrigger]] = {
     AskState.PENDING: {
         AskTrigger.ALL_ALLOCATED: AskState.ALLOCATED,
         AskTrigger.WITHDRAWN: AskState.REJECTED,
-        AskTrigger.REFUSED: AskState.REJECTED,
+        AskTrigger.TIMED_OUT: AskState.EXPIRED,
     },
     AskState.ALLOCATED: {},
     AskState.REJECTED: {},
+    AskState.EXPIRED: {},
 }
-"""Source: the life cycle of AllocationAsk, all revisions."""
+"""Source: the life cycle of AllocationAsk, all revisions; that the time of a pending ask may be up
+(not drawn) is in the gang scheduling design, named as for allocations."""
 
 
 class AllocationState(Symbol):
@@ -199,7 +203,6 @@ class ApplicationState(Symbol):
     COMPLETED = "Completed"
     FAILING = "Failing"
     FAILED = "Failed"
-    REJECTED = "Rejected"
     EXPIRED = "Expired"
 
 
@@ -210,20 +213,18 @@ class ApplicationTrigger(Symbol):
     COMPLETE = "complete"
     RESUME = "resume"
     FAIL = "fail"
-    REJECT = "reject"
     EXPIRE = "expire"
 
 
 _RUN, _COMPLETE = ApplicationTrigger.RUN, ApplicationTrigger.COMPLETE
 _RESUME, _FAIL = ApplicationTrigger.RESUME, ApplicationTrigger.FAIL
-_REJECT, _EXPIRE = ApplicationTrigger.REJECT, ApplicationTrigger.EXPIRE
+_EXPIRE: Final = ApplicationTrigger.EXPIRE
 
 APPLICATION_TRANSITIONS: Final[Table[ApplicationState, ApplicationTrigger]] = {
     ApplicationState.NEW: {
         _RUN: ApplicationState.ACCEPTED,
         _RESUME: ApplicationState.RESUMING,
         _FAIL: ApplicationState.FAILING,
-        _REJECT: ApplicationState.REJECTED,
     },
     ApplicationState.ACCEPTED: {
         _RUN: ApplicationState.STARTING,
@@ -248,7 +249,6 @@ APPLICATION_TRANSITIONS: Final[Table[ApplicationState, ApplicationTrigger]] = {
     ApplicationState.COMPLETED: {_EXPIRE: ApplicationState.EXPIRED},
     ApplicationState.FAILING: {_FAIL: ApplicationState.FAILED},
     ApplicationState.FAILED: {_EXPIRE: ApplicationState.EXPIRED},
-    ApplicationState.REJECTED: {_EXPIRE: ApplicationState.EXPIRED},
     ApplicationState.EXPIRED: {},
 }
 """Source: the gang scheduling design (New, Accepted, running, waiting, completed, killed), named as

@@ -76,7 +76,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
             in_vain.add(alike)
         else:
             effects += rm_approval.seek(partition, pending, search, chosen, now)
-    _set_alarm(partition, now)
+    _request_pass(partition, now)
     return effects
 
 
@@ -94,23 +94,15 @@ def _alike(pending: PendingAsk) -> _Alike | None:
     return (application if profile.required_node else application.leaf, profile)
 
 
-def _set_alarm(partition: Partition, now: float) -> None:
+def _request_pass(partition: Partition, now: float) -> None:
     """Have a look later if there is something left to look at."""
     preemptors = partition.preemptors
-    if preemptors.alarm is not None or partition.proposals:
+    if partition.proposals:
         return
     if preemptors.fresh:
-        deadline = now + _BREATH
+        partition.timers.request_pass(now + _BREATH)
     elif preemptors.tried and preemptors.has_changed:
-        deadline = preemptors.next_look
-    else:
-        return
-
-    def ring(_: float) -> list[Effect]:
-        preemptors.alarm = None
-        return []
-
-    preemptors.alarm = partition.timers.set(deadline, ring)
+        partition.timers.request_pass(preemptors.next_look)
 
 
 def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:

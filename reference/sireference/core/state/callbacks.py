@@ -62,9 +62,9 @@ class Callbacks:
         """An allocation has ended."""
         self.cache.allocation_removed(allocation)
 
-    def take(self) -> Iterator[Call]:
-        """What is to be told now."""
-        records = self.event_log.take()
+    def take(self, now: float) -> Iterator[Call]:
+        """What is to be told of all that happened ``now``."""
+        records = self.event_log.take(now)
         if records:
             yield SentEvents(self._rm_id, records)
         yield from self.states.take()

@@ -4,7 +4,8 @@ Nothing is written down unless somebody reads it. One happening often concerns s
 allocation comes to its request, its application, its node and its queue, with a record for each.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from sireference.core.model import (
@@ -40,7 +41,6 @@ _STATES: Final[Mapping[ApplicationState, ChangeDetail]] = {
     ApplicationState.COMPLETED: ChangeDetail.APP_COMPLETED,
     ApplicationState.FAILING: ChangeDetail.APP_FAILING,
     ApplicationState.FAILED: ChangeDetail.APP_FAILED,
-    ApplicationState.REJECTED: ChangeDetail.APP_REJECT,
     ApplicationState.EXPIRED: ChangeDetail.APP_EXPIRED,
 }
 _ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
@@ -54,16 +54,15 @@ _ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
 class EventLog:
     """The records of one RM; those who keep the books say what happened."""
 
-    __slots__ = ("_records", "is_read", "now")
+    __slots__ = ("_records", "is_read")
 
     def __init__(self) -> None:
         self.is_read = False
-        self.now = 0.0
-        self._records: list[EventRecord] = []
+        self._records: list[Callable[..., EventRecord]] = []  # all but when
 
-    def take(self) -> tuple[EventRecord, ...]:
-        """What was written since the last time."""
-        records = tuple(self._records)
+    def take(self, now: float) -> tuple[EventRecord, ...]:
+        """What was written since the last time, all of which happened ``now``."""
+        records = tuple(record(at=now) for record in self._records)
         self._records.clear()
         return records
 
@@ -93,7 +92,7 @@ class EventLog:
         self._of_ask(pending.application, pending.ask, _REMOVE, trigger.value)
         if trigger is AskTrigger.WITHDRAWN:
             self._request(pending.ask, _REMOVE, ChangeDetail.REQUEST_CANCEL, trigger.value)
-        elif trigger is AskTrigger.REFUSED:
+        elif trigger is AskTrigger.TIMED_OUT:
             self._request(pending.ask, _REMOVE, ChangeDetail.REQUEST_TIMEOUT, "its time was up")
 
     def served(self, allocation: AllocationRecord) -> None:
@@ -293,10 +292,10 @@ class EventLog:
         resource: Resource | None = None,
     ) -> None:
         self._records.append(
-            EventRecord(
+            partial(
+                EventRecord,
                 type=about.type,
                 object_id=about.object_id,
-                at=self.now,
                 change=change,
                 detail=detail,
                 message=message,

@@ -132,7 +132,7 @@ class Preemptions:
 class Preemptors:
     """Asks that may preempt: those that wait until they may, and those that have waited enough."""
 
-    __slots__ = ("_node_index", "_timers", "alarm", "fresh", "next_look", "seen", "tried")
+    __slots__ = ("_node_index", "_timers", "fresh", "next_look", "seen", "tried")
 
     def __init__(self, node_index: NodeIndex) -> None:
         self._node_index = node_index
@@ -140,7 +140,6 @@ class Preemptors:
         self.tried: dict[PendingAsk, None] = {}  # in vain: to be looked at when things have changed
         self.seen = 0  # changes of the node index when those tried were looked at
         self.next_look = 0.0  # not earlier again
-        self.alarm: Timer | None = None
         self._timers: dict[PendingAsk, Timer] = {}  # until they may preempt
 
     @property

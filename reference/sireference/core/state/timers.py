@@ -27,11 +27,12 @@ class Timer:
 class Timers:
     """The deadlines of one registration."""
 
-    __slots__ = ("_count", "_heap", "_worth_tidying")
+    __slots__ = ("_count", "_heap", "_pass_at", "_worth_tidying")
 
     def __init__(self) -> None:
         self._heap: list[Timer] = []
         self._count = 0
+        self._pass_at: float | None = None  # when somebody wants a pass, whatever is due then
         self._worth_tidying = _SMALL  # half of the length at which it is tidied
 
     def set(self, deadline: float, due: Due) -> Timer:
@@ -43,8 +44,13 @@ class Timers:
         heapq.heappush(self._heap, timer)
         return timer
 
+    def request_pass(self, at: float) -> None:
+        """Let ``at`` be a deadline: whenever one has come, there is a scheduling pass."""
+        self._pass_at = at if self._pass_at is None else min(self._pass_at, at)
+
     def clear(self) -> None:
         """No deadline counts any more."""
+        self._pass_at = None
         for timer in self._heap:
             timer.cancel()
         self._heap.clear()
@@ -56,17 +62,25 @@ class Timers:
         self._worth_tidying = max(_SMALL, len(self._heap))
 
     def next_deadline(self) -> float | None:
-        """When the next timer comes due, None without any."""
+        """When the next timer comes due, or the next pass; None without any."""
+        timer = self._next()
+        if timer is None or self._pass_at is None:
+            return self._pass_at if timer is None else timer.deadline
+        return min(timer.deadline, self._pass_at)
+
+    def _next(self) -> Timer | None:
         heap = self._heap
         while heap and heap[0].due is None:
             heapq.heappop(heap)
-        return heap[0].deadline if heap else None
+        return heap[0] if heap else None
 
     def fire(self, now: float) -> list[Effect]:
         """The effects of every timer that is due; a timer set meanwhile may be among them."""
         effects: list[Effect] = []
-        while (deadline := self.next_deadline()) is not None and deadline <= now:
-            timer = heapq.heappop(self._heap)
+        if self._pass_at is not None and self._pass_at <= now:
+            self._pass_at = None
+        while (timer := self._next()) is not None and timer.deadline <= now:
+            heapq.heappop(self._heap)
             due, timer.due = timer.due, None
             if due is not None:
                 effects += due(now)
