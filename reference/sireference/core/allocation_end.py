@@ -13,7 +13,7 @@ from sireference.core.states import TerminationType
 def end(
     partition: Partition, allocation: Allocation, termination: TerminationType, now: float
 ) -> list[Effect]:
-    """End ``live``: its room is free for whoever waited for just this, then for anybody."""
+    """End ``allocation``: its room is free for whoever waited for just this, then for anybody."""
     partition.unbook(allocation, termination)
     return replacement.go_on(partition, allocation, now) + cycle.go_on(partition, allocation, now)
 

@@ -46,7 +46,7 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
     earlier = application.pending.get(ask.key)
     if earlier is None:
         partition.queue_up(application, ask)
-    else:  # its place in line and the allocations made already stay
+    else:  # its place in its group and the allocations made already stay
         partition.replace(earlier, ask)
     if not application.pending:
         return application_lifecycle.settle(partition, application, now)

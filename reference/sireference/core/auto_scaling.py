@@ -74,7 +74,7 @@ def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:
 
 
 def _found_no_node(partition: Partition) -> Iterator[PendingAsk]:
-    """The asks in lines that sleep because no node has room, and may go to any node."""
+    """The asks that wait because no node has room, and may go to any node."""
     ask_groups = {
         ask_group
         for ask_group in partition.node_index.waiting
@@ -90,7 +90,7 @@ def _found_no_node(partition: Partition) -> Iterator[PendingAsk]:
 
 
 def _is_constrained(partition: Partition, ask_group: AskGroup) -> bool:
-    """Whether its placement constraint keeps a line from nodes that have room, or from all."""
+    """Whether its placement constraint keeps a group from nodes that have room, or from all."""
     if ask_group.profile.constraint is None:
         return False
     room = partition.node_index

@@ -2,9 +2,9 @@
 
 An application waits for its gang, for its turn in its leaf, or for a place among the applications
 that may run. All of that rests on what the application is and has, and on others of its leaf:
-whenever that changes, `Application.moved` has its lines asked again. A quota does so for those that
-wait for room for a whole gang, or for a place. A line is woken rather once too often than never:
-while its gate is closed the next pass sends it back.
+whenever that changes, `Application.moved` has its asks looked at again. A quota does so for those
+that wait for room for a whole gang, or for a place. An ask group is woken rather once too often
+than never: while its gate is closed the next pass sends it back.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from sireference.core.state.wait_queue import WaitQueue
 
 
 def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | None:
-    """Where ``line`` has to wait until its gate opens, None if nothing holds it back."""
+    """Where ``ask_group`` has to wait until its gate opens, None if nothing holds it back."""
     return (
         placeholders.closed_gate(partition, ask_group)
         or state_aware.closed_gate(ask_group)

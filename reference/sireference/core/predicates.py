@@ -114,7 +114,7 @@ def _answered(partition: Partition, answer: Answered, now: float) -> list[Effect
 
 
 def _settle(partition: Partition, now: float, *, suits: bool) -> list[Effect]:
-    """Carry out the first proposal or drop it; then the ask stands in line again."""
+    """Carry out the first proposal or drop it; then the ask waits in its group again."""
     proposal = partition.unpropose()
     pending = proposal.pending
     if suits and _is_possible(proposal):

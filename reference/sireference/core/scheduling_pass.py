@@ -1,4 +1,4 @@
-"""One scheduling pass: every line that is worth a look gets what it can, or goes to sleep."""
+"""One scheduling pass: every ask group that is worth a look gets what it can, or waits."""
 
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ _MOST_LOOKS: Final = 20_000
 def run(partition: Partition, now: float) -> list[Effect]:
     """The allocations that are possible now, in the order of queues, applications and asks.
 
-    Each step either serves an ask or sends a line to sleep, so a pass costs what changed since
+    Each step either serves an ask or lets a group wait, so a pass costs what changed since
     the last one, not asks times nodes. After much work it ends, and another pass is due.
     """
     effects: list[Effect] = []
@@ -39,7 +39,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
 
 
 def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]:
-    """Serve the first ask of ``line``, or send the line to sleep."""
+    """Serve the first ask of ``ask_group``, or let the group wait."""
     pending = ask_group.first()
     if pending is None:
         return []
@@ -63,7 +63,7 @@ def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue[Any]
 
 
 def _find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue[Any]:
-    """The node for the first ask of ``line``, or where the line has to wait."""
+    """The node for the first ask of ``ask_group``, or where the group has to wait."""
     for quota in ask_group.application.quotas:
         if not quota.has_room(ask_group.need):
             return quota.full

@@ -12,7 +12,7 @@ from sireference.core.state.wait_queue import WaitQueue
 
 
 def closed_gate(ask_group: AskGroup) -> WaitQueue[Any] | None:
-    """Where ``line`` has to wait until others have begun, None if it does not have to."""
+    """Where ``ask_group`` has to wait until others have begun, None if it does not have to."""
     application, leaf = ask_group.application, ask_group.application.leaf
     if not leaf.is_state_aware or application.has_begun:
         return None

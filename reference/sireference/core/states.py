@@ -26,12 +26,12 @@ class NotAllowedError(Exception):
 
 
 def allows(table: Table[State, Trigger], state: State, trigger: Trigger) -> bool:
-    """Whether ``happening`` leads anywhere from ``state``."""
+    """Whether ``trigger`` leads anywhere from ``state``."""
     return trigger in table[state]
 
 
 def fire(table: Table[State, Trigger], state: State, trigger: Trigger) -> State:
-    """The state after ``happening``. Raises NotAllowedError where the table has no such edge."""
+    """The state after ``trigger``. Raises NotAllowedError where the table has no such edge."""
     try:
         return table[state][trigger]
     except KeyError:

@@ -13,7 +13,7 @@ from sireference.core.states import ApplicationState
 
 
 def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | None:
-    """Where ``line`` has to wait because of a gang, None if it does not have to."""
+    """Where ``ask_group`` has to wait because of a gang, None if it does not have to."""
     application = ask_group.application
     gang = partition.gangs.get(application)
     if gang is None:

@@ -80,7 +80,7 @@ def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
     """Place the ask that waited for ``gone`` to end, however it ended (4 to 6).
 
     It gets the room before anybody else does, on the same node (SI-GANG-021). Where it does not fit
-    it stands in line again and goes to another node, or waits until there is room; it had its
+    it waits in its group again and goes to another node, or waits until there is room; it had its
     placeholder and does not get another one (SI-GANG-025, SI-GANG-055).
     """
     pending = partition.replacements.resume(gone)

@@ -1,7 +1,7 @@
-"""The handshake of preemption: victims are asked to go, and when all are gone the ask is served.
+"""The cycle of preemption: victims are asked to go, and when all are gone the ask is served.
 
-Nothing is given away before: what the ask was promised is kept for it from the first moment on, and
-what victims hold stays theirs until the RM has confirmed, or has ended them itself.
+Nothing is given away before: what is reserved for the ask is kept for it from the first moment on,
+and what victims hold stays theirs until the RM has confirmed, or has ended them itself.
 """
 
 from typing import Final
@@ -86,7 +86,7 @@ _Alike = tuple[Application | Queue, PlacementProfile]
 def _alike(pending: PendingAsk) -> _Alike | None:
     """What those share who have the same victims, as far as their priority does not differ.
 
-    None for an ask that has nothing to stand in line for.
+    None for an ask that has nothing to be served with.
     """
     if pending.ask_group is None:
         return None
@@ -113,7 +113,7 @@ def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
 
 
 def look_again(partition: Partition, node: Node, now: float) -> list[Effect]:
-    """Serve the asks that were promised ``node`` and fit there now, victims or not."""
+    """Serve the asks that have room reserved on ``node`` and fit there now, victims or not."""
     effects: list[Effect] = []
     for preemption in partition.preemptions.on(node):
         effects += _serve(partition, preemption, now)
@@ -121,9 +121,10 @@ def look_again(partition: Partition, node: Node, now: float) -> list[Effect]:
 
 
 def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Effect]:
-    """Allocate what was promised, if there is room for it.
+    """Allocate what was reserved, if there is room for it.
 
-    If there is none although all victims are gone, the promise is over and the ask waits as before.
+    If there is none although all victims are gone, the reservation is over and the ask waits as
+    before.
     """
     pending, node = preemption.pending, preemption.node
     fits = _fits(partition, pending, node)
@@ -149,6 +150,6 @@ def _fits(partition: Partition, pending: PendingAsk, node: Node) -> bool:
 
 
 def node_is_gone(partition: Partition, node: Node) -> None:
-    """Nothing can be promised on ``node`` any more; the asks look for other victims."""
+    """Nothing can be reserved on ``node`` any more; the asks look for other victims."""
     for preemption in partition.preemptions.on(node):
         partition.preemptions.end(preemption)

@@ -57,7 +57,7 @@ def is_entitled(pending: PendingAsk) -> bool:
     """Whether the ask is for something that is guaranteed to its queue.
 
     Something it needs is guaranteed to its leaf or to a queue above, and with it no queue on the
-    path has more than its guarantee. Usage counts what is promised to asks with open preemptions.
+    path has more than its guarantee. Usage counts what is reserved for asks with open preemptions.
     """
     need = pending.ask.resource
     has_guarantee = False

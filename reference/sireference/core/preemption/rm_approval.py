@@ -122,7 +122,7 @@ class _Question:
 def _begin(
     partition: Partition, pending: PendingAsk, chosen: victim_search.Choice, *, needs_all: bool
 ) -> list[Effect]:
-    """Ask the RM to release the victims, and promise the room to the ask."""
+    """Ask the RM to release the victims, and reserve the room for the ask."""
     victims = {victim.allocation.record.identity: victim.allocation for victim in chosen.victims}
     partition.preemptions.begin(Preemption(pending, chosen.node, victims, needs_all))
     message = (

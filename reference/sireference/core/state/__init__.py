@@ -1,1 +1,1 @@
-"""The books the rules keep: nodes and their room, queues and their usage, applications, asks."""
+"""The state the rules keep: nodes and their room, queues and their usage, applications, asks."""

@@ -60,7 +60,7 @@ class AffinityCounts:
         self._by_targets: ByTargets[_Kind] = ByTargets()
 
     def wanted(self, profile: PlacementProfile) -> None:
-        """Some ask has this shape."""
+        """Some ask has this profile."""
         affinity = profile.affinity
         if affinity is None:
             return
@@ -72,7 +72,7 @@ class AffinityCounts:
         self._counts[kind].profiles.setdefault(wish, {})[profile] = None
 
     def unwanted(self, profile: PlacementProfile) -> None:
-        """No ask has this shape any more."""
+        """No ask has this profile any more."""
         affinity = profile.affinity
         if affinity is None:
             return
@@ -86,7 +86,7 @@ class AffinityCounts:
             self._by_targets.discard(kind, kind.targets)
 
     def allow(self, profile: PlacementProfile, node: Node) -> bool:
-        """Whether the affinity of ``shape``, if it has one, is met on ``node``."""
+        """Whether the affinity of ``profile``, if it has one, is met on ``node``."""
         affinity = profile.affinity
         if affinity is None:
             return True
@@ -94,21 +94,21 @@ class AffinityCounts:
         return affinity.allows(count + profile.counts_itself)
 
     def allocation_added(self, allocation: Allocation) -> list[PlacementProfile]:
-        """Count ``live``; the shapes that more nodes may be open to now, for it is one more."""
+        """Count ``allocation``; the profiles that more nodes may be open to now."""
         if self._tagged is None:
             return []
         self._tagged.add(allocation)
         return list(self._changed(allocation, 1))
 
     def allocation_removed(self, allocation: Allocation) -> list[PlacementProfile]:
-        """Count ``live`` no more; the shapes that more nodes may be open to now."""
+        """Count it no more; the profiles that more nodes may be open to now."""
         if self._tagged is None:
             return []
         self._tagged.discard(allocation)
         return list(self._changed(allocation, -1))
 
     def regrouped(self) -> list[PlacementProfile]:
-        """The attributes of a node changed: count again; all shapes that may make a difference."""
+        """The attributes of a node changed: count again; all profiles it may matter to."""
         profiles: list[PlacementProfile] = []
         for count in self._counts.values():
             count.is_counted = False
@@ -129,7 +129,7 @@ class AffinityCounts:
         return count.by_group
 
     def _changed(self, allocation: Allocation, by: int) -> Iterator[PlacementProfile]:
-        """One more or one less; the shapes that the group is open to now and was not before."""
+        """One more or one less; the profiles that the group is open to now and was not before."""
         node, tags = allocation.node, allocation.record.ask.tags
         for kind in self._by_targets.that_may_match(tags):
             count = self._counts[kind]

@@ -54,7 +54,7 @@ class Callbacks:
         return [] if listener is None else listener(answer, now)
 
     def allocation_added(self, allocation: Allocation) -> None:
-        """An allocation is in the books."""
+        """There is a new allocation."""
         self.event_log.allocation_added(allocation)
         self.cache.allocation_added(allocation)
 

@@ -1,4 +1,4 @@
-"""The journal: what happens to requests, applications, nodes and queues, as event records.
+"""The event log: what happens to requests, applications, nodes and queues, as event records.
 
 Nothing is written down unless somebody reads it. One happening often concerns several objects: an
 allocation comes to its request, its application, its node and its queue, with a record for each.
@@ -52,7 +52,7 @@ _ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
 
 
 class EventLog:
-    """The records of one RM; those who keep the books say what happened."""
+    """The records of one RM; those who keep the state say what happened."""
 
     __slots__ = ("_records", "is_read")
 
@@ -121,7 +121,7 @@ class EventLog:
     # Allocations
 
     def allocation_added(self, allocation: Allocation) -> None:
-        """An allocation is in the books."""
+        """There is a new allocation."""
         if self.is_read:
             self._of_allocation(allocation, _ADD, "allocated")
 

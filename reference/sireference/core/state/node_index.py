@@ -83,9 +83,9 @@ def rank_by(policy: NodeSortPolicy) -> Callable[[Node], float]:
 class NodeIndex:
     """Finds a node for a need, and remembers what fits nowhere.
 
-    For a shape that was looked for in vain only those nodes are looked at again that gained room
-    since, unless its placement constraint opens nodes to it otherwise. The memory of a shape lasts
-    as long as somebody wants it.
+    For a profile that was looked for in vain only those nodes are looked at again that gained room
+    since, unless its placement constraint opens nodes to it otherwise. It is remembered as long as
+    somebody wants the profile.
     """
 
     __slots__ = (
@@ -108,10 +108,10 @@ class NodeIndex:
         self.index = SortedNodes(rank_by(policy))
         self.changes = 0  # in what there is and what of it is used
         self.looked_at = 0  # nodes so far, in search of one that has room
-        self.waiting = WaitQueue(_NOWHERE, self._may_find)  # lines that found no node
+        self.waiting = WaitQueue(_NOWHERE, self._may_find)  # groups that found no node
         self._unplaced = Unplaced()
         self._wanted: dict[PlacementProfile, int] = {}
-        self._exclusions = ActiveExclusions()  # each is of one shape
+        self._exclusions = ActiveExclusions()  # each is of one profile
 
     def sort_by(self, policy: NodeSortPolicy) -> None:
         """Sort the nodes by ``policy`` from now on."""
@@ -122,7 +122,7 @@ class NodeIndex:
             self.index.add(node)
 
     def wanted(self, profile: PlacementProfile) -> None:
-        """One more line has this shape."""
+        """One more group has this profile."""
         before = self._wanted.get(profile, 0)
         self._wanted[profile] = before + 1
         if not before:
@@ -131,7 +131,7 @@ class NodeIndex:
                 self._exclusions.add(profile.exclusions)
 
     def unwanted(self, profile: PlacementProfile) -> None:
-        """One line less has this shape."""
+        """One group less has this profile."""
         self._wanted[profile] -= 1
         if self._wanted[profile]:
             return
@@ -142,7 +142,7 @@ class NodeIndex:
             self._exclusions.discard(profile.exclusions)
 
     def exclude(self, exclusions: NodeExclusions, node: Node) -> None:
-        """The RM does not want the ask whose ``vetoes`` these are on ``node``."""
+        """The RM does not want the ask whose ``exclusions`` these are on ``node``."""
         self._exclusions.exclude(exclusions, node.node_id)
 
     def find(self, profile: PlacementProfile, need: Resource) -> Node | None:
@@ -162,7 +162,7 @@ class NodeIndex:
         return second
 
     def _candidates(self, profile: PlacementProfile, need: Resource) -> Iterable[Node]:
-        """In order, at least the nodes where ``shape`` has room."""
+        """In order, at least the nodes where ``profile`` has room."""
         gained = self._unplaced.gained(profile)
         if gained is not None:
             return sorted(gained, key=lambda node: (node.rank, node.number))
@@ -172,11 +172,11 @@ class NodeIndex:
         return self.index.for_need(need)
 
     def _may_find(self, ask_group: AskGroup) -> bool:
-        """Whether it is not certain that ``line`` would find nothing."""
+        """Whether it is not certain that ``ask_group`` would find nothing."""
         return self._unplaced.may_fit(ask_group.profile, ask_group.need)
 
     def is_open(self, profile: PlacementProfile, node: Node) -> bool:
-        """Whether ``shape`` may be on ``node`` at all, as far as room is not the question."""
+        """Whether ``profile`` may be on ``node`` at all, as far as room is not the question."""
         constraint = profile.constraint
         if profile.exclusions is not None and node.node_id in profile.exclusions.nodes:
             return False
@@ -189,12 +189,12 @@ class NodeIndex:
         )
 
     def allocation_added(self, allocation: Allocation) -> None:
-        """``live`` is there: some may have waited for company."""
+        """``allocation`` is there: some may have waited for company."""
         self.changes += 1
         self._opened(self._groups.allocation_added(allocation))
 
     def allocation_removed(self, allocation: Allocation) -> None:
-        """``live`` is gone: some may have kept away from it."""
+        """``allocation`` is gone: some may have kept away from it."""
         self.changes += 1
         self._opened(self._groups.allocation_removed(allocation))
 

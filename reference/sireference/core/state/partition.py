@@ -153,7 +153,7 @@ class Partition:
             self.stand(pending)
 
     def stand(self, pending: PendingAsk) -> None:
-        """Let ``pending`` stand in the line it belongs in."""
+        """Let ``pending`` wait in the group it belongs in."""
         application = pending.application
         key = pending.key
         ask_group = application.ask_groups.get(key)
@@ -245,7 +245,7 @@ class Partition:
         return proposal
 
     def _clear(self, ask_group: AskGroup | None) -> None:
-        """Remove ``line`` if nobody stands in it."""
+        """Remove ``ask_group`` if there is no ask in it."""
         if ask_group is None or ask_group.first() is not None:
             return
         ask_group.unblock()

@@ -27,7 +27,7 @@ class Proposal:
     ``callback`` and ``question`` are how the RM is asked, the latter by the question's number.
     ``is_possible`` says whether it still can be, ``agrees`` whether an answer allows it;
     ``carry_out`` does it once the RM agrees, or is not asked any more; ``give_up`` is called where
-    it comes to nothing, before the ask stands in line again.
+    it comes to nothing, before the ask waits in its group again.
     """
 
     pending: PendingAsk

@@ -20,34 +20,34 @@ _SCHEDULED: Final = WaitReason(SchedulingState.SCHEDULED, "it has all of its all
 class SchedulingStates:
     """What there may be to tell one RM; nothing is gathered unless it is read."""
 
-    __slots__ = ("_asks", "_lines", "_rm_id", "is_read")
+    __slots__ = ("_asks", "_groups", "_rm_id", "is_read")
 
     def __init__(self, rm_id: str) -> None:
         self._rm_id = rm_id
         self.is_read = False
-        self._lines: dict[AskGroup, None] = {}  # that went to sleep
+        self._groups: dict[AskGroup, None] = {}  # that began to wait
         self._asks: dict[PendingAsk, None] = {}  # that may go on in another way
 
     def slept(self, ask_group: AskGroup) -> None:
-        """``line`` was sent to sleep."""
+        """``ask_group`` has to wait."""
         if self.is_read:
-            self._lines[ask_group] = None
+            self._groups[ask_group] = None
 
     def joined(self, ask_group: AskGroup, pending: PendingAsk) -> None:
-        """``pending`` stands in ``line``; while that is awake, nobody knows how it goes on."""
+        """``pending`` is in ``ask_group``; unless that waits, nobody knows how it goes on."""
         if ask_group.waits_in is None or ask_group.is_notified:
             ask_group.told = None
         else:
             self.moved(pending)
 
     def moved(self, pending: PendingAsk) -> None:
-        """``pending`` was promised room, or lost it, or got what it wants."""
+        """``pending`` had room reserved, or lost it, or got what it wants."""
         if self.is_read:
             self._asks[pending] = None
 
     def take(self) -> Iterator[ContainerState]:
-        """What is to be told now. Everybody in a line is gone through only if it is news there."""
-        for ask_group in self._lines:
+        """What is to be told now. A group is gone through only if there is news for it."""
+        for ask_group in self._groups:
             if ask_group.waits_in is not None and ask_group.waits_in.reason != ask_group.told:
                 ask_group.told = ask_group.waits_in.reason
                 self._asks.update(dict.fromkeys(ask_group))
@@ -60,7 +60,7 @@ class SchedulingStates:
 
     def forget(self) -> None:
         """Nobody is to be told."""
-        self._lines.clear()
+        self._groups.clear()
         self._asks.clear()
 
     def _state(self, pending: PendingAsk, reason: WaitReason) -> ContainerState:

@@ -1,4 +1,4 @@
-"""Shapes that found no node, and the nodes that gained room since: no others need a look."""
+"""Profiles that found no node, and the nodes that gained room since: no others need a look."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ class Unplaced:
         ] = {}  # by the node they require, if they do
 
     def add(self, profile: PlacementProfile, need: Resource) -> None:
-        """``shape`` was looked for in vain, on all nodes or on those that had gained room."""
+        """``profile`` was looked for in vain, on all nodes or on those that had gained room."""
         if profile in self._gained:
             self._part(profile)
         else:
@@ -36,7 +36,7 @@ class Unplaced:
         self._gained[profile] = {}
 
     def forget(self, profile: PlacementProfile) -> None:
-        """Nobody knows of ``shape`` any more that it was looked for."""
+        """Nobody knows of ``profile`` any more that it was looked for."""
         if profile not in self._gained:
             return
         self._part(profile)
@@ -57,11 +57,11 @@ class Unplaced:
             del self._profiles[node]
 
     def gained(self, profile: PlacementProfile) -> Iterable[Node] | None:
-        """The nodes that may have room for ``shape`` now; None if it was not looked for in vain."""
+        """The nodes that may have room for it now; None if it was not looked for in vain."""
         return self._gained.get(profile)
 
     def may_fit(self, profile: PlacementProfile, need: Resource) -> bool:
-        """Whether it is not certain that ``shape`` would be looked for in vain."""
+        """Whether it is not certain that ``profile`` would be looked for in vain."""
         gained = self._gained.get(profile)
         if gained is None:
             return True
@@ -87,7 +87,7 @@ class Unplaced:
         return fitting
 
     def gains(self, profile: PlacementProfile, node: Node) -> None:
-        """``node`` is worth a look for ``shape``."""
+        """``node`` is worth a look for ``profile``."""
         self._gained[profile][node] = None
         self._profiles.setdefault(node, {})[profile] = None
 
