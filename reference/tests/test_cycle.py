@@ -1,10 +1,13 @@
-"""What a scheduling pass looks at: lines that are awake, nodes that gained room, nothing else."""
+"""What a scheduling pass looks at: groups that are awake, nodes that gained room, nothing else."""
 
 import pytest
+from sireference.core import scheduling_pass
+from sireference.core.model import Effect
 from sireference.core.resources import Resource
 from sireference.core.state.application import Application, AskGroup
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import SortedNodes
+from sireference.core.state.partition import Partition
 from sireference.core.state.service_order import next_ask_group
 from tests.driving import RM, identities, keys, placed
 
@@ -188,3 +191,33 @@ def test_a_pass_leaves_no_line_awake(rm: RM) -> None:
     rm.asks("k1", memory=1)
 
     assert next_ask_group(rm.scheduler.rms.all()[0].partitions["default"].root) is None
+
+
+def test_a_pass_costs_the_steps_that_the_page_about_it_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The example of docs/scheduling-pass.md."""
+    steps: list[tuple[str, bool]] = []
+    step = scheduling_pass._step
+
+    def noted(partition: Partition, group: AskGroup, now: float) -> list[Effect]:
+        first = group.first()
+        assert first is not None
+        effects = step(partition, group, now)
+        steps.append((first.ask.key, group.waits_in is partition.node_index.waiting))
+        return effects
+
+    monkeypatch.setattr(scheduling_pass, "_step", noted)
+    rm = RM(queues=BACKLOG.format(policy="fifo", more=""))
+    rm.creates("n1", memory=4)
+    rm.submits("a1", "root.leaf")
+    rm.submits("a2", "root.leaf")
+
+    made = identities(rm.asks("k1", "a1", memory=2, most=3))
+    assert steps == [("k1", False), ("k1", False), ("k1", True)]
+    steps.clear()
+    rm.asks("k2", "a2", memory=1)
+    assert steps == [("k2", True)]
+    steps.clear()
+    rm.releases(made[0], "a1")
+    assert steps == [("k1", False)]
