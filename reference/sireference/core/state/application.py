@@ -15,7 +15,7 @@ from sireference.core.model import Ask, NewApplication
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.node_exclusions import NodeExclusions
-from sireference.core.state.placement_profile import PlacementProfile, profile_of
+from sireference.core.state.placement_profile import AskGroupKey, profile_of
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quotas
 from sireference.core.state.timers import Timer
@@ -24,14 +24,6 @@ from sireference.core.state.wait_reason import WaitReason
 from sireference.core.states import ApplicationState, AskState
 
 _NOT_BEGUN = (ApplicationState.NEW, ApplicationState.ACCEPTED)
-
-
-class AskGroupKey(NamedTuple):
-    """What the asks of one group have in common."""
-
-    profile: PlacementProfile
-    is_placeholder: bool
-    replaces: str  # the task group whose placeholders they may replace
 
 
 class Order(NamedTuple):

@@ -1,4 +1,4 @@
-"""The placement profile of an ask: all that decides which nodes it may go to."""
+"""What asks may have in common, so that they are looked at together: above all where they fit."""
 
 from typing import NamedTuple
 
@@ -20,6 +20,14 @@ class PlacementProfile(NamedTuple):
     def affinity(self) -> AllocationAffinity | None:
         """What it wants of the allocations around it."""
         return None if self.constraint is None else self.constraint.affinity
+
+
+class AskGroupKey(NamedTuple):
+    """What the asks of one group have in common."""
+
+    profile: PlacementProfile
+    is_placeholder: bool
+    replaces: str  # the task group whose placeholders they may replace
 
 
 def profile_of(ask: Ask, exclusions: NodeExclusions | None) -> PlacementProfile:
