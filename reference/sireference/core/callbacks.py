@@ -1,21 +1,16 @@
 """Callbacks: the RM says what it takes that way."""
 
-from sireference.core import predicates
-from sireference.core.model import Effect, OfferCallbacks
+from sireference.core.model import OfferCallbacks
 from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
 
 
-def offer(rm: ResourceManager, event: OfferCallbacks, now: float) -> list[Effect]:
+def offer(rm: ResourceManager, event: OfferCallbacks) -> None:
     """From now on the RM takes what it offers, and nothing else; what was asked is asked again."""
     rm.callbacks.offer(event.callbacks)
     for partition in rm.partitions.values():
+        partition.is_asking = False
         _tell_anew(partition)
-    return [
-        effect
-        for partition in rm.partitions.values()
-        for effect in predicates.ask_again(partition, now)
-    ]
 
 
 def _tell_anew(partition: Partition) -> None:

@@ -10,6 +10,7 @@ from sireference.core import (
     callbacks,
     configuration_update,
     nodes,
+    proposals,
     recovery,
     releases,
     scheduling_pass,
@@ -72,7 +73,8 @@ class Scheduler:
             case ShutDown():
                 effects = self.rms.shut_down(rm, now)
             case OfferCallbacks():
-                effects = callbacks.offer(rm, event, now)
+                callbacks.offer(rm, event)
+                effects = []
             case Answered():
                 effects = rm.callbacks.answered(event, now)
             case _:
@@ -191,7 +193,9 @@ def _pass(rm: ResourceManager, now: float) -> list[Effect]:
     """One scheduling pass over every partition of an RM that is running (SI-CONN-009)."""
     effects: list[Effect] = []
     for partition in rm.partitions.values():
+        effects += proposals.ask(partition, now)
         effects += scheduling_pass.run(partition, now)
         effects += cycle.run(partition, now)
+        effects += proposals.ask(partition, now)
         turns.watch(partition, now)
     return effects

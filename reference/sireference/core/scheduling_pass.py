@@ -48,7 +48,7 @@ def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]
         return _block(partition, ask_group, wait_queue)
     placeholder = replacement.choose(partition, pending)
     if placeholder is not None:
-        return replacement.begin(partition, pending, placeholder, now)
+        return replacement.begin(partition, pending, placeholder)
     found = _find(partition, ask_group)
     if isinstance(found, Node):
         return predicates.place(partition, pending, found, now)

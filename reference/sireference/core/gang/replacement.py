@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Final
 
 from sireference.core import predicates
-from sireference.core.model import Ask, Callback, Effect, ReleasedAllocation, quoted
+from sireference.core.model import Ask, Effect, ReleasedAllocation, quoted
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
-from sireference.core.state.proposals import Proposal
+from sireference.core.state.proposals import Replacement
 from sireference.core.states import AllocationState, NodeState, TerminationType
 
 # Members of a task group are alike: where these do not help, the others hardly will, and looking at
@@ -43,37 +43,27 @@ def choose(partition: Partition, pending: PendingAsk) -> Allocation | None:
     return next(iter(members), None)
 
 
-def begin(
-    partition: Partition, pending: PendingAsk, placeholder: Allocation, now: float
-) -> list[Effect]:
+def begin(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
     """Have ``placeholder`` released for the ask, if it may be on that node at all."""
     if not predicates.are_wanted(partition):
-        return _begin(partition, pending, placeholder)
-
-    def is_possible() -> bool:
-        is_live = placeholder.state is AllocationState.ALLOCATED
-        return is_live and placeholder.open_release is None
-
-    def carry_out(_: float) -> list[Effect]:
-        return _begin(partition, pending, placeholder)
-
-    proposal = Proposal(
-        pending,
-        placeholder.node,
-        Callback.PREDICATES,
-        predicates.question(partition, pending, placeholder.node, allocate=False),
-        is_possible=is_possible,
-        carry_out=carry_out,
-    )
-    return predicates.propose(partition, proposal, now)
+        return release(partition, pending, placeholder)
+    partition.propose(Replacement(pending, placeholder))
+    return []
 
 
-def _begin(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
+def is_possible(proposal: Replacement) -> bool:
+    """Whether the placeholder is still there for the ask."""
+    placeholder = proposal.placeholder
+    is_live = placeholder.state is AllocationState.ALLOCATED
+    return is_live and placeholder.open_release is None
+
+
+def release(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
     """Ask the RM to release ``placeholder`` and let the ask wait; nothing is free yet (2, 3)."""
     partition.hold_for_replacement(pending, placeholder)
     message = f"ask {quoted(pending.ask.key)} takes the place of this placeholder"
-    release = partition.ask_for_release(placeholder, TerminationType.PLACEHOLDER_REPLACED, message)
-    return [ReleasedAllocation(partition.rm_id, release)]
+    asked = partition.ask_for_release(placeholder, TerminationType.PLACEHOLDER_REPLACED, message)
+    return [ReleasedAllocation(partition.rm_id, asked)]
 
 
 def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:

@@ -75,7 +75,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
         if chosen is None:
             in_vain.add(alike)
         else:
-            effects += rm_approval.seek(partition, pending, search, chosen, now)
+            effects += rm_approval.seek(partition, pending, search, chosen)
     _request_pass(partition, now)
     return effects
 

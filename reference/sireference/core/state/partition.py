@@ -77,7 +77,8 @@ class Partition:
         # the first to finish first; it is taken again and again, which a plain dict is slow at
         self.finished: OrderedDict[str, Finished] = OrderedDict()
         self._by_key: dict[str, dict[Application, None]] = {}  # of a pending ask
-        self.proposals: deque[Proposal] = deque()  # a question is open about the first
+        self.proposals: deque[Proposal] = deque()
+        self.is_asking = False  # the RM, about the first of them
         self._numbers = 0
 
     @property
@@ -233,14 +234,14 @@ class Partition:
     def propose(self, proposal: Proposal) -> None:
         """Let ``proposal`` wait until the RM agrees to it."""
         self.proposals.append(proposal)
-        if proposal.is_turn:
+        if proposal.serves:
             proposal.pending.proposed += 1
             self._clear(proposal.pending.ask_group)
 
     def unpropose(self) -> Proposal:
         """The first proposal; nothing waits for it any more."""
         proposal = self.proposals.popleft()
-        if proposal.is_turn:
+        if proposal.serves:
             proposal.pending.proposed -= 1
         return proposal
 

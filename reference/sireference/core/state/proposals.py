@@ -1,41 +1,54 @@
-"""Proposals: nodes for asks that the RM has not agreed to yet."""
+"""Proposals: what is to be done for an ask once the RM has agreed to it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
-from sireference.core.model import (
-    Answered,
-    Callback,
-    Effect,
-    PredicatesQuestion,
-    PreemptionQuestion,
-)
+from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 
-Question = PredicatesQuestion | PreemptionQuestion
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """One allocation of ``pending`` on ``node``.
 
-def _says_yes(answer: Answered) -> bool:
-    return answer.suits
-
-
-@dataclass(slots=True, eq=False)
-class Proposal:
-    """One allocation of ``pending`` on ``node``, or room there that is kept for it.
-
-    ``callback`` and ``question`` are how the RM is asked, the latter by the question's number.
-    ``is_possible`` says whether it still can be, ``agrees`` whether an answer allows it;
-    ``carry_out`` does it once the RM agrees, or is not asked any more; ``give_up`` is called where
-    it comes to nothing, before the ask waits in its group again.
+    ``is_second_choice`` says that it comes from a placeholder: if it cannot be placed here, it is
+    placed like any other.
     """
 
     pending: PendingAsk
     node: Node
-    callback: Callback
-    question: Callable[[int], Question]
-    is_possible: Callable[[], bool]
-    carry_out: Callable[[float], list[Effect]]
-    agrees: Callable[[Answered], bool] = _says_yes
-    give_up: Callable[[float], None] | None = None
-    is_turn: bool = True  # until it is settled this is one of the allocations that were asked for
+    is_second_choice: bool = False
+    serves: ClassVar[bool] = True  # with one of the allocations that were asked for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replacement:
+    """``pending`` takes the place of ``placeholder``, which is to be released for it."""
+
+    pending: PendingAsk
+    placeholder: Allocation
+    serves: ClassVar[bool] = True
+
+    @property
+    def node(self) -> Node:
+        """Where the ask is to be then."""
+        return self.placeholder.node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoomOfVictims:
+    """Room on ``node`` for ``pending``, once some of those there are gone.
+
+    ``listed`` are all that may go, in the order in which they would; the first ``enough`` of them
+    give back as much as is needed.
+    """
+
+    pending: PendingAsk
+    node: Node
+    listed: tuple[Allocation, ...]
+    enough: int
+    serves: ClassVar[bool] = False
+
+
+Proposal = Placement | Replacement | RoomOfVictims

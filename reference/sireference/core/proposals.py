@@ -1,0 +1,126 @@
+"""Proposals: an RM that wants to be asked agrees before what was proposed is done.
+
+While a question is open no other ask of the partition is looked at: the scheduler asks what it
+would have done next, and what it does next depends on the answer. So the order in which asks are
+served is the same with questions as without, and no answer meets a situation that nobody thought
+of, except what the RM itself changes meanwhile. Whether the proposal still is possible is looked
+at again when the answer is there.
+"""
+
+from functools import partial
+
+from sireference.core import allocations, predicates
+from sireference.core.gang import replacement
+from sireference.core.model import (
+    Answered,
+    Callback,
+    Effect,
+    PredicatesQuestion,
+    PreemptionQuestion,
+)
+from sireference.core.preemption import rm_approval
+from sireference.core.state.partition import Partition
+from sireference.core.state.proposals import Placement, Proposal, Replacement, RoomOfVictims
+from sireference.core.states import AskState
+
+
+def ask(partition: Partition, now: float) -> list[Effect]:
+    """Ask the RM about the first proposal, unless a question is open.
+
+    What it does not want to be asked about, or not any more, is done at once.
+    """
+    effects: list[Effect] = []
+    while partition.proposals and not partition.is_asking:
+        proposal = partition.proposals[0]
+        if _callback(proposal) in partition.callbacks.offered and _is_possible(partition, proposal):
+            partition.is_asking = True
+            number = partition.callbacks.ask(partial(_answered, partition))
+            return [*effects, _question(partition, proposal, number)]
+        effects += _settle(partition, now, agrees=True)
+    return effects
+
+
+def _answered(partition: Partition, answer: Answered, now: float) -> list[Effect]:
+    partition.is_asking = False
+    proposal = partition.proposals[0]
+    agrees = _agrees(proposal, answer)
+    if not agrees:
+        predicates.exclude(partition, proposal.pending, proposal.node)
+        partition.event_log.unsuitable(proposal.pending.ask, proposal.node, answer.reason)
+    return _settle(partition, now, agrees=agrees, answer=answer)
+
+
+def _settle(
+    partition: Partition, now: float, *, agrees: bool, answer: Answered | None = None
+) -> list[Effect]:
+    """Carry out the first proposal or drop it; then the ask waits in its group again."""
+    proposal = partition.unpropose()
+    pending = proposal.pending
+    if agrees and _is_possible(partition, proposal):
+        return _carry_out(partition, proposal, answer, now)
+    _give_up(partition, proposal, now)
+    if pending.wants_more and (pending.ask_group is None or pending.ask_group.key != pending.key):
+        partition.stand(pending)
+    return []
+
+
+def _callback(proposal: Proposal) -> Callback:
+    """What an RM that wants to be asked takes."""
+    if isinstance(proposal, RoomOfVictims):
+        return Callback.PREEMPTION_PREDICATES
+    return Callback.PREDICATES
+
+
+def _question(partition: Partition, proposal: Proposal, number: int) -> Effect:
+    rm_id, key, node_id = partition.rm_id, proposal.pending.ask.key, proposal.node.node_id
+    match proposal:
+        case Placement():
+            return PredicatesQuestion(rm_id, number, key, node_id, allocate=True)
+        case Replacement():
+            return PredicatesQuestion(rm_id, number, key, node_id, allocate=False)
+        case RoomOfVictims(listed=listed, enough=enough):
+            victims = tuple(victim.record.ask.key for victim in listed)
+            return PreemptionQuestion(rm_id, number, key, node_id, victims, enough - 1)
+
+
+def _agrees(proposal: Proposal, answer: Answered) -> bool:
+    if isinstance(proposal, RoomOfVictims):
+        return answer.suits and rm_approval.names_enough(proposal, answer)
+    return answer.suits
+
+
+def _is_possible(partition: Partition, proposal: Proposal) -> bool:
+    """Whether it can still be done."""
+    if proposal.pending.state is not AskState.PENDING:
+        return False
+    match proposal:
+        case Placement():
+            return predicates.is_possible(partition, proposal)
+        case Replacement():
+            return replacement.is_possible(proposal)
+        case RoomOfVictims():
+            return rm_approval.is_possible(partition, proposal)
+
+
+def _carry_out(
+    partition: Partition, proposal: Proposal, answer: Answered | None, now: float
+) -> list[Effect]:
+    """Do it; without an answer where the RM was not asked."""
+    match proposal:
+        case Placement(pending=pending, node=node):
+            return allocations.make(partition, pending, node, now)
+        case Replacement(pending=pending, placeholder=placeholder):
+            return replacement.release(partition, pending, placeholder)
+        case RoomOfVictims():
+            return rm_approval.carry_out(partition, proposal, answer, now)
+
+
+def _give_up(partition: Partition, proposal: Proposal, now: float) -> None:
+    """It comes to nothing."""
+    match proposal:
+        case Placement(pending=pending, is_second_choice=is_second_choice):
+            pending.had_placeholder = pending.had_placeholder or is_second_choice
+        case Replacement():
+            pass  # the ask looks for another placeholder, or for a node
+        case RoomOfVictims(pending=pending):
+            rm_approval.give_up(partition, pending, now)
