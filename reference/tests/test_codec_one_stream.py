@@ -59,6 +59,24 @@ def test_a_group_nobody_configured_is_refused_once_there_are_groups() -> None:
     assert ungrouped.configuration("other") is ungrouped.configuration("") is queues
 
 
+CONSTRAINT = si.PlacementConstraint(
+    simpleConstraint=si.SimplePlacementConstraint(
+        nodeAffinityConstraint=si.NodeAffinityConstraints(
+            targetExpressions=[
+                si.AffinityTargetExpression(targetKey="zone", targetValues=["a", "b"])
+            ]
+        ),
+        allocationAffinityAttribute=si.AllocationAffinityConstraints(
+            scope="si/hostname",
+            tragetExpressions=[si.AffinityTargetExpression(targetKey="app", targetValues=["x"])],
+            minCardinality=1,
+            maxCardinality=3,
+            required=True,
+        ),
+    )
+)
+
+
 def test_an_ask_is_read_in_full() -> None:
     ask = read_ask(
         allocationKey="k",
@@ -69,24 +87,7 @@ def test_an_ask_is_read_in_full() -> None:
         priority=si.Priority(priorityValue=-7),
         executionTimeoutMilliSeconds=1500,
         tags={"t": "v"},
-        placementConstraint=si.PlacementConstraint(
-            simpleConstraint=si.SimplePlacementConstraint(
-                nodeAffinityConstraint=si.NodeAffinityConstraints(
-                    targetExpressions=[
-                        si.AffinityTargetExpression(targetKey="zone", targetValues=["a", "b"])
-                    ]
-                ),
-                allocationAffinityAttribute=si.AllocationAffinityConstraints(
-                    scope="si/hostname",
-                    tragetExpressions=[
-                        si.AffinityTargetExpression(targetKey="app", targetValues=["x"])
-                    ],
-                    minCardinality=1,
-                    maxCardinality=3,
-                    required=True,
-                ),
-            )
-        ),
+        placementConstraint=CONSTRAINT,
         taskGroupName="tg",
         placeholder=True,
     )

@@ -42,11 +42,11 @@ def test_the_longest_come_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("of_files", "of_functions", "reasons", "said"),
     [
-        (500, 60, {}, []),
-        (501, 60, {}, ["f has 501 lines"]),
-        (500, 61, {}, ["f::g has 61 lines"]),
-        (501, 61, {"f": "why", "f::g": "why"}, []),
-        (500, 60, {"f": "why"}, ["f needs no reason"]),
+        (350, 45, {}, []),
+        (351, 45, {}, ["f has 351 lines"]),
+        (350, 46, {}, ["f::g has 46 lines"]),
+        (351, 46, {"f": "why", "f::g": "why"}, []),
+        (350, 45, {"f": "why"}, ["f needs no reason"]),
     ],
 )
 def test_what_is_too_long_needs_a_reason(
@@ -57,6 +57,12 @@ def test_what_is_too_long_needs_a_reason(
     assert objections(*pieces, reasons) == said
 
 
+def test_a_file_of_tests_may_be_longer() -> None:
+    code, tests = Piece(500, "reference/sireference/f.py"), Piece(500, "reference/tests/f.py")
+
+    assert objections([code, tests], [], {}) == ["reference/sireference/f.py has 500 lines"]
+
+
 def test_the_packages_are_where_they_are_looked_for() -> None:
-    for package in shape.PACKAGES:
+    for package in (*shape.CODE, *shape.TESTS):
         assert list(files(shape.ROOT, [package]))

@@ -21,8 +21,8 @@ from sireference.cli.parameters import Address, RevisionName
 from sireference.cli.policies import policies, policy_options
 from sireference.cli.security import access, security_options, warnings
 from sireference.cli.timers import timer_options
-from sireference.clock import SystemClock, VirtualClock
-from sireference.codec import codec_for
+from sireference.clock import Clock, SystemClock, VirtualClock
+from sireference.codec import Codec, codec_for
 from sireference.core.model import Settings
 from sireference.shell import gc_tuning, logs
 from sireference.shell.addresses import CannotListenError
@@ -67,25 +67,24 @@ def serve(*, listen: str, revision: Revision, **options: Any) -> None:
     logs.set_up(options["log_level"], options["log_format"])
     codec = codec_for(revision, policies(options))
     clock = VirtualClock() if options["virtual_clock"] else SystemClock()
-    secure = credentials(options)
-    granted = access(options)
     gc_tuning.look_seldom()
     sys.setswitchinterval(_SWITCH_INTERVAL)
-
-    async def run() -> None:
-        stop = _stopped_by_signal()
-        server = Server(codec, _settings(options), clock, limits(options), granted)
-        http = options["http"]
-        page = None if http is None else HttpPage(server.engine, http, granted)
-        await server.start(listen, secure)
-        for says in warnings(listen, options):
-            logs.LOGGER.warning(says)
-        await _serve(server, page, stop)
-
     try:
-        asyncio.run(run())
+        asyncio.run(_run(listen, codec, clock, options))
     except CannotListenError as why:
         raise click.ClickException(str(why)) from None
+
+
+async def _run(listen: str, codec: Codec, clock: Clock, options: dict[str, Any]) -> None:
+    """Start a server that is as the options say, and serve until the process is to end."""
+    stop = _stopped_by_signal()
+    secure, granted, http = credentials(options), access(options), options["http"]
+    server = Server(codec, _settings(options), clock, limits(options), granted)
+    page = None if http is None else HttpPage(server.engine, http, granted)
+    await server.start(listen, secure)
+    for says in warnings(listen, options):
+        logs.LOGGER.warning(says)
+    await _serve(server, page, stop)
 
 
 def _settings(options: dict[str, Any]) -> Settings:
