@@ -14,6 +14,7 @@ from siconform.rm.facts import (
     ApplicationAccepted,
     ApplicationRejected,
     AskRejected,
+    AskReleased,
     Fact,
     Kind,
     NodeAccepted,
@@ -21,13 +22,14 @@ from siconform.rm.facts import (
     Released,
     StreamEnded,
 )
-from siconform.rm.fences import Fences
+from siconform.rm.fences import Fences, Habits
 from siconform.rm.history import Exchange, History
 from siconform.rm.patience import Patience
 from siconform.rm.sayings import (
     Action,
     ApplicationRemoval,
     ApplicationSaying,
+    AskReleaseSaying,
     AskSaying,
     NodeSaying,
     ReleaseSaying,
@@ -192,6 +194,34 @@ def test_the_answer_to_a_fence_answers_no_expectation() -> None:
     rm = Rm(lambda said: [NodeAccepted(said.node)] if isinstance(said, NodeSaying) else [])
 
     rm.is_not_told(NodeAccepted())
+
+
+def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -> None:
+    waiting: set[str] = set()
+    streams = iter([StreamEnded(Kind.ALLOCATIONS)])
+
+    def served(said: Saying) -> Sequence[Fact]:
+        """As one whose asks wait for their application, and whose stream ends once."""
+        match said:
+            case AskSaying():
+                waiting.add(said.key)
+            case AskReleaseSaying():
+                for ended in streams:
+                    waiting.clear()
+                    return [ended]
+                if said.key in waiting:
+                    waiting.remove(said.key)
+                    return [AskReleased(said.key, said.application)]
+        return []
+
+    habits = Habits(rejects={Kind.ALLOCATIONS: False}, confirms_withdrawals=True)
+    line: Any = Line(served)
+
+    Fences(line, BRIEF, habits).raise_on(Kind.ALLOCATIONS)
+
+    assert not waiting
+    assert next(streams, None) is None
+    assert habits.confirms_withdrawals
 
 
 def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() -> None:

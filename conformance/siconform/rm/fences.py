@@ -95,13 +95,17 @@ class Fences:
         """Whether an ask that waits for an application is told as ended when it is withdrawn."""
         name = self._name("ask")
         ask, withdrawal = _of_nobody(name)
-        self._connection.say(Kind.ALLOCATIONS, [ask])
+        ended = StreamEnded(Kind.ALLOCATIONS)
+        told: Fact = ended
         try:
-            told = self._asks_and_waits(Kind.ALLOCATIONS, withdrawal, (AskReleased(name),))
+            for _ in range(_ENDINGS):
+                self._connection.say(Kind.ALLOCATIONS, [ask])  # on each stream: one may end now
+                told = self._asks_once(Kind.ALLOCATIONS, withdrawal, (AskReleased(name), ended))
+                if not isinstance(told, StreamEnded):
+                    break
         except PremiseLost:
             if self.habits.confirms_withdrawals:
                 raise
-            told = StreamEnded(Kind.ALLOCATIONS)
         self.habits.confirms_withdrawals = isinstance(told, AskReleased)
         return self.habits.confirms_withdrawals
 

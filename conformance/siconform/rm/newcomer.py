@@ -96,9 +96,11 @@ class Newcomer(ResourceManager):
         """Register once more, and fail unless that succeeds.
 
         The scheduler may end the streams of the earlier registration; whatever is said after this
-        goes to streams that are served. The call gets several times the time of the first one, not
-        all the patience there is for that: a scheduler that hangs here is known.
+        goes to streams that are served, where all that is told of the earlier life has been heard.
+        The call gets several times the time of the first one, not all the patience there is for
+        that: a scheduler that hangs here is known.
         """
+        used = [kind for kind in Kind if self.connection.is_open(kind)]
         least = max(self.patience.ack * (1 + self.patience.grace), _SEVERAL * self._took)
         limit = min(least, self.patience.register)
         outcome = self.registers(patience=limit, **request)
@@ -109,9 +111,8 @@ class Newcomer(ResourceManager):
             )
         if outcome.status != "OK":
             raise _failed(outcome)
-        for kind in Kind:
-            if self.connection.is_open(kind):
-                self.fences(kind)
+        for kind in used:
+            self.fences(kind)
 
     def has_registered_again(self, **request: Any) -> None:
         """Given: a second registration that succeeded."""
