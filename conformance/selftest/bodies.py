@@ -12,7 +12,11 @@ FOREIGN: Final = frozenset(
 )
 """Packages a body has no use for: the wire, the other reading of the text, clocks and threads."""
 
-OTHER_ROOMS: Final = ("siconform.rm.dialects", "siconform.rm.connection", "siconform.rm.history")
+OTHER_ROOMS: Final = (
+    "siconform.transport.dialects",
+    "siconform.transport.connection",
+    "siconform.recording.history",
+)
 """Parts of the kit that know messages; a body speaks verbs."""
 
 NEGATIVES: Final = re.compile(r"is_not_told|stays_quiet|sees_no_\w+|never_\w+")

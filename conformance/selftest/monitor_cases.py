@@ -50,10 +50,10 @@ from selftest.told_histories import (
     si_2021,
     updated,
 )
-from siconform.rm.callback_facts import Scheduling, SchedulingReported
-from siconform.rm.configuration_verbs import ConfigurationSent
-from siconform.rm.event_facts import EventTold, Subject
-from siconform.rm.facts import (
+from siconform.protocol.callbacks import Scheduling, SchedulingReported
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.notifications import (
     AllocationRejected,
     ApplicationAccepted,
     ApplicationRejected,
@@ -65,7 +65,7 @@ from siconform.rm.facts import (
     Termination,
     Unreadable,
 )
-from siconform.rm.sayings import (
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
     AskReleaseSaying,

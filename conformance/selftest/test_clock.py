@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.observations import Observations
 from siconform.outcomes import CameLate, NotAsTheTextSays
-from siconform.rm.clock import VirtualClock
-from siconform.rm.facts import Fact, Kind, Released
-from siconform.rm.history import Exchange, History
-from siconform.rm.observations import Observations
-from siconform.rm.patience import Patience
+from siconform.protocol.notifications import Fact, Kind, Released
+from siconform.recording.clock import VirtualClock
+from siconform.recording.history import Exchange, History
 
 PATIENCE = Patience(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
 DUE = Released(identity="due")

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 from siconform.catalogue.features import Feature
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.fences import Fences
 from siconform.outcomes import NotOffered
-from siconform.rm.connection import Connection
-from siconform.rm.facts import Kind, Released, Termination
-from siconform.rm.fences import Fences
-from siconform.rm.history import Exchange, History
-from siconform.rm.patience import Patience
+from siconform.protocol.notifications import Kind, Released, Termination
+from siconform.protocol.requests import AskReleaseSaying, ReleaseSaying, Saying
+from siconform.recording.history import Exchange, History
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.sayings import AskReleaseSaying, ReleaseSaying, Saying
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets.terms import PLAIN
+from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 from siwire.r2023_12 import si_pb2
 

@@ -70,8 +70,8 @@ def test_one_that_is_attached_and_started_again_by_somebody(
     conformance: Run, reference: Any
 ) -> None:
     source = (
-        "from siconform.rm.history import HISTORY, Exchange, History\n"
-        "from siconform.rm.facts import Kind, StreamEnded\n"
+        "from siconform.recording.history import HISTORY, Exchange, History\n"
+        "from siconform.protocol.notifications import Kind, StreamEnded\n"
         "@pytest.fixture\n"
         "def rm(target, request):\n"
         "    history = History()\n"

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fences import Fences
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
-from siconform.rm.connection import FENCE_PREFIX
-from siconform.rm.expectations import Expectations
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
@@ -21,10 +22,7 @@ from siconform.rm.facts import (
     Released,
     StreamEnded,
 )
-from siconform.rm.fences import Fences
-from siconform.rm.history import Exchange, History
-from siconform.rm.patience import Patience
-from siconform.rm.sayings import (
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
     ApplicationSaying,
@@ -33,6 +31,8 @@ from siconform.rm.sayings import (
     ReleaseSaying,
     Saying,
 )
+from siconform.recording.history import Exchange, History
+from siconform.transport.connection import FENCE_PREFIX
 from siwire import DEFAULT_REVISION
 
 BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)

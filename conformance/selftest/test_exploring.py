@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis.errors import FlakyStrategyDefinition
 from siconform.cli import main
+from siconform.expecting.deadlines import Patience
 from siconform.exploring import exploration as exploration_module
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.finding import Finding
@@ -16,8 +17,7 @@ from siconform.exploring.recorded import read_history
 from siconform.exploring.replaying import Replay
 from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
-from siconform.rm.patience import Patience
-from siconform.rm.records import Unreplayable
+from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.targets.attached import AttachedTarget
 from siconform.targets.process import Launch, ProcessTarget

@@ -7,13 +7,13 @@ from typing import Any
 import grpc
 import pytest
 from siconform.outcomes import NotOffered, PremiseLost, TargetLost
-from siconform.rm.extension import SERVICE, Extension
-from siconform.rm.facets import NONE, Facet
-from siconform.rm.proposal import proposal
+from siconform.protocol.facets import NONE, Facet
+from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.rm.session import _speaks
-from siconform.rm.timer_verbs import TimerVerbs
+from siconform.rm.verbs.timers import TimerVerbs
+from siconform.targets.proposal import proposal
 from siconform.targets.terms import LONGEST_TIMER
-from siconform.targets.timers import UNKNOWN, Timers
+from siconform.transport.extension import SERVICE, Extension
 from siwire import REVISIONS, rpc
 from siwire.ext import extension_pb2 as ext
 

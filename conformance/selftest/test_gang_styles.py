@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from siconform.expecting.observed import Observed
 from siconform.outcomes import NotOffered, PremiseLost
-from siconform.rm.gang_style_verbs import GangStyleVerbs
-from siconform.rm.gang_verbs import HARD, SOFT
-from siconform.rm.history import Exchange, History
-from siconform.rm.observed import Observed
+from siconform.recording.history import Exchange, History
+from siconform.rm.verbs.gang_styles import GangStyleVerbs
+from siconform.rm.verbs.gangs import HARD, SOFT
 
 LOWER = {"soft": False, "Soft": False, "hard": True, "Hard": False}
 CAPITALISED = {"soft": False, "Soft": False, "hard": False, "Hard": True}

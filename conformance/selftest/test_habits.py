@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from siconform.catalogue.features import Feature
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.fences import Fences
+from siconform.expecting.observed import Observed, Pace
 from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
-from siconform.rm.facts import Allocated, AskRejected, Fact, Kind
-from siconform.rm.fences import Fences
-from siconform.rm.handles import Ask
-from siconform.rm.history import Exchange, History
-from siconform.rm.observed import Observed, Pace
-from siconform.rm.patience import Patience
-from siconform.rm.sayings import AskSaying, Saying
-from siconform.rm.waiting_verbs import WaitingVerbs
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import Allocated, AskRejected, Fact, Kind
+from siconform.protocol.requests import AskSaying, Saying
+from siconform.recording.history import Exchange, History
+from siconform.rm.verbs.waiting_asks import WaitingVerbs
 from siconform.running.options import BadOption, settings_from
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
 from siwire import DEFAULT_REVISION

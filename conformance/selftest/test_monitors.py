@@ -29,15 +29,15 @@ from selftest.told_histories import (
 from siconform import monitors
 from siconform.catalogue import catalogue
 from siconform.catalogue.features import Feature
+from siconform.expecting.observed import Observed
 from siconform.monitors import MONITORS, Finding
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     AllocationRejected,
     AskRejected,
     Fact,
     NodeRejected,
 )
-from siconform.rm.history import Exchange, History, Registered
-from siconform.rm.observed import Observed
+from siconform.recording.history import Exchange, History, Registered
 from siwire import find_revision
 
 

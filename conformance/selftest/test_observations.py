@@ -4,8 +4,10 @@ import threading
 from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.observations import Observations
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
     AskRejected,
@@ -13,9 +15,7 @@ from siconform.rm.facts import (
     Kind,
     Released,
 )
-from siconform.rm.history import Exchange, History
-from siconform.rm.observations import Observations
-from siconform.rm.patience import Patience
+from siconform.recording.history import Exchange, History
 
 BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
 

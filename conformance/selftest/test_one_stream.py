@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.fences import Fences
 from siconform.outcomes import NotForThisTarget
-from siconform.rm.cluster import UNUSABLE, policy_groups, queues, queues_without_limits
-from siconform.rm.connection import Connection
-from siconform.rm.constraints import Affinity, Constraint, Operator, where
-from siconform.rm.dialects import dialect_for
-from siconform.rm.facts import (
+from siconform.protocol.constraints import Affinity, Constraint, Operator, where
+from siconform.protocol.notifications import (
     ANY,
     Allocated,
     AskReleased,
@@ -23,11 +22,13 @@ from siconform.rm.facts import (
     StreamEnded,
     Termination,
 )
-from siconform.rm.fences import Fences
-from siconform.rm.history import Exchange, History
-from siconform.rm.patience import Patience
-from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.sayings import (
+from siconform.protocol.queue_configurations import (
+    UNUSABLE,
+    policy_groups,
+    queues,
+    queues_without_limits,
+)
+from siconform.protocol.requests import (
     Action,
     AskReleaseSaying,
     AskSaying,
@@ -37,6 +38,10 @@ from siconform.rm.sayings import (
     ReleaseSaying,
     Saying,
 )
+from siconform.recording.history import Exchange, History
+from siconform.rm.resource_manager import ResourceManager
+from siconform.transport.connection import Connection
+from siconform.transport.dialects import dialect_for
 from siwire import find_revision
 from siwire.r2021_02 import si_pb2
 

@@ -4,10 +4,9 @@ import time
 from typing import Any
 
 import pytest
-from siconform.rm.connection import Connection
-from siconform.rm.facts import Kind
-from siconform.rm.history import History
-from siconform.rm.sayings import Action, NodeSaying
+from siconform.protocol.notifications import Kind
+from siconform.protocol.requests import Action, NodeSaying
+from siconform.recording.history import History
 from siconform.running.options import read_settings
 from siconform.running.selecting import Selector
 from siconform.targets.traits import (
@@ -18,6 +17,7 @@ from siconform.targets.traits import (
     REMOVES_MEANWHILE,
     pace_for,
 )
+from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 
 TWO_TESTS = """

@@ -86,8 +86,8 @@ def test_a_known_deviation_is_known_to_every_worker(conformance: Run, known: Any
 
 WITH_HISTORY = """
 from siconform.monitors.finding import MONITORS, Finding
-from siconform.rm.facts import Kind, NodeAccepted, NodeRejected
-from siconform.rm.history import HISTORY, Exchange, History
+from siconform.protocol.notifications import Kind, NodeAccepted, NodeRejected
+from siconform.recording.history import HISTORY, Exchange, History
 import siconform.running.watching as watching
 
 @pytest.fixture

@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from siconform.rm.constraints import Affinity, Constraint, Operator, where
-from siconform.rm.facts import (
+from siconform.protocol.application_states import WAITING
+from siconform.protocol.constraints import Affinity, Constraint, Operator, where
+from siconform.protocol.handles import Ask, Node
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
     Fact,
@@ -17,10 +19,7 @@ from siconform.rm.facts import (
     Termination,
     Unreadable,
 )
-from siconform.rm.handles import Ask, Node
-from siconform.rm.history import History, Registered
-from siconform.rm.records import Unreplayable, element, fact_of, saying_of
-from siconform.rm.sayings import (
+from siconform.protocol.requests import (
     Action,
     ApplicationSaying,
     AskSaying,
@@ -30,7 +29,8 @@ from siconform.rm.sayings import (
     ReleaseSaying,
     Saying,
 )
-from siconform.rm.states import WAITING
+from siconform.recording.elements import Unreplayable, element, fact_of, saying_of
+from siconform.recording.history import History, Registered
 
 ALLOCATION = Allocated(
     key="ask-1",

@@ -11,14 +11,14 @@ from typing import Any
 
 import grpc
 import pytest
+from siconform.expecting.deadlines import Patience
 from siconform.outcomes import TargetLost, Unreachable
-from siconform.rm.facts import Kind
-from siconform.rm.history import Registered
-from siconform.rm.patience import Patience
-from siconform.rm.sayings import Hello
+from siconform.protocol.notifications import Kind
+from siconform.protocol.requests import Hello
+from siconform.protocol.timers import UNKNOWN
+from siconform.recording.history import Registered
 from siconform.rm.session import Session
 from siconform.targets.terms import PLAIN
-from siconform.targets.timers import UNKNOWN
 from siwire import DEFAULT_REVISION, rpc
 
 PATIENCE = Patience(connect=0.3, ack=0.5)

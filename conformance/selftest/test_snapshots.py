@@ -3,13 +3,11 @@
 from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Patience
 from siconform.outcomes import NotAsTheTextSays, NotOffered
-from siconform.rm.clock import VirtualClock
-from siconform.rm.facets import Facet
-from siconform.rm.history import Exchange, History
-from siconform.rm.maps import Including, Lacking
-from siconform.rm.patience import Patience
-from siconform.rm.seen import (
+from siconform.protocol.facets import Facet
+from siconform.protocol.maps import Including, Lacking
+from siconform.protocol.snapshot_facts import (
     AllocationSeen,
     ApplicationSeen,
     NodeSeen,
@@ -17,9 +15,11 @@ from siconform.rm.seen import (
     PhaseSeen,
     QueueSeen,
     SettingSeen,
-    read_snapshot,
 )
-from siconform.rm.snapshot_verbs import SnapshotVerbs
+from siconform.recording.clock import VirtualClock
+from siconform.recording.history import Exchange, History
+from siconform.rm.verbs.snapshots import SnapshotVerbs
+from siconform.transport.extension_messages import read_snapshot
 from siwire.ext import extension_pb2 as ext
 
 PATIENCE = Patience(ack=0.1, quiet=0.05, settle=0.02)

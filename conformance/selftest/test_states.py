@@ -1,9 +1,7 @@
 """Names of states and partitions agree however a scheduler spells them, amounts as sparse maps."""
 
 import pytest
-from siconform.rm.facts import Allocated, ApplicationUpdated
-from siconform.rm.partitions import PartitionNamed
-from siconform.rm.states import (
+from siconform.protocol.application_states import (
     ACCEPTED,
     FAILED,
     FAILING,
@@ -15,6 +13,8 @@ from siconform.rm.states import (
     AnotherState,
     State,
 )
+from siconform.protocol.notifications import Allocated, ApplicationUpdated
+from siconform.protocol.partitions import PartitionNamed
 
 
 @pytest.mark.parametrize(

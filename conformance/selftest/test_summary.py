@@ -7,11 +7,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from siconform import results, summary
+from siconform import results
 from siconform.baseline import Baseline, Entry
 from siconform.catalogue import Level, catalogue
 from siconform.policy import Course, Finding, judge
 from siconform.results import Failure, Run, TargetFacts
+from siconform.running import summary
 from siconform.running.command_line import CommandLine
 from siconform.verdicts import Evidence, Verdict
 

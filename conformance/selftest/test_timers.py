@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from siconform.outcomes import PremiseLost
-from siconform.rm.history import Exchange, History
-from siconform.rm.timer_verbs import TimerVerbs
+from siconform.protocol.timers import UNKNOWN, Timers
+from siconform.recording.history import Exchange, History
+from siconform.rm.verbs.timers import TimerVerbs
 from siconform.targets.embedded import TIMERS, embedded
 from siconform.targets.named import find_named
 from siconform.targets.terms import LONGEST_TIMER, Terms
-from siconform.targets.timers import UNKNOWN, Timers
 from siwire import DEFAULT_REVISION
 
 Run = Callable[..., Any]

@@ -5,12 +5,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
-from siconform.rm.cluster import POLICY_GROUP, conformance_queues
-from siconform.rm.configuration_verbs import ConfigurationSent
-from siconform.rm.connection import is_fence
-from siconform.rm.dialects import dialect_for
-from siconform.rm.dialects.lax import lax_messages
-from siconform.rm.facts import (
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationRejected,
     ApplicationUpdated,
@@ -23,8 +19,8 @@ from siconform.rm.facts import (
     Released,
     Termination,
 )
-from siconform.rm.history import Exchange, History, Registered
-from siconform.rm.sayings import (
+from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
     ApplicationSaying,
@@ -35,6 +31,10 @@ from siconform.rm.sayings import (
     Registration,
     ReleaseSaying,
 )
+from siconform.recording.history import Exchange, History, Registered
+from siconform.transport.connection import is_fence
+from siconform.transport.dialects import dialect_for
+from siconform.transport.dialects.lax import lax_messages
 from siwire import DEFAULT_REVISION, find_revision
 from siwire.r2023_12 import si_pb2
 

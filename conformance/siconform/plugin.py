@@ -16,6 +16,7 @@ from siconform.policy import ExitCode
 from siconform.running.console import Console, Dispensable
 from siconform.running.controlling import TOLD, Controller
 from siconform.running.folder import CannotWrite, ResultsFolder
+from siconform.running.open_target import check_command, prepare
 from siconform.running.options import (
     BadOption,
     Settings,
@@ -29,7 +30,6 @@ from siconform.running.seat import Seat
 from siconform.running.selecting import Selector
 from siconform.running.watching import Watcher
 from siconform.targets import Target, TargetUnavailable
-from siconform.targets.opening import check_command, prepare
 
 _SETTINGS = pytest.StashKey[Settings]()
 _CONTROLLER = pytest.StashKey[Controller]()

@@ -14,17 +14,18 @@ from typing import Any, Final
 import click
 
 from siconform import __version__
+from siconform.expecting.deadlines import Patience
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.finding import Finding
 from siconform.exploring.recorded import Recorded, read_history
 from siconform.exploring.replaying import Again, Replay, Replayed
 from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
-from siconform.rm.patience import Patience
-from siconform.rm.records import Unreplayable
+from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.running.command_line import CommandLine, started_as
 from siconform.running.folder import CannotWrite, ResultsFolder, adds
+from siconform.running.open_target import check_command, describe, open_target, prepare
 from siconform.running.options import (
     OPTIONS,
     STARTED_AS,
@@ -32,7 +33,6 @@ from siconform.running.options import (
     Settings,
     settings_from,
 )
-from siconform.targets.opening import check_command, describe, open_target, prepare
 
 _SHOWN: Final = 5  # histories between two looks at the terminal
 

@@ -4,11 +4,17 @@ from typing import Final, TypeVar
 
 from siconform.exploring.holdings import Holdings
 from siconform.outcomes import CameLate, NotAsTheTextSays
-from siconform.rm.facts import Allocated, ApplicationAccepted, Fact, NodeAccepted, Released
-from siconform.rm.gang_verbs import QUOTA_QUEUE
-from siconform.rm.handles import Node
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, TAKING_QUEUE
+from siconform.protocol.handles import Node
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    Fact,
+    NodeAccepted,
+    Released,
+)
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import QUOTA_QUEUE
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 REQUIREMENTS: Final = ("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")
 """The room of what has ended, whichever way it ended, becomes available."""

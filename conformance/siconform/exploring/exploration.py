@@ -16,7 +16,7 @@ from siconform.exploring.finding import Finding, raised_for, smallest, violation
 from siconform.exploring.holdings import Holdings
 from siconform.exploring.rules import ArbitraryRM
 from siconform.outcomes import Outcome, PremiseLost, TargetLost
-from siconform.rm.history import Exchange
+from siconform.recording.history import Exchange
 from siconform.rm.session import Session
 
 _OFTEN_ENOUGH: Final = 20  # times the longest placement seen, and it would have come

@@ -8,11 +8,11 @@ from typing import Final
 
 from siconform import monitors
 from siconform.outcomes import Outcome
-from siconform.rm.facts import Fact
-from siconform.rm.history import Content, Exchange
-from siconform.rm.judged import Judged
-from siconform.rm.records import element
-from siconform.rm.sayings import AskSaying, NodeSaying
+from siconform.protocol.notifications import Fact
+from siconform.protocol.requests import AskSaying, NodeSaying
+from siconform.recording.elements import element
+from siconform.recording.history import Content, Exchange
+from siconform.recording.judged import Judged
 from siconform.verdicts import Verdict
 
 EXPECTED: Final = "expected"

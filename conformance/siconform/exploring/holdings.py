@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from siconform.rm.facts import Allocated, Released
-from siconform.rm.handles import Application, Ask, Gang, Node
+from siconform.protocol.handles import Application, Ask, Gang, Node
+from siconform.protocol.notifications import Allocated, Released
 from siconform.rm.resource_manager import ResourceManager
 
 T = TypeVar("T")

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from siconform.exploring.finding import EXPECTED
-from siconform.rm.facts import Fact, Kind
-from siconform.rm.judged import JUDGED, Judged
-from siconform.rm.records import Unreplayable, fact_of, saying_of
-from siconform.rm.sayings import Saying
+from siconform.protocol.notifications import Fact, Kind
+from siconform.protocol.requests import Saying
+from siconform.recording.elements import Unreplayable, fact_of, saying_of
+from siconform.recording.judged import JUDGED, Judged
 
 
 @dataclass(frozen=True, slots=True)

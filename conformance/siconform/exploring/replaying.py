@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
+from siconform.expecting.fences import Fences
 from siconform.exploring.conservation import REQUIREMENTS
 from siconform.exploring.finding import Finding, violations
 from siconform.exploring.recorded import Message, Recorded, Registers, Said, Told
 from siconform.outcomes import NotAsTheTextSays, TargetLost
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
     ApplicationAccepted,
@@ -23,9 +24,7 @@ from siconform.rm.facts import (
     NodeRejected,
     Released,
 )
-from siconform.rm.fences import Fences
-from siconform.rm.history import Exchange
-from siconform.rm.sayings import (
+from siconform.protocol.requests import (
     ExistingAllocationSaying,
     Hello,
     NodeSaying,
@@ -33,8 +32,9 @@ from siconform.rm.sayings import (
     ReleaseSaying,
     Saying,
 )
+from siconform.recording.history import Exchange
+from siconform.rm.sender import Speaking
 from siconform.rm.session import Session
-from siconform.rm.speaking import Speaking
 from siconform.verdicts import Verdict
 
 EXPECTED_AT_THE_END: Final = "what_was_expected_is_told"

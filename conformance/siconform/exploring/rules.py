@@ -10,12 +10,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from siwire import Capability
 
 from siconform.exploring.holdings import Holdings, chosen
-from siconform.rm.allocation_verbs import PLAIN_POLICY
-from siconform.rm.application_verbs import DEFAULT_QUEUE
-from siconform.rm.gang_style_verbs import spellings
-from siconform.rm.gang_verbs import GANG_QUEUE, QUOTA_QUEUE, Style
-from siconform.rm.handles import Node
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.protocol.handles import Node
+from siconform.rm.verbs.allocations import PLAIN_POLICY
+from siconform.rm.verbs.applications import DEFAULT_QUEUE
+from siconform.rm.verbs.gang_styles import spellings
+from siconform.rm.verbs.gangs import GANG_QUEUE, QUOTA_QUEUE, Style
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 # which one a scheduler knows is not found out in the middle of a history; the others it may refuse
 _STYLES: Final = tuple(spelling for style in Style for spelling in spellings(style))

@@ -15,7 +15,7 @@ from siconform.monitors import (
 )
 from siconform.monitors.finding import MONITORS, Finding, Monitor
 from siconform.monitors.reading import reading_of
-from siconform.rm.history import Exchange
+from siconform.recording.history import Exchange
 
 __all__ = ["MONITORS", "Finding", "Monitor", "check"]
 

@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from siconform.monitors.endings import Crossing, Endings
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import ANY, CONFIRMED, Allocated, Released, Termination
-from siconform.rm.history import Entry
-from siconform.rm.sayings import Amounts, AskSaying, ReleaseSaying
+from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
+from siconform.protocol.requests import Amounts, AskSaying, ReleaseSaying
+from siconform.recording.history import Entry
 
 
 @monitors("SI-ALLOC-002")

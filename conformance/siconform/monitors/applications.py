@@ -5,16 +5,25 @@ from typing import Final
 
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.monitors.settling import Settling
-from siconform.rm.facts import (
+from siconform.protocol.application_states import (
+    ACCEPTED,
+    COMPLETED,
+    FAILED,
+    NEW,
+    RESUMING,
+    RUNNING,
+    WAITING,
+    State,
+)
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
     Kind,
 )
-from siconform.rm.history import Entry
-from siconform.rm.sayings import ApplicationRemoval, ApplicationSaying
-from siconform.rm.states import ACCEPTED, COMPLETED, FAILED, NEW, RESUMING, RUNNING, WAITING, State
+from siconform.protocol.requests import ApplicationRemoval, ApplicationSaying
+from siconform.recording.history import Entry
 
 ACTIVE: Final = (NEW, ACCEPTED, RUNNING, RESUMING, WAITING)
 """States that are no end."""

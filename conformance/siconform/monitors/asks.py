@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.monitors.settling import Settling
-from siconform.rm.facts import Allocated, AskRejected, AskReleased, Kind, Termination
-from siconform.rm.history import Entry
-from siconform.rm.sayings import ApplicationSaying, AskReleaseSaying, AskSaying
+from siconform.protocol.notifications import Allocated, AskRejected, AskReleased, Kind, Termination
+from siconform.protocol.requests import ApplicationSaying, AskReleaseSaying, AskSaying
+from siconform.recording.history import Entry
 
 
 @monitors("SI-ASK-005")

@@ -1,15 +1,15 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
 from siconform.monitors.existing import existing_in
-from siconform.rm.facts import Allocated, Kind, Released, Termination
-from siconform.rm.history import Content, Entry
-from siconform.rm.sayings import (
+from siconform.protocol.notifications import Allocated, Kind, Released, Termination
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
     ApplicationSaying,
     NodeSaying,
     ReleaseSaying,
 )
+from siconform.recording.history import Content, Entry
 
 
 class Endings:

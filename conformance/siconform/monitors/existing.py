@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from siconform.rm.facts import Allocated, NodeAccepted, NodeRejected
-from siconform.rm.history import Content, Entry
-from siconform.rm.sayings import Action, ExistingAllocationSaying, NodeSaying
+from siconform.protocol.notifications import Allocated, NodeAccepted, NodeRejected
+from siconform.protocol.requests import Action, ExistingAllocationSaying, NodeSaying
+from siconform.recording.history import Content, Entry
 
 CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from siconform.rm.history import Entry
+from siconform.recording.history import Entry
 
 Judgement = str | None
 """Of one entry: None where there is nothing to judge, "" where the rule holds, or what is wrong."""

@@ -6,9 +6,15 @@ from typing import NamedTuple
 
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import Allocated, Released, Termination
-from siconform.rm.history import Content, Entry
-from siconform.rm.sayings import Action, ApplicationRemoval, AskSaying, NodeSaying, ReleaseSaying
+from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.requests import (
+    Action,
+    ApplicationRemoval,
+    AskSaying,
+    NodeSaying,
+    ReleaseSaying,
+)
+from siconform.recording.history import Content, Entry
 
 
 class _Group(NamedTuple):

@@ -5,9 +5,16 @@ from collections import Counter
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
 from siconform.monitors.settling import Settling
-from siconform.rm.facts import Allocated, Kind, NodeAccepted, NodeRejected, Released, Termination
-from siconform.rm.history import Entry
-from siconform.rm.sayings import Action, NodeSaying
+from siconform.protocol.notifications import (
+    Allocated,
+    Kind,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    Termination,
+)
+from siconform.protocol.requests import Action, NodeSaying
+from siconform.recording.history import Entry
 
 _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 

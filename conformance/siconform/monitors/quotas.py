@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import yaml
 
-from siconform.rm.cluster import POLICY_GROUP, conformance_queues
-from siconform.rm.configuration_verbs import ConfigurationSent
-from siconform.rm.history import Entry, Registered
-from siconform.rm.sayings import ApplicationSaying
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
+from siconform.protocol.requests import ApplicationSaying
+from siconform.recording.history import Entry, Registered
 
 _THOUSANDTHS: Final = 1000  # in which vcore counts on the wire
 _NO_LIMITS: Final[Mapping[str, Mapping[str, int]]] = {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from siconform.monitors.finding import MONITORS, Finding, Judge, Monitor
-from siconform.rm.history import Entry, Exchange, History, Registered
+from siconform.recording.history import Entry, Exchange, History, Registered
 
 
 @dataclass(slots=True)

@@ -2,8 +2,8 @@
 
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import AllocationRejected
-from siconform.rm.history import Entry
+from siconform.protocol.notifications import AllocationRejected
+from siconform.recording.history import Entry
 
 
 @monitors("SI-REC-017")

@@ -6,15 +6,21 @@ from collections.abc import Iterator
 from siconform.monitors.endings import Crossing, Endings
 from siconform.monitors.existing import existing_in
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import CONFIRMED, Allocated, AskReleased, Released, Termination
-from siconform.rm.history import Content, Entry, Registered
-from siconform.rm.sayings import (
+from siconform.protocol.notifications import (
+    CONFIRMED,
+    Allocated,
+    AskReleased,
+    Released,
+    Termination,
+)
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
     AskReleaseSaying,
     NodeSaying,
     ReleaseSaying,
 )
+from siconform.recording.history import Content, Entry, Registered
 
 
 @monitors("SI-REL-009")

@@ -13,9 +13,9 @@ from siconform.catalogue.features import Feature
 from siconform.monitors.existing import TakenOver
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors
 from siconform.monitors.quotas import Quotas
-from siconform.rm.facts import CONFIRMED, Allocated, AllocationRejected, Released
-from siconform.rm.history import Entry
-from siconform.rm.sayings import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
+from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
+from siconform.protocol.requests import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
+from siconform.recording.history import Entry
 
 Places = Callable[[Allocated], Iterable[str]]
 """Where an allocation takes room: a node, or queues."""

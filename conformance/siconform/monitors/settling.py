@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Generic, TypeVar
 
-from siconform.rm.facts import ApplicationUpdated, Fact, Kind
-from siconform.rm.history import Entry
-from siconform.rm.sayings import Hello
+from siconform.protocol.notifications import ApplicationUpdated, Fact, Kind
+from siconform.protocol.requests import Hello
+from siconform.recording.history import Entry
 
 T = TypeVar("T")
 

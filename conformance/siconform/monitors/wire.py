@@ -7,11 +7,11 @@ from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.callback_facts import Scheduling, SchedulingReported
-from siconform.rm.event_facts import EventTold, Subject
-from siconform.rm.facts import Released, Termination, Unreadable
-from siconform.rm.history import Entry
-from siconform.rm.sayings import ReleaseSaying
+from siconform.protocol.callbacks import Scheduling, SchedulingReported
+from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.notifications import Released, Termination, Unreadable
+from siconform.protocol.requests import ReleaseSaying
+from siconform.recording.history import Entry
 
 
 @monitors("SI-WIRE-006")

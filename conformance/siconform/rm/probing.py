@@ -4,18 +4,18 @@ from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
+from siconform.expecting.observed import Observed
 from siconform.outcomes import Outcome, TargetLost
-from siconform.rm.facts import (
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
 )
-from siconform.rm.gang_verbs import QUOTA_QUEUE
-from siconform.rm.handles import Ask
-from siconform.rm.observed import Observed
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import QUOTA_QUEUE
 
 _PLACEMENTS: Final = 3  # one after the other: the later ones meet a whole scheduling cycle each
 _ROOM: Final = 10  # memory of the node

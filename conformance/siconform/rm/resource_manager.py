@@ -5,32 +5,32 @@ from contextlib import suppress
 
 from siwire import Capability
 
-from siconform.rm.configuration_verbs import ConfigurationVerbs
-from siconform.rm.connection import Connection
-from siconform.rm.draining_verbs import DrainingVerbs
-from siconform.rm.event_verbs import EventVerbs
-from siconform.rm.extension import Extension
-from siconform.rm.facts import (
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.fences import Fences
+from siconform.expecting.observed import Observed
+from siconform.protocol.notifications import (
     CONFIRMED,
     AskReleased,
     Fact,
     Kind,
     Released,
 )
-from siconform.rm.fences import Fences
-from siconform.rm.history import Exchange
-from siconform.rm.metrics_verbs import MetricsVerbs
-from siconform.rm.observed import Observed
-from siconform.rm.patience import Patience
-from siconform.rm.placement_verbs import PlacementVerbs
-from siconform.rm.recovery_verbs import RecoveryVerbs
-from siconform.rm.sayings import AskReleaseSaying, ReleaseSaying
-from siconform.rm.service_verbs import ServiceVerbs
-from siconform.rm.snapshot_verbs import SnapshotVerbs
-from siconform.rm.state_verbs import StateVerbs
-from siconform.rm.turn_verbs import TurnVerbs
+from siconform.protocol.requests import AskReleaseSaying, ReleaseSaying
+from siconform.protocol.timers import UNKNOWN, Timers
+from siconform.recording.history import Exchange
+from siconform.rm.verbs.application_states import StateVerbs
+from siconform.rm.verbs.configuration import ConfigurationVerbs
+from siconform.rm.verbs.draining import DrainingVerbs
+from siconform.rm.verbs.events import EventVerbs
+from siconform.rm.verbs.metrics import MetricsVerbs
+from siconform.rm.verbs.order import TurnVerbs
+from siconform.rm.verbs.placement_constraints import PlacementVerbs
+from siconform.rm.verbs.recovery import RecoveryVerbs
+from siconform.rm.verbs.service import ServiceVerbs
+from siconform.rm.verbs.snapshots import SnapshotVerbs
 from siconform.targets.terms import PLAIN, Terms
-from siconform.targets.timers import UNKNOWN, Timers
+from siconform.transport.connection import Connection
+from siconform.transport.extension import Extension
 
 
 class ResourceManager(

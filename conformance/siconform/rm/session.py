@@ -6,23 +6,23 @@ from typing import Protocol, TypeVar
 
 from siwire import Revision, find_revision
 
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.fences import Fences, Habits
+from siconform.expecting.observed import Observed
 from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable
-from siconform.rm.clock import VirtualClock
-from siconform.rm.connection import Connection
-from siconform.rm.extension import Extension
-from siconform.rm.facets import Facet, Facets
-from siconform.rm.facts import Kind
-from siconform.rm.fences import Fences, Habits
-from siconform.rm.history import Exchange, History, Registered
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.observed import Observed
-from siconform.rm.patience import Patience
+from siconform.protocol.facets import Facet, Facets
+from siconform.protocol.notifications import Kind
+from siconform.protocol.requests import Registration
+from siconform.protocol.timers import Timers
+from siconform.recording.clock import VirtualClock
+from siconform.recording.history import Exchange, History, Registered
 from siconform.rm.probing import probe
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.sayings import Registration
+from siconform.rm.unregistered_rm import Newcomer
 from siconform.targets.terms import Terms
-from siconform.targets.timers import Timers
 from siconform.targets.traits import pace_for
+from siconform.transport.connection import Connection
+from siconform.transport.extension import Extension
 
 T = TypeVar("T")
 R = TypeVar("R", bound=ResourceManager)

@@ -9,10 +9,11 @@ from typing import Any, TextIO
 import click
 import pytest
 
-from siconform import __version__, summary
+from siconform import __version__
 from siconform.guarding import silence
 from siconform.policy import RunVerdict
 from siconform.results import Run
+from siconform.running import summary
 from siconform.running.options import Settings
 from siconform.verdicts import Verdict
 

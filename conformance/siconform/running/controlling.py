@@ -17,8 +17,8 @@ from siconform.running import carrying
 from siconform.running.console import Console
 from siconform.running.folder import CannotWrite
 from siconform.running.ledger import Ledger
+from siconform.running.open_target import describe
 from siconform.running.options import STARTED_AS, Settings
-from siconform.targets.opening import describe
 from siconform.verdicts import Verdict
 
 _OF_THE_CATALOGUE = (Verdict.PASS, Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM)

@@ -13,6 +13,7 @@ from siwire import DEFAULT_REVISION, Revision, find_revision
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
 from siconform.catalogue.features import Feature, find_feature
+from siconform.protocol.timers import Timers
 from siconform.running.command_line import (
     RESULTS,
     SELECTED,
@@ -24,7 +25,6 @@ from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named
 from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG, PLAIN, Terms, read_config
-from siconform.targets.timers import Timers
 
 STARTED_AS: Final = "--started-as"  # no option for people: how the kit was started, as JSON
 EXPLORING: Final = 10.0  # seconds of a run

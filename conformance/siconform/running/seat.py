@@ -1,9 +1,9 @@
 """The target a worker holds: opened once, handed to the tests, and given up when it is no use."""
 
+from siconform.running.open_target import open_target
 from siconform.running.options import Settings
 from siconform.targets import Target, TargetUnavailable
 from siconform.targets.attached import check_listens
-from siconform.targets.opening import open_target
 from siconform.targets.process import ProcessTarget
 
 _LOSSES_AT_START = 2  # in a row, before the rest of the tests are spared the wait

@@ -11,11 +11,11 @@ import pytest
 from siconform import monitors
 from siconform.catalogue import Level, catalogue
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
+from siconform.expecting.observed import OBSERVED
 from siconform.outcomes import LacksWhatIsDemanded, NotOffered, TargetLost
-from siconform.rm.facts import StreamEnded
-from siconform.rm.history import HISTORY, Exchange
-from siconform.rm.judged import Judged
-from siconform.rm.observed import OBSERVED
+from siconform.protocol.notifications import StreamEnded
+from siconform.recording.history import HISTORY, Exchange
+from siconform.recording.judged import Judged
 from siconform.running import carrying, labels
 from siconform.running.carrying import Parcel
 from siconform.running.failure_text import failure_text

@@ -11,13 +11,13 @@ import pytest
 
 from siconform.catalogue import catalogue
 from siconform.catalogue.features import find_feature
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.observed import OBSERVED, Observed
 from siconform.marks import waits
-from siconform.rm.history import HISTORY, Exchange
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.observed import OBSERVED, Observed
-from siconform.rm.patience import Patience
+from siconform.recording.history import HISTORY, Exchange
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
+from siconform.rm.unregistered_rm import Newcomer
 from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets import Target

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     PreemptionPolicy,
     Released,
     Termination,
 )
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.partitions import PartitionNamed
+from siconform.protocol.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
 
 
 def released(rm: ResourceManager, allocation: Allocated) -> None:

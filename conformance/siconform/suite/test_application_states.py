@@ -2,15 +2,15 @@
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement, waits
-from siconform.rm.facts import (
+from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
 )
-from siconform.rm.gang_verbs import HARD
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import ACCEPTED, COMPLETED, FAILED, RUNNING
+from siconform.rm.verbs.gangs import HARD
 
 
 @requirement("SI-APP-021")

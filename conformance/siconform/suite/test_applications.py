@@ -1,8 +1,8 @@
 """Applications: submission, queues, timeouts and removal (SI-APP)."""
 
 from siconform.marks import requirement
-from siconform.rm.cluster import queues
-from siconform.rm.facts import (
+from siconform.protocol.application_states import OVER
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
@@ -13,10 +13,10 @@ from siconform.rm.facts import (
     StreamEnded,
     Termination,
 )
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.queue_configurations import queues
+from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import ApplicationSeen
-from siconform.rm.states import OVER
+from siconform.rm.unregistered_rm import Newcomer
 
 
 @requirement("SI-APP-001")

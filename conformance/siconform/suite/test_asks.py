@@ -4,7 +4,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     AskRejected,

@@ -1,11 +1,11 @@
 """Auto-scaling metrics, which only 2021-02 has: demand that waits for nodes alone (SI-AUTO)."""
 
 from siconform.marks import requirement
-from siconform.rm.cluster import queues
-from siconform.rm.constraints import on_nodes, where
-from siconform.rm.facts import Allocated
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.constraints import on_nodes, where
+from siconform.protocol.notifications import Allocated
+from siconform.protocol.queue_configurations import queues
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
 
 
 @requirement("SI-AUTO-001")

@@ -1,20 +1,20 @@
 """Callbacks: what a scheduler asks an RM that takes them, and what follows (SI-CB)."""
 
 from siconform.marks import registering_again_is_a_race, requirement
-from siconform.rm.another import AnotherThan
-from siconform.rm.callback_facts import (
+from siconform.protocol.another import AnotherThan
+from siconform.protocol.callbacks import (
     Assumed,
     Forgotten,
     PlacementCheck,
     Scheduling,
     SchedulingReported,
 )
-from siconform.rm.facets import Facet
-from siconform.rm.facts import Allocated, Released
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.one_of import OneOf
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.protocol.facets import Facet
+from siconform.protocol.notifications import Allocated, Released
+from siconform.protocol.one_of import OneOf
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has room, or nobody looked
 

@@ -2,8 +2,7 @@
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
-from siconform.rm.cluster import UNUSABLE, queues, queues_with_quotas
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
@@ -13,10 +12,11 @@ from siconform.rm.facts import (
     NodeRejected,
     Released,
 )
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.one_of import OneOf
+from siconform.protocol.one_of import OneOf
+from siconform.protocol.queue_configurations import UNUSABLE, queues, queues_with_quotas
+from siconform.protocol.snapshot_facts import ApplicationSeen, SettingSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import ApplicationSeen, SettingSeen
+from siconform.rm.unregistered_rm import Newcomer
 
 
 @requirement("SI-CFG-001")

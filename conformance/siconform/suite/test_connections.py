@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from siconform.marks import order_is_a_race, real_clock, requirement, waits
-from siconform.rm.cluster import queues_with_quotas
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
@@ -18,9 +17,16 @@ from siconform.rm.facts import (
     StreamEnded,
     Unreadable,
 )
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.queue_configurations import queues_with_quotas
+from siconform.protocol.snapshot_facts import (
+    AllocationSeen,
+    ApplicationSeen,
+    NodeSeen,
+    Phase,
+    PhaseSeen,
+)
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import AllocationSeen, ApplicationSeen, NodeSeen, Phase, PhaseSeen
+from siconform.rm.unregistered_rm import Newcomer
 
 GONE = (Phase.STOPPED, Phase.UNKNOWN)  # nobody has to remember an RM that was stopped
 

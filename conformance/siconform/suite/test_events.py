@@ -8,20 +8,20 @@ is a SHOULD of its own (SI-EVT-013).
 import pytest
 
 from siconform.marks import requirement, waits
-from siconform.rm.cluster import queues_with_guarantees, queues_with_quotas
-from siconform.rm.event_facts import (
+from siconform.protocol.events import (
     Change,
     Detail,
     EmptyBatch,
     EventTold,
     Subject,
 )
-from siconform.rm.facts import Allocated
-from siconform.rm.gang_verbs import HARD, SOFT, Style
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.one_of import OneOf
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.protocol.notifications import Allocated
+from siconform.protocol.one_of import OneOf
+from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.verbs.gangs import HARD, SOFT, Style
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 NEW_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_READY, Detail.NODE_CAPACITY, Detail.NODE_OCCUPIED]
 NEW_QUEUE = [Detail.QUEUE_TYPE, Detail.QUEUE_MAX, Detail.QUEUE_GUARANTEED]

@@ -3,7 +3,7 @@
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     Kind,
     NodeAccepted,

@@ -1,8 +1,9 @@
 """Nodes: how they come, and what they are (SI-NODE); see test_node_actions, test_node_updates."""
 
 from siconform.marks import requirement
-from siconform.rm.constraints import on_nodes, where
-from siconform.rm.facts import (
+from siconform.protocol.constraints import on_nodes, where
+from siconform.protocol.maps import Including
+from siconform.protocol.notifications import (
     Allocated,
     Kind,
     NodeAccepted,
@@ -10,9 +11,8 @@ from siconform.rm.facts import (
     Released,
     StreamEnded,
 )
-from siconform.rm.maps import Including
+from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import NodeSeen
 
 
 @requirement("SI-NODE-001")

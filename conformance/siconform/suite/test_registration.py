@@ -4,8 +4,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import registering_again_is_a_race, requirement
-from siconform.rm.cluster import UNUSABLE, queues, queues_with_quotas
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
@@ -13,8 +12,9 @@ from siconform.rm.facts import (
     NodeRejected,
     Released,
 )
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.queue_configurations import UNUSABLE, queues, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
 
 
 @requirement("SI-REG-001")

@@ -28,7 +28,7 @@ from typing import Final
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
     Kind,
@@ -36,10 +36,10 @@ from siconform.rm.facts import (
     StreamEnded,
     Termination,
 )
-from siconform.rm.gang_verbs import otherwise_released
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.verbs.gangs import otherwise_released
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 STOPPED: Final = Termination.STOPPED_BY_RM
 TYPES: Final = tuple(t for t in Termination if t is not Termination.UNDEFINED)

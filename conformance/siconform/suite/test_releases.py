@@ -6,7 +6,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
     ApplicationUpdated,
@@ -16,10 +16,10 @@ from siconform.rm.facts import (
     StreamEnded,
     Termination,
 )
-from siconform.rm.gang_verbs import HARD, otherwise_released
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.partitions import PartitionNamed
+from siconform.protocol.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.verbs.gangs import HARD, otherwise_released
 
 
 @requirement("SI-REL-001")

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from siconform.marks import disruptive, registering_again_is_a_race, requirement, waits
-from siconform.rm.facts import Allocated
-from siconform.rm.gang_verbs import replaced
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.notifications import Allocated
+from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.verbs.gangs import replaced
 
 
 @waits

@@ -6,7 +6,7 @@ Only 2021-02 has them.
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     AskRejected,
     Kind,

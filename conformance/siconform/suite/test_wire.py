@@ -6,8 +6,8 @@ judged here, where it offers server reflection.
 """
 
 from siconform.marks import requirement
-from siconform.rm.event_facts import EventTold, Subject
-from siconform.rm.facts import (
+from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     AskRejected,
@@ -17,9 +17,9 @@ from siconform.rm.facts import (
     StreamEnded,
     Termination,
 )
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.reflection import Shape
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import Newcomer
+from siconform.transport.reflection import Shape
 
 UNARY = Shape(client_streams=False, server_streams=False)
 BOTH_WAYS = Shape(client_streams=True, server_streams=True)

@@ -15,10 +15,10 @@ from typing import IO
 
 from siwire import Revision
 
+from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.listeners import Before, Whose
 from siconform.targets.terms import PLAIN, Terms
-from siconform.targets.timers import UNKNOWN, Timers
 
 KEEPER = Path(__file__).with_name("keeper.py")
 ADDRESS = "{address}"  # in a command: where the kit wants the target to listen

@@ -1,0 +1,172 @@
+"""Observations: what a test looks at without insisting on one element, or by the clock."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Final, TypeVar
+
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.observed import Pace
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, Fact
+
+F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
+
+CLOCK_TOLERANCE: Final = 0.02  # seconds a target's clock may be ahead of ours on a short timer
+
+
+class Observations(Expectations):
+    """How many came, when, whether at all, and how several compare."""
+
+    def now(self) -> float:
+        """This moment, to measure a timer from."""
+        return self.exchange.history.moment()
+
+    @property
+    def pace(self) -> Pace:
+        """How long this target takes to place an ask that fits."""
+        return self.seen_before.pace
+
+    def measured(self, waits: Callable[[], T], tell: Callable[[float, float], None]) -> T:
+        """What ``waits`` returns; ``tell`` learns how long that took (see ``Pace``)."""
+        history = self.exchange.history
+        wall, moment = history.now(), history.moment()
+        found = waits()
+        passed = history.moment() - moment
+        beside = max(0.0, history.now() - wall - passed) if history.clock.is_virtual else 0.0
+        tell(passed, beside)
+        return found
+
+    def is_told_when_due(self, *patterns: Fact, seconds: float, since: float) -> Fact:
+        """Wait for one of these outcomes, due ``seconds`` after a timer of the scheduler began.
+
+        The timer began after ``since`` (see ``now``) and before this call: what comes earlier
+        than due after ``since`` fails, and so does what takes more than the slack of its class.
+        """
+        slack = self.patience.timer
+        entry, fact = self._await_entry(
+            patterns, seconds + slack, slack, first=self._until(since + seconds)
+        )
+        took = entry.moment - since
+        if took < seconds - CLOCK_TOLERANCE:
+            raise NotAsTheTextSays(
+                f"came after {took:.2f} s, due after {seconds:g} s",
+                expected=f"nothing of the kind before {seconds:g} s",
+                happened=f"{fact} after {took:.2f} s",
+            )
+        return fact
+
+    def may_be_told(self, *patterns: Fact, window: float | None = None) -> Fact | None:
+        """Fence every stream spoken on, then a quiet window: the first that came, or None."""
+        self.fences_all()
+        return self._past(patterns, self.quiet_window() if window is None else window)
+
+    def is_told_between(self, *patterns: Fact, earliest: float, latest: float) -> Fact:
+        """Wait for one of these outcomes of a timer that ends between two moments (see ``now``)."""
+        entry, fact = self._await_entry(
+            patterns, latest - self.now() + self.patience.timer, first=self._until(earliest)
+        )
+        early, late = earliest - CLOCK_TOLERANCE - entry.moment, entry.moment - latest
+        if early > 0 or late > 0:
+            raise NotAsTheTextSays(
+                "came before the timer was due" if early > 0 else "came when it was long due",
+                expected="the end of a timer at its time",
+                happened=f"{fact} {max(early, late):.2f} s {'before' if early > 0 else 'after'} it",
+            )
+        return fact
+
+    def came_together(self, *told: Fact) -> bool:
+        """Whether one message told all of these."""
+        numbers = {entry.number for _, entry in self._told() if entry.content in told}
+        return len(numbers) == 1
+
+    def settles(self) -> None:
+        """Fences and a quiet window: what was said has taken effect and been answered."""
+        self.fences_all()
+        self.stays_quiet()
+
+    def has_heard(self, *patterns: Fact) -> None:
+        """What came of this so far answers nothing any more."""
+        while (found := self._find(patterns)) is not None:
+            self._hear(*found)
+
+    def passes_over(self, *patterns: Fact) -> None:
+        """Fences and a quiet window: what came of this until then answers nothing any more."""
+        while self.may_be_told(*patterns) is not None:
+            pass
+
+    def is_told_where_reported(self, pattern: Fact, *, like: Fact) -> None:
+        """Expect what the scheduler need not report: only if it reported the ``like`` of it."""
+        if self.hears(like):
+            self.is_told(pattern)
+
+    def collects(self, pattern: F, *, most: int) -> list[F]:
+        """Up to ``most`` elements; fewer once none came for as long as their class allows."""
+        history = self.exchange.history
+        look = partial(history.look, partial(self._find, (pattern,)))
+        patience = self._deadline_of((pattern,))
+        collected: list[F] = []
+        while len(collected) < most:
+            found = history.clock.along(look, patience)
+            if found is None:
+                break
+            collected.append(self._hear(*found))  # type: ignore[arg-type]  # it matches its type
+        return collected
+
+    def is_told_all_or_none(self, *patterns: Fact, window: float | None = None) -> bool:
+        """Each of them is told, or none is; which of the two it is."""
+        if self.may_be_told(*patterns, window=window) is None:
+            return False
+        told = [pattern for pattern in patterns if self.hears(pattern)]
+        for pattern in patterns:
+            if pattern not in told:
+                self.is_told(pattern)
+        return True
+
+    def has_at_least(self, count: int, observed: Sequence[Fact], why: str) -> None:
+        """Premise: at least ``count`` elements came, without which there is nothing to judge."""
+        if len(observed) < count:
+            raise PremiseLost(f"premise lost ({why}): {len(observed)} of at least {count} came")
+
+    def is_told_at_most(self, times: int, pattern: Fact) -> None:
+        """Of everything so far, answer or not, no more than so many elements match."""
+        told = self.hears(pattern)
+        if len(told) > times:
+            raise NotAsTheTextSays(
+                f"came {len(told)} times: {pattern}",
+                expected=f"{pattern}, {times} times at most",
+                happened=str(told[-1]),
+            )
+
+    def needs_some(self, observed: Sequence[Fact], of: str) -> None:
+        """NotOffered where nothing of a kind came that no text demands: nothing is to be judged."""
+        if not observed:
+            raise NotOffered(f"the target does not offer {of}")
+
+    def have_different_identities(self, allocations: Sequence[Allocated]) -> None:
+        """No two of the allocations share their identity, and none is without."""
+        seen: set[str] = set()
+        for allocation in allocations:
+            if not allocation.identity or allocation.identity in seen:
+                raise NotAsTheTextSays(
+                    f"{len(allocations)} allocations, and identity {allocation.identity!r}"
+                    f" {'twice' if allocation.identity else 'on one of them'}",
+                    expected=f"{len(allocations)} different identities",
+                    happened=f"a second {allocation}",
+                )
+            seen.add(allocation.identity)
+
+    def come_in_order_of_time(self, updates: Sequence[ApplicationUpdated]) -> None:
+        """The timestamps of the updates, in the order they came, never go back."""
+        for earlier, later in pairwise(updates):
+            if later.timestamp < earlier.timestamp:
+                raise NotAsTheTextSays(
+                    f"{later.state} came after {earlier.state} with an earlier timestamp",
+                    expected=f"a timestamp of {earlier.timestamp} or later",
+                    happened=f"{later.timestamp}",
+                )
+
+    def _until(self, moment: float) -> float:
+        """Seconds until shortly before a moment at which a timer is due."""
+        return max(0.0, moment - 2 * CLOCK_TOLERANCE - self.now())
