@@ -6,7 +6,7 @@ import pytest
 from siconform.expecting.deadlines import Patience
 from siconform.outcomes import NotAsTheTextSays, NotOffered
 from siconform.protocol.facets import Facet
-from siconform.protocol.maps import Including, Lacking
+from siconform.protocol.matchers import Including, Lacking
 from siconform.protocol.snapshot_facts import (
     AllocationSeen,
     ApplicationSeen,

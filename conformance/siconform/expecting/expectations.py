@@ -10,6 +10,7 @@ from siconform.expecting.fences import Fences
 from siconform.expecting.observed import Observed
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
 from siconform.protocol.events import EventTold
+from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import (
     CONFIRMED,
     Allocated,
@@ -364,6 +365,6 @@ def _same_subject(pattern: Fact, told: Fact) -> bool:
     )
     for name in subjects:
         wanted = getattr(pattern, name, None)
-        if isinstance(wanted, str) and wanted and wanted == getattr(told, name, None):
+        if isinstance(wanted, str) and wanted and agree(wanted, getattr(told, name, None)):
             return True
     return False

@@ -151,10 +151,12 @@ def _last_state(final: State, *besides: State) -> Judge:
             ):
                 reached.discard(application)
             case ApplicationUpdated(application=application, state=state):
-                if state == final:
+                if final.accepts(state):
                     reached.add(application)
                     return ""
-                if application in reached and any(state == other for other in (*ACTIVE, *besides)):
+                if application in reached and any(
+                    other.accepts(state) for other in (*ACTIVE, *besides)
+                ):
                     return f"{application} became {state} after it was {final}"
         return NOTHING_TO_JUDGE
 

@@ -6,9 +6,11 @@ No text fixes the strings, so they are compared without regard to case and throu
 from collections.abc import Iterable
 from typing import Final, Self
 
+from siconform.protocol.matchers import Matcher
 
-class State(str):
-    """Equal to every name of one state, or of several the texts do not tell apart."""
+
+class State(Matcher):
+    """Every name of one state, or of several the texts do not tell apart."""
 
     __slots__ = ("names",)
 
@@ -20,36 +22,33 @@ class State(str):
         state.names = frozenset(name.casefold() for name in names)
         return state
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and other.casefold() in self.names
+    def accepts(self, told: object) -> bool:
+        """Whether the state is called so."""
+        return isinstance(told, str) and told.casefold() in self.names
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    @property
+    def only(self) -> str | None:
+        """Its name, where it has one."""
+        return str(self) if len(self.names) == 1 else None
 
-    def __hash__(self) -> int:
-        return hash(self.names)
 
+class AnotherState(Matcher):
+    """Every state that is none of those given."""
 
-class AnotherState(State):
-    """Equal to every state that is none of those given."""
+    __slots__ = ("names",)
 
-    __slots__ = ()
+    names: frozenset[str]
 
     def __new__(cls, *states: State) -> Self:
         """Any state but these."""
-        return super().__new__(cls, *sorted(_names(states)))
+        names = _names(states)
+        state = super().__new__(cls, f"anything but {' or '.join(sorted(names))}")
+        state.names = frozenset(names)
+        return state
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and other != "" and other.casefold() not in self.names
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(("not", self.names))
-
-    def __str__(self) -> str:
-        return f"anything but {str.__str__(self)}"
+    def accepts(self, told: object) -> bool:
+        """Whether it is the name of a state, and of none of these."""
+        return isinstance(told, str) and told != "" and told.casefold() not in self.names
 
 
 def _names(states: Iterable[State]) -> set[str]:

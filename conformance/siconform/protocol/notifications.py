@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, Final
 
+from siconform.protocol.matchers import agree
+
 
 class _Any:
     """Matches everything; the default of every field a pattern may leave open."""
@@ -69,7 +71,7 @@ class Fact:
         for field in fields(self):
             wanted = getattr(self, field.name)
             given = getattr(told, field.name)
-            if wanted is not ANY and given is not ANY and not _agree(wanted, given):
+            if wanted is not ANY and given is not ANY and not agree(wanted, given):
                 return False
         return True
 
@@ -85,17 +87,6 @@ class Fact:
     def words(cls) -> str:
         """The fact's kind in words: ``NodeAccepted`` becomes ``node accepted``."""
         return "".join(f" {c.lower()}" if c.isupper() else c for c in cls.__name__).strip()
-
-
-def _agree(wanted: Any, told: Any) -> bool:
-    """Equal; in amounts a type left out counts as zero."""
-    if isinstance(wanted, Mapping) and isinstance(told, Mapping):
-        return _present(wanted) == _present(told)
-    return bool(wanted == told)
-
-
-def _present(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value != 0}
 
 
 def _worth(name: str, value: Any) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from siconform.protocol.maps import Including, Lacking
+from siconform.protocol.matchers import Matcher
 from siconform.protocol.notifications import ANY, Fact
 
 
@@ -42,7 +42,7 @@ class NodeSeen(Seen):
 
     node: str = ANY
     schedulable: bool = ANY
-    attributes: Mapping[str, str] | Including | Lacking = ANY
+    attributes: Mapping[str, str] | Matcher = ANY
     capacity: Mapping[str, int] = ANY
     occupied: Mapping[str, int] = ANY
     allocated: Mapping[str, int] = ANY

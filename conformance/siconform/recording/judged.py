@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
 from siconform.outcomes import NotAsTheTextSays, Outcome
+from siconform.protocol.matchers import Matcher
 from siconform.protocol.notifications import Fact
 from siconform.recording.elements import Unreplayable, element, fact_of
 from siconform.verdicts import Evidence
@@ -77,12 +78,27 @@ def _plain(patterns: Iterable[object]) -> tuple[Fact, ...]:
     kept = []
     for pattern in patterns:
         try:
-            if not isinstance(pattern, Fact) or fact_of(_as_json(element(pattern))) != pattern:
+            if not isinstance(pattern, Fact):
+                return ()
+            plain = _without_matchers(pattern)
+            if fact_of(_as_json(element(plain))) != plain:
                 return ()
         except (TypeError, ValueError):
             return ()
-        kept.append(pattern)
+        kept.append(plain)
     return tuple(kept)
+
+
+def _without_matchers(pattern: Fact) -> Fact:
+    """The pattern with the one value each matcher accepts; ValueError where that is not one."""
+    values = {}
+    for field in fields(pattern):
+        value = getattr(pattern, field.name)
+        if isinstance(value, Matcher):
+            if value.only is None:
+                raise ValueError(f"{value} is not one value")
+            values[field.name] = value.only
+    return replace(pattern, **values)
 
 
 def _as_json(value: Mapping[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from siconform.marks import requirement
+from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -12,7 +13,6 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
-from siconform.protocol.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import Newcomer
 

@@ -1,7 +1,6 @@
 """Callbacks: what a scheduler asks an RM that takes them, and what follows (SI-CB)."""
 
 from siconform.marks import registering_again_is_a_race, requirement
-from siconform.protocol.another import AnotherThan
 from siconform.protocol.callbacks import (
     Assumed,
     Forgotten,
@@ -10,8 +9,8 @@ from siconform.protocol.callbacks import (
     SchedulingReported,
 )
 from siconform.protocol.facets import Facet
+from siconform.protocol.matchers import AnotherThan, OneOf
 from siconform.protocol.notifications import Allocated, Released
-from siconform.protocol.one_of import OneOf
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import Newcomer
 from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE

@@ -2,6 +2,7 @@
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
+from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -12,7 +13,6 @@ from siconform.protocol.notifications import (
     NodeRejected,
     Released,
 )
-from siconform.protocol.one_of import OneOf
 from siconform.protocol.queue_configurations import UNUSABLE, queues, queues_with_quotas
 from siconform.protocol.snapshot_facts import ApplicationSeen, SettingSeen
 from siconform.rm.resource_manager import ResourceManager

@@ -15,8 +15,8 @@ from siconform.protocol.events import (
     EventTold,
     Subject,
 )
+from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Allocated
-from siconform.protocol.one_of import OneOf
 from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import Newcomer

@@ -4,7 +4,7 @@ import pytest
 
 from siconform.marks import requirement
 from siconform.protocol.constraints import on_nodes, where
-from siconform.protocol.maps import Including, Lacking
+from siconform.protocol.matchers import Including, Lacking
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager

@@ -2,7 +2,7 @@
 
 from siconform.marks import requirement
 from siconform.protocol.constraints import on_nodes, where
-from siconform.protocol.maps import Including
+from siconform.protocol.matchers import Including
 from siconform.protocol.notifications import (
     Allocated,
     Kind,

@@ -4,8 +4,8 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
-from siconform.protocol.another import AnotherThan
 from siconform.protocol.application_states import COMPLETED, WAITING
+from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,

@@ -6,6 +6,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
+from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
@@ -16,7 +17,6 @@ from siconform.protocol.notifications import (
     StreamEnded,
     Termination,
 )
-from siconform.protocol.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import Newcomer
 from siconform.rm.verbs.gangs import HARD, otherwise_released

@@ -7,6 +7,7 @@ from dataclasses import replace
 from siconform.outcomes import NotAsTheTextSays, PremiseLost
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
+from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
     CONFIRMED,
     Allocated,
@@ -16,7 +17,6 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
-from siconform.protocol.partitions import PartitionNamed
 from siconform.protocol.requests import (
     Amounts,
     AskReleaseSaying,
@@ -213,7 +213,7 @@ class AllocationVerbs(Speaking):
 
     def names_its_partition(self, release: AskReleased) -> None:
         """The release names the partition it is about, in whatever form the scheduler writes it."""
-        if release.partition != PartitionNamed(DEFAULT_PARTITION):
+        if not PartitionNamed(DEFAULT_PARTITION).accepts(release.partition):
             raise NotAsTheTextSays(
                 f"the release names partition {release.partition!r}",
                 expected=f"the release of an ask names partition {DEFAULT_PARTITION}",

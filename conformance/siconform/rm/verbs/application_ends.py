@@ -102,7 +102,7 @@ class EndingVerbs(GangTimerVerbs):
         if self.reports_states:
             self.is_told(ApplicationUpdated(application, state=self.failure()))
 
-    def failure(self) -> State:
+    def failure(self) -> AnotherState:
         """Every name of a state but those of applications that did not fail."""
         healthy = State(*self.seen_before.reported_states)
         return AnotherState(NEW, ACCEPTED, RUNNING, RESUMING, WAITING, COMPLETED, healthy)

@@ -52,7 +52,7 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         One that is reported under some circumstances need not be under others.
         """
         reached = ApplicationUpdated(application, state=state)
-        is_reported = any(state == name for name in self.seen_before.reported_states)
+        is_reported = any(map(state.accepts, self.seen_before.reported_states))
         if self.hears(reached) or (is_reported and self.may_be_told(reached) is not None):
             return
         self.is_shown_in(application, state)
@@ -123,7 +123,9 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         try:
             self.is_told_when_due(completed, seconds=seconds, since=since)
         except NotAsTheTextSays:
-            if any(told.state == KNOWN for told in self.hears(ApplicationUpdated(application))):
+            if any(
+                KNOWN.accepts(told.state) for told in self.hears(ApplicationUpdated(application))
+            ):
                 raise
             raise NotOffered(not_offered(Feature.STATE_REPORTS)) from None
 
@@ -180,7 +182,7 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
             for seen in self.snapshot()
             if isinstance(seen, ApplicationSeen) and seen.application == application
         ]
-        return any(state == KNOWN for state in shown)
+        return any(map(KNOWN.accepts, shown))
 
     def _reports_under_other_names(self, application: str) -> bool:
         """Whether nothing is known of how this scheduler calls the states of its applications.
@@ -189,4 +191,4 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         """
         self.settles()
         reported = [update.state for update in self.hears(ApplicationUpdated(application))]
-        return not reported or reported[-1] != KNOWN
+        return not reported or not KNOWN.accepts(reported[-1])

@@ -14,8 +14,8 @@ from siconform.protocol.callbacks import (
     StrangeCall,
 )
 from siconform.protocol.facets import Facet
+from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Allocated, Fact, Released, Termination
-from siconform.protocol.one_of import OneOf
 from siconform.protocol.requests import AskSaying
 from siconform.rm.optional_extension import Offered
 from siconform.rm.verbs.preemption import PreemptionVerbs

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.facets import Facet
+from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import Fact
 from siconform.protocol.snapshot_facts import Phase, PhaseSeen
 from siconform.rm.optional_extension import Offered
@@ -123,4 +124,4 @@ def _same_subject(pattern: Fact, shown: Fact) -> bool:
     if type(pattern) is not type(shown):
         return False
     name = fields(shown)[0].name
-    return isinstance(shown, PhaseSeen) or getattr(pattern, name) == getattr(shown, name)
+    return isinstance(shown, PhaseSeen) or agree(getattr(pattern, name), getattr(shown, name))
