@@ -11,17 +11,19 @@ from typing import Any
 import pytest
 from siconform.catalogue.features import Feature
 from siconform.expecting.deadlines import Patience
-from siconform.expecting.fences import Fences
 from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import Kind, Released, Termination
 from siconform.protocol.requests import AskReleaseSaying, ReleaseSaying, Saying
-from siconform.recording.history import Exchange, History
+from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
 from siconform.running.selecting import REQUIREMENTS
+from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import PLAIN
 from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 from siwire.r2023_12 import si_pb2
+
+from .resource_managers import rm_on
 
 OWN = [
     Termination.TIMEOUT,
@@ -52,9 +54,7 @@ def connection() -> Overheard:
 
 @pytest.fixture
 def rm(connection: Overheard) -> ResourceManager:
-    exchange = Exchange(connection.history, start=0)
-    fences = Fences(connection, Patience())
-    return ResourceManager(connection, exchange, fences, Patience(), lambda: True, prefix="t")
+    return rm_on(connection, Patience())
 
 
 def released(termination: Termination) -> si_pb2.AllocationResponse:
@@ -132,13 +132,14 @@ def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
 
 
 def test_an_rm_whose_test_is_not_for_the_target_confirms_nothing_in_the_tests_after_it(
-    connection: Overheard, rm: ResourceManager, pytestconfig: pytest.Config
+    connection: Overheard, pytestconfig: pytest.Config
 ) -> None:
     for mark in ("disruptive", "race_where", "waits", "explores", "real_clock"):
         pytestconfig.addinivalue_line("markers", mark)
     suite = import_module("siconform.suite.conftest")
-    rm.terms = replace(PLAIN, without=frozenset({Feature.GANG}))
-    session = SimpleNamespace(observed=rm.seen_before, resource_manager=lambda _: rm)
+    profile = TargetProfile(terms=replace(PLAIN, without=frozenset({Feature.GANG})))
+    rm = rm_on(connection, Patience(), profile=profile)
+    session = SimpleNamespace(observed=rm.observed, resource_manager=lambda _: rm)
     stash = pytest.Stash()
     stash[REQUIREMENTS] = ("SI-GANG-012",)
     of_a_gang = SimpleNamespace(node=SimpleNamespace(stash=stash))

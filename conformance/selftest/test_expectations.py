@@ -3,12 +3,9 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from siconform.expecting.deadlines import Patience
-from siconform.expecting.expectations import Expectations
-from siconform.expecting.fences import Fences
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
 from siconform.protocol.notifications import (
     Allocated,
@@ -31,9 +28,11 @@ from siconform.protocol.requests import (
     ReleaseSaying,
     Saying,
 )
-from siconform.recording.history import Exchange, History
+from siconform.recording.history import History
 from siconform.transport.connection import FENCE_PREFIX
 from siwire import DEFAULT_REVISION
+
+from .resource_managers import rm_on
 
 BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
 PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
@@ -98,23 +97,20 @@ class Line:
         timer.start()
 
 
-class Rm(Expectations):
-    """Expectations of an RM on such a line."""
+class Rm:
+    """An RM on such a line."""
 
     def __init__(self, answer: Answer = answers, patience: Patience = BRIEF) -> None:
         self.line = Line(answer)
-        line: Any = self.line
         self.lives = True
-        fences = Fences(line, patience)
-        exchange = Exchange(self.line.history, 0)
-        super().__init__(line, exchange, fences, patience, lambda: self.lives)
+        self.rm = rm_on(self.line, patience, alive=lambda: self.lives)
 
 
 def test_what_comes_in_time_is_told() -> None:
     rm = Rm(patience=PATIENT)
     rm.line.hears_in(0.05, NodeAccepted("n"))
 
-    assert rm.is_told(NodeAccepted("n")) == NodeAccepted("n")
+    assert rm.rm.is_told(NodeAccepted("n")) == NodeAccepted("n")
 
 
 def test_what_comes_within_the_grace_is_late() -> None:
@@ -122,12 +118,12 @@ def test_what_comes_within_the_grace_is_late() -> None:
     rm.line.hears_in(0.15, NodeAccepted("n"))
 
     with pytest.raises(CameLate, match=r"allowed 0\.1 s"):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 def test_what_never_comes_fails_and_is_not_late() -> None:
     with pytest.raises(NotAsTheTextSays, match="never told: node accepted") as failure:
-        Rm().is_told(NodeAccepted("n"))
+        Rm().rm.is_told(NodeAccepted("n"))
     assert not isinstance(failure.value, CameLate)
 
 
@@ -135,9 +131,9 @@ def test_one_element_answers_one_expectation() -> None:
     rm = Rm()
     rm.line.hears(NodeAccepted("n"))
 
-    rm.is_told(NodeAccepted("n"))
+    rm.rm.is_told(NodeAccepted("n"))
     with pytest.raises(NotAsTheTextSays):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 def test_a_stream_that_ended_is_not_waited_for() -> None:
@@ -146,7 +142,7 @@ def test_a_stream_that_ended_is_not_waited_for() -> None:
     rm.line.open = False
 
     with pytest.raises(NotAsTheTextSays, match="the nodes stream ended: INTERNAL oops"):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 def test_of_the_dead_nothing_is_said() -> None:
@@ -154,30 +150,30 @@ def test_of_the_dead_nothing_is_said() -> None:
     rm.lives = False
 
     with pytest.raises(TargetLost):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
     with pytest.raises(TargetLost):
-        rm.is_not_told(NodeAccepted("n"))
+        rm.rm.is_not_told(NodeAccepted("n"))
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
 def test_silence_behind_an_answered_fence_is_believed(pattern: Fact) -> None:
     rm = Rm()
 
-    rm.is_not_told(pattern)
+    rm.rm.is_not_told(pattern)
     assert rm.line.said
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
 def test_silence_without_an_answer_to_the_fence_is_not(pattern: Fact) -> None:
     with pytest.raises(PremiseLost, match=r"the fence on the .* stream was not answered"):
-        Rm(nothing).is_not_told(pattern)
+        Rm(nothing).rm.is_not_told(pattern)
 
 
 def test_what_comes_before_the_answer_to_the_fence_is_seen() -> None:
     rm = Rm(lambda said: [NodeAccepted("n"), *answers(said)])
 
     with pytest.raises(NotAsTheTextSays, match="came: node accepted node n"):
-        rm.is_not_told(NodeAccepted("n"))
+        rm.rm.is_not_told(NodeAccepted("n"))
 
 
 def test_what_comes_in_the_quiet_window_is_seen() -> None:
@@ -185,19 +181,19 @@ def test_what_comes_in_the_quiet_window_is_seen() -> None:
     rm.line.hears_in(0.1, NodeAccepted("n"))
 
     with pytest.raises(NotAsTheTextSays, match="came: node accepted node n"):
-        rm.is_not_told(NodeAccepted("n"))
+        rm.rm.is_not_told(NodeAccepted("n"))
 
 
 def test_the_answer_to_a_fence_answers_no_expectation() -> None:
     rm = Rm(lambda said: [NodeAccepted(said.node)] if isinstance(said, NodeSaying) else [])
 
-    rm.is_not_told(NodeAccepted())
+    rm.rm.is_not_told(NodeAccepted())
 
 
 def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() -> None:
     rm = Rm(only_live_allocations)
 
-    rm.is_not_told(Allocated("k"))
+    rm.rm.is_not_told(Allocated("k"))
 
     released = [said.identity for said in rm.line.said if isinstance(said, ReleaseSaying)]
     assert released == [f"{FENCE_PREFIX}identity"]
@@ -205,11 +201,11 @@ def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() ->
 
 def test_the_sharper_way_once_seen_is_counted_on() -> None:
     rm = Rm()
-    rm.fences(Kind.ALLOCATIONS)
+    rm.rm.fences(Kind.ALLOCATIONS)
     rm.line.answer = only_live_allocations
 
     with pytest.raises(PremiseLost, match="allocations stream was not answered"):
-        rm.fences(Kind.ALLOCATIONS)
+        rm.rm.fences(Kind.ALLOCATIONS)
 
 
 def accepts_everything(said: Saying) -> Sequence[Fact]:
@@ -230,8 +226,8 @@ def accepts_everything(said: Saying) -> Sequence[Fact]:
 def test_a_fence_leaves_nothing_behind(kind: Kind, answer: Answer) -> None:
     rm = Rm(answer)
 
-    rm.fences(kind)
-    rm.fences(kind)
+    rm.rm.fences(kind)
+    rm.rm.fences(kind)
 
     told = [entry.content for entry in rm.line.history.since(0)]
     nodes = {one.node for one in told if isinstance(one, NodeAccepted)}
@@ -250,7 +246,7 @@ def test_a_fence_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
     ends = iter([StreamEnded(Kind.NODES, "INTERNAL"), StreamEnded(Kind.NODES, "INTERNAL")])
     rm = Rm(lambda said: [end] if (end := next(ends, None)) else answers(said))
 
-    rm.fences(Kind.NODES)
+    rm.rm.fences(Kind.NODES)
 
     assert len(rm.line.said) == 3
 
@@ -261,24 +257,24 @@ def test_a_control_or_premise_that_fails_costs_the_judgement(happens: str) -> No
 
     with (
         pytest.raises(PremiseLost, match="a node is accepted"),
-        getattr(rm, happens)("a node is accepted"),
+        getattr(rm.rm, happens)("a node is accepted"),
     ):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 @pytest.mark.parametrize("happens", ["control", "premise"])
 def test_what_goes_wrong_with_us_in_a_control_stays_our_fault(happens: str) -> None:
-    with pytest.raises(KeyError), getattr(Rm(), happens)("a node is accepted"):
+    with pytest.raises(KeyError), getattr(Rm().rm, happens)("a node is accepted"):
         raise KeyError
 
 
 def test_a_rejection_without_a_reason_fails() -> None:
-    Rm().says_why(NodeRejected("n", "known"))
+    Rm().rm.says_why(NodeRejected("n", "known"))
     with pytest.raises(NotAsTheTextSays, match="gives no reason"):
-        Rm().says_why(NodeRejected("n", "  "))
+        Rm().rm.says_why(NodeRejected("n", "  "))
 
 
 def test_what_was_told_in_any_case_is_compared() -> None:
-    Rm().agrees(NodeRejected("n", "known"), NodeRejected("n"))
+    Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("n"))
     with pytest.raises(NotAsTheTextSays, match="told node rejected"):
-        Rm().agrees(NodeRejected("n", "known"), NodeRejected("m"))
+        Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("m"))

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet
 from siconform.expecting.deadlines import Patience
-from siconform.expecting.fences import Fences
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
 from siconform.protocol.notifications import (
@@ -38,12 +37,14 @@ from siconform.protocol.requests import (
     ReleaseSaying,
     Saying,
 )
-from siconform.recording.history import Exchange, History
+from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
 from siconform.transport.connection import Connection
 from siconform.transport.dialects import dialect_for
 from siwire import find_revision
 from siwire.r2021_02 import si_pb2
+
+from .resource_managers import rm_on
 
 REVISION = find_revision("2021-02")
 DIALECT = dialect_for(REVISION)
@@ -74,9 +75,7 @@ def connection() -> Overheard:
 
 @pytest.fixture
 def rm(connection: Overheard) -> ResourceManager:
-    exchange = Exchange(connection.history, start=0)
-    fences = Fences(connection, Patience())
-    return ResourceManager(connection, exchange, fences, Patience(), lambda: True, prefix="t")
+    return rm_on(connection, Patience())
 
 
 def sent(*sayings: Saying) -> si_pb2.UpdateRequest:

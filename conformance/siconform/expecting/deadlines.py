@@ -1,6 +1,12 @@
 """How long the kit waits: one limit for each class of answer, scaled as a whole."""
 
 from dataclasses import dataclass, replace
+from typing import Final
+
+from siconform.protocol.events import EventTold
+from siconform.protocol.notifications import Allocated, AskReleased, Fact, Released, Termination
+
+_FOR_ANOTHER: Final = (Termination.PLACEHOLDER_REPLACED, Termination.PREEMPTED_BY_SCHEDULER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +41,18 @@ class Patience:
             connect=self.connect * factor,
             scaled_by=self.scaled_by * factor,
         )
+
+    def of(self, patterns: tuple[Fact, ...]) -> float:
+        """The deadline of the first of these to come: the longest of their classes."""
+        if any(isinstance(p, Allocated) or _is_decision(p) for p in patterns):
+            return self.place
+        if any(isinstance(p, (Released, AskReleased)) for p in patterns):
+            return self.release
+        if any(isinstance(p, EventTold) for p in patterns):
+            return self.events
+        return self.ack
+
+
+def _is_decision(pattern: Fact) -> bool:
+    """Whether the scheduler releases something to place something else."""
+    return isinstance(pattern, Released) and pattern.termination in _FOR_ANOTHER

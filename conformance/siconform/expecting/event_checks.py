@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from siconform.expecting.expectations import Expectations
+from siconform.expecting.inbox import Inbox
 from siconform.outcomes import NotAsTheTextSays, NotOffered
 from siconform.protocol.application_states import State
 from siconform.protocol.events import (
@@ -18,7 +18,7 @@ from siconform.protocol.events import (
 )
 from siconform.protocol.notifications import Allocated, ApplicationUpdated
 from siconform.protocol.requests import ApplicationSaying, AskSaying, NodeSaying
-from siconform.recording.history import Entry
+from siconform.recording.history import Entry, Exchange
 
 _PER_SECOND: Final = 1_000_000_000
 _SKEW: Final = 24 * 3600.0  # seconds a target's clock may differ: units are judged, not clocks
@@ -36,8 +36,12 @@ _STATES: Final[Mapping[Detail, State]] = {
 """Details that tell a step an UpdatedApplication can report as well."""
 
 
-class EventJudging(Expectations):
+class EventChecks:
     """Each takes events and fails by the first that says something that did not happen."""
+
+    def __init__(self, *, exchange: Exchange, inbox: Inbox) -> None:
+        self._exchange = exchange
+        self._inbox = inbox
 
     def presupposes_some(self, events: Sequence[EventTold], what: str) -> None:
         """Nothing obliges a scheduler to send a record: without any there is no verdict."""
@@ -97,7 +101,7 @@ class EventJudging(Expectations):
         """
         self.does_not_tell(events, Detail.APP_REJECT)
         told = [detail for event in events if (detail := event.detail) in _STATES]
-        updates = [update.state for update in self.hears(ApplicationUpdated(application))]
+        updates = [update.state for update in self._inbox.hears(ApplicationUpdated(application))]
         reported = [d for state in updates for d, one in _STATES.items() if one.accepts(state)]
         both = {detail for detail in told if told.count(detail) == reported.count(detail)}
         by_events, by_updates = (
@@ -120,7 +124,7 @@ class EventJudging(Expectations):
         endings = REQUEST_ENDINGS | ALLOCATION_ENDINGS
         return [
             event
-            for event in self.hears(EventTold())
+            for event in self._inbox.hears(EventTold())
             if names & {event.about, event.reference} and event.detail in endings
         ]
 
@@ -146,7 +150,7 @@ class EventJudging(Expectations):
 
     def tells_the_time_in_nanoseconds(self, event: EventTold) -> None:
         """Read as nanoseconds it is about now, by whatever clock the target goes."""
-        ahead = self.exchange.history.clock.ahead()
+        ahead = self._exchange.history.clock.ahead()
         seconds = event.time / _PER_SECOND
         if not time.time() - _SKEW <= seconds <= time.time() + ahead + _SKEW:
             raise NotAsTheTextSays(
@@ -162,7 +166,7 @@ class EventJudging(Expectations):
             Subject.APPLICATION: set(),
             Subject.NODE: set(),
         }
-        for entry in self.exchange.everything():
+        for entry in self._exchange.everything():
             for subject, name in _said(entry):
                 known[subject].add(name)
         return known

@@ -1,14 +1,17 @@
 """Observations: what a test looks at without insisting on one element, or by the clock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import Final, TypeVar
 
+from siconform.expecting.deadlines import Patience
 from siconform.expecting.expectations import Expectations
-from siconform.expecting.observed import Pace
-from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
-from siconform.protocol.notifications import Allocated, ApplicationUpdated, Fact
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.observed import Observed, Pace
+from siconform.outcomes import NotAsTheTextSays
+from siconform.protocol.notifications import Fact
+from siconform.recording.history import Exchange
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -16,21 +19,38 @@ T = TypeVar("T")
 CLOCK_TOLERANCE: Final = 0.02  # seconds a target's clock may be ahead of ours on a short timer
 
 
-class Observations(Expectations):
+class Observations:
     """How many came, when, whether at all, and how several compare."""
+
+    def __init__(
+        self,
+        *,
+        exchange: Exchange,
+        deadlines: Patience,
+        observed: Observed,
+        inbox: Inbox,
+        fencing: Fencing,
+        expect: Expectations,
+    ) -> None:
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._observed = observed
+        self._inbox = inbox
+        self._fencing = fencing
+        self._expect = expect
 
     def now(self) -> float:
         """This moment, to measure a timer from."""
-        return self.exchange.history.moment()
+        return self._exchange.history.moment()
 
     @property
     def pace(self) -> Pace:
         """How long this target takes to place an ask that fits."""
-        return self.seen_before.pace
+        return self._observed.pace
 
     def measured(self, waits: Callable[[], T], tell: Callable[[float, float], None]) -> T:
         """What ``waits`` returns; ``tell`` learns how long that took (see ``Pace``)."""
-        history = self.exchange.history
+        history = self._exchange.history
         wall, moment = history.now(), history.moment()
         found = waits()
         passed = history.moment() - moment
@@ -44,8 +64,8 @@ class Observations(Expectations):
         The timer began after ``since`` (see ``now``) and before this call: what comes earlier
         than due after ``since`` fails, and so does what takes more than the slack of its class.
         """
-        slack = self.patience.timer
-        entry, fact = self._await_entry(
+        slack = self._deadlines.timer
+        entry, fact = self._expect.await_entry(
             patterns, seconds + slack, slack, first=self._until(since + seconds)
         )
         took = entry.moment - since
@@ -59,13 +79,15 @@ class Observations(Expectations):
 
     def may_be_told(self, *patterns: Fact, window: float | None = None) -> Fact | None:
         """Fence every stream spoken on, then a quiet window: the first that came, or None."""
-        self.fences_all()
-        return self._past(patterns, self.quiet_window() if window is None else window)
+        self._fencing.fences_all()
+        return self._expect.first_within(
+            patterns, self._expect.quiet_window() if window is None else window
+        )
 
     def is_told_between(self, *patterns: Fact, earliest: float, latest: float) -> Fact:
         """Wait for one of these outcomes of a timer that ends between two moments (see ``now``)."""
-        entry, fact = self._await_entry(
-            patterns, latest - self.now() + self.patience.timer, first=self._until(earliest)
+        entry, fact = self._expect.await_entry(
+            patterns, latest - self.now() + self._deadlines.timer, first=self._until(earliest)
         )
         early, late = earliest - CLOCK_TOLERANCE - entry.moment, entry.moment - latest
         if early > 0 or late > 0:
@@ -78,18 +100,18 @@ class Observations(Expectations):
 
     def came_together(self, *told: Fact) -> bool:
         """Whether one message told all of these."""
-        numbers = {entry.number for _, entry in self._told() if entry.content in told}
+        numbers = {entry.number for _, entry in self._inbox.told() if entry.content in told}
         return len(numbers) == 1
 
     def settles(self) -> None:
         """Fences and a quiet window: what was said has taken effect and been answered."""
-        self.fences_all()
-        self.stays_quiet()
+        self._fencing.fences_all()
+        self._expect.stays_quiet()
 
     def has_heard(self, *patterns: Fact) -> None:
         """What came of this so far answers nothing any more."""
-        while (found := self._find(patterns)) is not None:
-            self._hear(*found)
+        while (found := self._inbox.find(patterns)) is not None:
+            self._inbox.take(*found)
 
     def passes_over(self, *patterns: Fact) -> None:
         """Fences and a quiet window: what came of this until then answers nothing any more."""
@@ -98,74 +120,41 @@ class Observations(Expectations):
 
     def is_told_where_reported(self, pattern: Fact, *, like: Fact) -> None:
         """Expect what the scheduler need not report: only if it reported the ``like`` of it."""
-        if self.hears(like):
-            self.is_told(pattern)
+        if self._inbox.hears(like):
+            self._expect.is_told(pattern)
 
     def collects(self, pattern: F, *, most: int) -> list[F]:
         """Up to ``most`` elements; fewer once none came for as long as their class allows."""
-        history = self.exchange.history
-        look = partial(history.look, partial(self._find, (pattern,)))
-        patience = self._deadline_of((pattern,))
+        history = self._exchange.history
+        look = partial(history.look, partial(self._inbox.find, (pattern,)))
+        patience = self._deadlines.of((pattern,))
         collected: list[F] = []
         while len(collected) < most:
             found = history.clock.along(look, patience)
             if found is None:
                 break
-            collected.append(self._hear(*found))  # type: ignore[arg-type]  # it matches its type
+            collected.append(self._inbox.take(*found))  # type: ignore[arg-type]  # it matches its type
         return collected
 
     def is_told_all_or_none(self, *patterns: Fact, window: float | None = None) -> bool:
         """Each of them is told, or none is; which of the two it is."""
         if self.may_be_told(*patterns, window=window) is None:
             return False
-        told = [pattern for pattern in patterns if self.hears(pattern)]
+        told = [pattern for pattern in patterns if self._inbox.hears(pattern)]
         for pattern in patterns:
             if pattern not in told:
-                self.is_told(pattern)
+                self._expect.is_told(pattern)
         return True
-
-    def has_at_least(self, count: int, observed: Sequence[Fact], why: str) -> None:
-        """Premise: at least ``count`` elements came, without which there is nothing to judge."""
-        if len(observed) < count:
-            raise PremiseLost(f"premise lost ({why}): {len(observed)} of at least {count} came")
 
     def is_told_at_most(self, times: int, pattern: Fact) -> None:
         """Of everything so far, answer or not, no more than so many elements match."""
-        told = self.hears(pattern)
+        told = self._inbox.hears(pattern)
         if len(told) > times:
             raise NotAsTheTextSays(
                 f"came {len(told)} times: {pattern}",
                 expected=f"{pattern}, {times} times at most",
                 happened=str(told[-1]),
             )
-
-    def needs_some(self, observed: Sequence[Fact], of: str) -> None:
-        """NotOffered where nothing of a kind came that no text demands: nothing is to be judged."""
-        if not observed:
-            raise NotOffered(f"the target does not offer {of}")
-
-    def have_different_identities(self, allocations: Sequence[Allocated]) -> None:
-        """No two of the allocations share their identity, and none is without."""
-        seen: set[str] = set()
-        for allocation in allocations:
-            if not allocation.identity or allocation.identity in seen:
-                raise NotAsTheTextSays(
-                    f"{len(allocations)} allocations, and identity {allocation.identity!r}"
-                    f" {'twice' if allocation.identity else 'on one of them'}",
-                    expected=f"{len(allocations)} different identities",
-                    happened=f"a second {allocation}",
-                )
-            seen.add(allocation.identity)
-
-    def come_in_order_of_time(self, updates: Sequence[ApplicationUpdated]) -> None:
-        """The timestamps of the updates, in the order they came, never go back."""
-        for earlier, later in pairwise(updates):
-            if later.timestamp < earlier.timestamp:
-                raise NotAsTheTextSays(
-                    f"{later.state} came after {earlier.state} with an earlier timestamp",
-                    expected=f"a timestamp of {earlier.timestamp} or later",
-                    happened=f"{later.timestamp}",
-                )
 
     def _until(self, moment: float) -> float:
         """Seconds until shortly before a moment at which a timer is due."""

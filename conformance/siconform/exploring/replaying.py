@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, Final
 
 from siconform.expecting.fences import Fences
+from siconform.expecting.link import Link
 from siconform.exploring.conservation import REQUIREMENTS
 from siconform.exploring.finding import Finding, violations
 from siconform.exploring.recorded import Message, Recorded, Registers, Said, Told
@@ -33,7 +34,7 @@ from siconform.protocol.requests import (
     Saying,
 )
 from siconform.recording.history import Exchange
-from siconform.rm.sender import Speaking
+from siconform.rm.endpoint import Endpoint
 from siconform.rm.session import Session
 from siconform.verdicts import Verdict
 
@@ -73,24 +74,28 @@ class Replayed:
     not_told: list[Fact] = field(default_factory=list)  # though they were when it was recorded
 
 
-class Repeater(Speaking):
+class Repeater:
     """An RM that says what it is given, and confirms nothing by itself."""
 
     def __init__(self, session: Session, exchange: Exchange, *, registered: bool) -> None:
-        connection = session.connects(registered=registered)
-        fences = Fences(connection, session.patience)
-        super().__init__(connection, exchange, fences, session.patience, session.target.alive)
-        self._prepare_speaking(connection.rm_id)
+        self.connection = session.connects(registered=registered)
+        self.patience = session.patience
+        link = Link(self.connection, Fences(self.connection, session.patience))
+        at = Endpoint(
+            link, exchange, session.patience, session.target.alive, prefix=self.connection.rm_id
+        )
+        self.expect, self.inbox, self.fencing = at.expect, at.inbox, at.fencing
+        self._sender = at.sender
 
     def repeats(self, *sayings: Saying) -> None:
         """All of it in one message, whatever was said on another stream."""
-        with self.unordered(), self.one_message():
-            self.says(*sayings)
+        with self._sender.unordered(), self._sender.one_message():
+            self._sender.says(*sayings)
 
     def fences_where_it_spoke(self, kind: Kind) -> None:
         """Fence the stream, unless that was done since it spoke on it last."""
-        if kind in self._unfenced:
-            self.fences(kind)
+        if self.fencing.needs_fence(kind):
+            self.fencing.fences(kind)
 
 
 class Replay:
@@ -138,8 +143,8 @@ class Replay:
             self._plays(message)
         self._catches_up()
         for rm in self._rms.values():
-            rm.fences_all()
-            rm.stays_quiet()
+            rm.fencing.fences_all()
+            rm.expect.stays_quiet()
 
     def _plays(self, message: Message) -> None:
         rm = self._rms.get(message.rm)
@@ -169,7 +174,7 @@ class Replay:
         gap = 0.0 if self._moment is None else moment - self._moment
         self._moment = moment
         if gap > _WORTH_WAITING:
-            rm.stays_quiet(window=gap)
+            rm.expect.stays_quiet(window=gap)
 
     def _catches_up(self) -> None:
         """Everything that was told by now is told, or missing."""
@@ -180,7 +185,7 @@ class Replay:
                 continue
             patience = rm.patience.quiet if self._missing else rm.patience.place
             try:
-                seen = rm.is_told(pattern, patience=patience)
+                seen = rm.expect.is_told(pattern, patience=patience)
             except NotAsTheTextSays:
                 self._missing.append(fact)
             else:
@@ -222,10 +227,10 @@ class Replay:
             now = self._identities.get(expected.identity, expected.identity)
             pattern = replace(expected, identity=now)
         rm = next(iter(self._rms.values()))
-        if rm.hears(pattern):
+        if rm.inbox.hears(pattern):
             return None
         try:
-            rm.is_told(pattern)
+            rm.expect.is_told(pattern)
         except NotAsTheTextSays as failure:
             says = failure.says
             return Finding(EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected)
@@ -250,14 +255,14 @@ class Replay:
         rm = next(iter(self._rms.values()))
         if judged.unwanted:
             usual = {p: self._recorded.told(p) for p in judged.unwanted}
-            return _comes(any(len(rm.hears(p)) >= n > 0 for p, n in usual.items()))
+            return _comes(any(len(rm.inbox.hears(p)) >= n > 0 for p, n in usual.items()))
         if not judged.awaited:
             return Again.CANNOT_TELL
         usual = {p: self._recorded.told(p) for p in judged.awaited}
-        if any(len(rm.hears(p)) > n for p, n in usual.items()):
+        if any(len(rm.inbox.hears(p)) > n for p, n in usual.items()):
             return Again.COMES_NOT
-        rm.stays_quiet(window=rm.patience.place)
-        return _comes(all(len(rm.hears(p)) <= n for p, n in usual.items()))
+        rm.expect.stays_quiet(window=rm.patience.place)
+        return _comes(all(len(rm.inbox.hears(p)) <= n for p, n in usual.items()))
 
 
 def _comes(again: bool) -> Again:  # noqa: FBT001  # that is all it is about

@@ -1,34 +1,31 @@
-"""Speaking: one stream at a time, several elements in one message, and clearing up afterwards."""
+"""Sending: one stream at a time, several elements in one message."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
-from typing import Final
 
-from siconform.expecting.observations import Observations
-from siconform.outcomes import Outcome
-from siconform.protocol.notifications import Kind, StreamEnded
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.link import Link
+from siconform.protocol.notifications import Kind
 from siconform.protocol.requests import Amounts, Saying
 
 DEFAULT_PARTITION = "default"
-_AGAIN: Final = 2  # what fails ends the stream each time: then it is undone already
 
 
-class Speaking(Observations):
-    """Sends what the verbs say.
+class Sender:
+    """Sends what the verbs say; ``prefix`` is that of every id this test makes up.
 
     Nothing orders the streams against each other, so the RM fences the stream it spoke on last
     before it speaks on another one. ``unordered`` switches that off.
     """
 
-    prefix: str  # of every id this test makes up
-    _fences_between_streams = True
-    _collecting: list[Saying] | None = None
-
-    def _prepare_speaking(self, prefix: str) -> None:
+    def __init__(self, link: Link, fencing: Fencing, prefix: str) -> None:
         self.prefix = prefix
+        self._link = link
+        self._fencing = fencing
         self._counter = count(1)
-        self._compensations: list[Callable[[], None]] = []
+        self._fences_between_streams = True
+        self._collecting: list[Saying] | None = None
 
     def new_name(self, what: str) -> str:
         """An id no other test uses."""
@@ -53,7 +50,7 @@ class Speaking(Observations):
             self._collecting = None
         while collected:
             kind = collected[0].kind
-            together = [s for s in collected if self.connection.shares_stream(s.kind, kind)]
+            together = [s for s in collected if self._link.connection.shares_stream(s.kind, kind)]
             self._send(kind, together)
             collected = [saying for saying in collected if saying not in together]
 
@@ -69,69 +66,9 @@ class Speaking(Observations):
     def _send(self, kind: Kind, sayings: list[Saying]) -> None:
         kinds = {saying.kind for saying in sayings}
         if self._fences_between_streams:
-            for other in sorted(self._unfenced - kinds, key=lambda k: k.value):
-                self.fences(other)
-        self.connection.say(kind, sayings)
-        self._unfenced |= kinds
-
-    def _compensates(self, undo: Callable[[], None]) -> None:
-        self._compensations.append(undo)
-
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Something is found out beside the test: what is set up is undone, what is told heard."""
-        begun = len(self.exchange.history)
-        outside, self._compensations = self._compensations, []
-        try:
-            yield
-        finally:
-            self.clears_up()
-            self._compensations = outside
-            self.settles()
-            self._heard.update(index for index, _ in self._told() if index >= begun)
-
-    def clears_up(self) -> list[str]:
-        """Undo what this test left behind, last first; what could not be undone, in words.
-
-        A scheduler may end the node stream for an action that fails, and what was said on it then
-        is lost: whatever is undone while a stream ends is undone once more, one at a time.
-        """
-        undone, self._compensations = self._compensations[::-1], []
-        seen = len(self.exchange.history)
-        problems = [*self._all_fenced(), *self._undoes(undone)]
-        if self._ended_since(seen):
-            for undo in undone:
-                for _ in range(_AGAIN):
-                    seen = len(self.exchange.history)
-                    problems += self._undoes([undo])
-                    if not self._ended_since(seen):
-                        break
-        return problems
-
-    def _undoes(self, undone: list[Callable[[], None]]) -> list[str]:
-        problems = []
-        for undo in undone:
-            try:
-                undo()
-            except Outcome as outcome:
-                problems.append(outcome.says)
-        return [*problems, *self._all_fenced()]
-
-    def _all_fenced(self) -> list[str]:
-        try:
-            self.fences_all()
-        except Outcome as outcome:
-            return [outcome.says]
-        return []
-
-    def _ended_since(self, seen: int) -> bool:
-        """Whether a stream of this RM ended in between, except one that it closed by itself."""
-        return any(
-            entry.rm == self.connection.rm_id
-            and isinstance(entry.content, StreamEnded)
-            and entry.content.status != "OK"
-            for entry in self.exchange.history.since(seen)
-        )
+            self._fencing.fences_all_but(kinds)
+        self._link.connection.say(kind, sayings)
+        self._fencing.spoke_on(kinds)
 
 
 def amounts(

@@ -8,6 +8,7 @@ from siwire import Revision, find_revision
 
 from siconform.expecting.deadlines import Patience
 from siconform.expecting.fences import Fences, Habits
+from siconform.expecting.link import Link
 from siconform.expecting.observed import Observed
 from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable
 from siconform.protocol.facets import Facet, Facets
@@ -19,6 +20,7 @@ from siconform.recording.history import Exchange, History, Registered
 from siconform.rm.probing import probe
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import Newcomer
+from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import Terms
 from siconform.targets.traits import pace_for
 from siconform.transport.connection import Connection
@@ -190,16 +192,12 @@ class Session:
     ) -> R:
         """An RM of this kind on the connection, with everything that is known of the target."""
         return kind(
-            connection,
+            Link(connection, fences, self._beside()),
             exchange,
-            fences,
             self.patience,
             self.target.alive,
             prefix=test,
-            timers=self.target.timers,
-            stated=self.target.stated,
-            extension=self._beside(),
-            terms=self.target.terms,
+            profile=TargetProfile(self.target.timers, self.target.stated, self.target.terms),
             observed=self.observed,
         )
 

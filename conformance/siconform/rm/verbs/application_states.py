@@ -11,6 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.catalogue.features import Feature, not_offered
+from siconform.expecting.checks import agrees, premise
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.observations import Observations
+from siconform.expecting.observed import Observed
 from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.protocol.application_states import COMPLETED, KNOWN, WAITING, State
 from siconform.protocol.facets import Facet
@@ -22,9 +28,13 @@ from siconform.protocol.notifications import (
     ApplicationUpdated,
 )
 from siconform.protocol.snapshot_facts import ApplicationSeen
-from siconform.rm.verbs.gang_styles import GangStyleVerbs
+from siconform.rm.optional_extension import OptionalExtension
+from siconform.rm.verbs.allocations import AllocationVerbs
+from siconform.rm.verbs.application_ends import EndingVerbs
+from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.heeding import HeedingVerbs
 from siconform.rm.verbs.snapshots import SnapshotVerbs
+from siconform.rm.verbs.timers import TimerVerbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,37 @@ class HeldBack:
 _UNSEEN: Final = "the target shows this step neither in a report nor in a snapshot"
 
 
-class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
+class StateVerbs:
     """NotOffered where a state cannot be seen under a name that is known."""
+
+    def __init__(
+        self,
+        *,
+        deadlines: Patience,
+        observed: Observed,
+        inbox: Inbox,
+        expect: Expectations,
+        observe: Observations,
+        timers: TimerVerbs,
+        applications: ApplicationVerbs,
+        allocations: AllocationVerbs,
+        extension: OptionalExtension,
+        heeding: HeedingVerbs,
+        ends: EndingVerbs,
+        snapshots: SnapshotVerbs,
+    ) -> None:
+        self._deadlines = deadlines
+        self._observed = observed
+        self._inbox = inbox
+        self._expect = expect
+        self._observe = observe
+        self._timers = timers
+        self._applications = applications
+        self._allocations = allocations
+        self._extension = extension
+        self._heeding = heeding
+        self._ends = ends
+        self._snapshots = snapshots
 
     def presupposes_reports(self, count: int, updates: Iterable[ApplicationUpdated]) -> None:
         """Given: so many states were reported; nobody has to report any."""
@@ -52,8 +91,10 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         One that is reported under some circumstances need not be under others.
         """
         reached = ApplicationUpdated(application, state=state)
-        is_reported = any(map(state.accepts, self.seen_before.reported_states))
-        if self.hears(reached) or (is_reported and self.may_be_told(reached) is not None):
+        is_reported = any(map(state.accepts, self._observed.reported_states))
+        if self._inbox.hears(reached) or (
+            is_reported and self._observe.may_be_told(reached) is not None
+        ):
             return
         self.is_shown_in(application, state)
 
@@ -61,18 +102,20 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         """Then: a snapshot shows the application in this state."""
         if not self._state_is_shown(application):
             raise NotOffered(_UNSEEN)
-        self.sees(ApplicationSeen(application, state=state))
+        self._snapshots.sees(ApplicationSeen(application, state=state))
 
     def is_shown_in_where_shown(self, application: str, state: State) -> None:
         """Then: no snapshot shows it in another state, if any shows states at all."""
         if self._state_is_shown(application):
-            self.sees(ApplicationSeen(application, state=state))
+            self._snapshots.sees(ApplicationSeen(application, state=state))
 
     def is_not_seen_waiting(self, *applications: str) -> None:
         """Then: none of them is reported or shown as waiting."""
-        self.is_not_told(*(ApplicationUpdated(one, state=WAITING) for one in applications))
+        self._expect.is_not_told(*(ApplicationUpdated(one, state=WAITING) for one in applications))
         if self._shows_states():
-            self.does_not_see(*(ApplicationSeen(one, state=WAITING) for one in applications))
+            self._snapshots.does_not_see(
+                *(ApplicationSeen(one, state=WAITING) for one in applications)
+            )
 
     def comes_to_wait(self, application: str) -> None:
         """Then: the application is waiting: reported or shown so, or completed in due time.
@@ -83,16 +126,16 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
             return
         if self._reports_under_other_names(application):
             raise NotOffered(_UNSEEN)
-        self.is_told_waiting(application)
+        self._ends.is_told_waiting(application)
 
     def has_waiting_application(self) -> Application:
         """Given: an application whose only allocation was released, so that it waits now.
 
         Where that can be seen it has to be.
         """
-        application = self.has_application()
-        self.has_released(self.has_allocation(application))
-        with self.premise("an application with nothing left is waiting"):
+        application = self._applications.has_application()
+        self._allocations.has_released(self._allocations.has_allocation(application))
+        with premise("an application with nothing left is waiting"):
             self._is_seen_waiting(application)
         return application
 
@@ -102,7 +145,10 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
 
         Or in the seconds that this lasts.
         """
-        shortest, by = self.shortest_wait(), self.now() + self.pace.slowest + lasting
+        shortest, by = (
+            self._timers.shortest_wait(),
+            self._observe.now() + self._observe.pace.slowest + lasting,
+        )
         is_over = shortest is not None and by - since >= shortest
         try:
             yield
@@ -121,10 +167,11 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
         """
         completed = ApplicationUpdated(application, state=COMPLETED)
         try:
-            self.is_told_when_due(completed, seconds=seconds, since=since)
+            self._observe.is_told_when_due(completed, seconds=seconds, since=since)
         except NotAsTheTextSays:
             if any(
-                KNOWN.accepts(told.state) for told in self.hears(ApplicationUpdated(application))
+                KNOWN.accepts(told.state)
+                for told in self._inbox.hears(ApplicationUpdated(application))
             ):
                 raise
             raise NotOffered(not_offered(Feature.STATE_REPORTS)) from None
@@ -134,44 +181,46 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
 
         NotOffered where it runs: no text has a queue limit the number of its applications.
         """
-        second = self.submits_application(queue=queue)
-        verdict = self.is_told_one_of(ApplicationAccepted(second), ApplicationRejected(second))
+        second = self._applications.submits_application(queue=queue)
+        verdict = self._expect.is_told_one_of(
+            ApplicationAccepted(second), ApplicationRejected(second)
+        )
         if isinstance(verdict, ApplicationRejected):
             return HeldBack(second, None)
-        ask = self.asks(second)
-        if self.may_be_told(Allocated(ask)) is not None:
+        ask = self._allocations.asks(second)
+        if self._observe.may_be_told(Allocated(ask)) is not None:
             raise NotOffered(not_offered(Feature.APPLICATION_LIMIT))
         return HeldBack(second, ask)
 
     def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
         """Then: within so many seconds it runs, submitted once more where it was rejected."""
         application, ask = held_back.application, held_back.ask
-        if ask is not None and not self.rejected(ask):
-            self.is_told(Allocated(ask), patience=after + self.patience.place)
+        if ask is not None and not self._heeding.rejected(ask):
+            self._expect.is_told(Allocated(ask), patience=after + self._deadlines.place)
             return
-        self.stays_quiet(window=after + self.patience.timer)
-        self.submits_application(
+        self._expect.stays_quiet(window=after + self._deadlines.timer)
+        self._applications.submits_application(
             application
         )  # it may be over: with its ask rejected nothing was left
         accepted = ApplicationAccepted(application)
-        told = self.is_told_one_of(accepted, ApplicationRejected(application))
+        told = self._expect.is_told_one_of(accepted, ApplicationRejected(application))
         if ask is None:
-            self.agrees(told, accepted)
-        self.is_told(Allocated(self.asks(application)))
+            agrees(told, accepted)
+        self._expect.is_told(Allocated(self._allocations.asks(application)))
 
     def _is_seen_waiting(self, application: str) -> bool:
         """Whether it is reported or shown as waiting; it has to be where its state is shown."""
         waiting = ApplicationUpdated(application, state=WAITING)
-        if self.hears(waiting) or self.may_be_told(waiting) is not None:
-            self.has_heard(waiting)
+        if self._inbox.hears(waiting) or self._observe.may_be_told(waiting) is not None:
+            self._observe.has_heard(waiting)
         elif self._state_is_shown(application):
-            self.sees(ApplicationSeen(application, state=WAITING))
+            self._snapshots.sees(ApplicationSeen(application, state=WAITING))
         else:
             return False
         return True
 
     def _shows_states(self) -> bool:
-        return self.extension is not None and self.extension.offers(Facet.SNAPSHOT)
+        return self._extension.is_offered(Facet.SNAPSHOT)
 
     def _state_is_shown(self, application: str) -> bool:
         """Whether a snapshot shows the application in a state whose name is known."""
@@ -179,7 +228,7 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
             return False
         shown = [
             seen.state
-            for seen in self.snapshot()
+            for seen in self._snapshots.snapshot()
             if isinstance(seen, ApplicationSeen) and seen.application == application
         ]
         return any(map(KNOWN.accepts, shown))
@@ -189,6 +238,6 @@ class StateVerbs(SnapshotVerbs, HeedingVerbs, GangStyleVerbs):
 
         Its last word on an application with nothing left is no known name; or there is none.
         """
-        self.settles()
-        reported = [update.state for update in self.hears(ApplicationUpdated(application))]
+        self._observe.settles()
+        reported = [update.state for update in self._inbox.hears(ApplicationUpdated(application))]
         return not reported or not KNOWN.accepts(reported[-1])

@@ -2,18 +2,32 @@
 
 from collections.abc import Mapping
 
+from siconform.expecting.checks import premise
+from siconform.expecting.expectations import Expectations
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Application
 from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
 from siconform.protocol.requests import ApplicationRemoval, ApplicationSaying
-from siconform.rm.sender import DEFAULT_PARTITION, Speaking
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.sender import DEFAULT_PARTITION, Sender
 
 DEFAULT_QUEUE = "root.default"
 DEFAULT_USER = "tester"
 
 
-class ApplicationVerbs(Speaking):
+class ApplicationVerbs:
     """Submission and removal of applications."""
+
+    def __init__(
+        self,
+        *,
+        expect: Expectations,
+        sender: Sender,
+        clean_up: CleanUp,
+    ) -> None:
+        self._expect = expect
+        self._sender = sender
+        self._clean_up = clean_up
 
     def submits_application(
         self,
@@ -30,11 +44,11 @@ class ApplicationVerbs(Speaking):
     ) -> Application:
         """Add an application; ``user=None`` leaves the user information out."""
         known = application.queue if isinstance(application, Application) else DEFAULT_QUEUE
-        name = self.new_name("app") if application is None else application
+        name = self._sender.new_name("app") if application is None else application
         handle = Application(name, known if queue is None else queue)
         if not isinstance(application, Application):
-            self._compensates(lambda: self.removes_application(handle))
-        self.says(
+            self._clean_up.compensates(lambda: self.removes_application(handle))
+        self._sender.says(
             ApplicationSaying(
                 str(handle),
                 queue=handle.queue,
@@ -56,7 +70,9 @@ class ApplicationVerbs(Speaking):
         """
         for queue, partition in (("root.missing", DEFAULT_PARTITION), (None, "nope")):
             rejected = self.submits_application(queue=queue, partition=partition)
-            told = self.is_told_one_of(ApplicationRejected(rejected), ApplicationAccepted(rejected))
+            told = self._expect.is_told_one_of(
+                ApplicationRejected(rejected), ApplicationAccepted(rejected)
+            )
             if isinstance(told, ApplicationRejected):
                 return rejected
         raise NotOffered("the target does not offer queues or partitions that are not there")
@@ -72,7 +88,7 @@ class ApplicationVerbs(Speaking):
         user: str = DEFAULT_USER,
     ) -> Application:
         """Given: an accepted application."""
-        with self.premise("an application is accepted"):
+        with premise("an application is accepted"):
             application = self.submits_application(
                 queue=queue,
                 tags=tags,
@@ -81,9 +97,9 @@ class ApplicationVerbs(Speaking):
                 gang_style=gang_style,
                 user=user,
             )
-            self.is_told(ApplicationAccepted(application))
+            self._expect.is_told(ApplicationAccepted(application))
         return application
 
     def removes_application(self, application: str, *, partition: str = DEFAULT_PARTITION) -> None:
         """Remove an application with all its asks and allocations."""
-        self.says(ApplicationRemoval(str(application), partition))
+        self._sender.says(ApplicationRemoval(str(application), partition))

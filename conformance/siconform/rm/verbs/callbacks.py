@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from siconform.expecting.checks import agrees
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.expecting.observations import Observations
 from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.protocol.callbacks import (
     Answered,
@@ -17,7 +22,9 @@ from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Allocated, Fact, Released, Termination
 from siconform.protocol.requests import AskSaying
-from siconform.rm.optional_extension import Offered
+from siconform.recording.history import Exchange
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.optional_extension import OptionalExtension
 from siconform.rm.verbs.preemption import PreemptionVerbs
 from siconform.transport.callback_stream import CallbackStream
 
@@ -25,34 +32,54 @@ _WELCOME: Final = Answered(fits=True, index=0, reason="")
 _UNWANTED: Final = Answered(fits=False, index=0, reason="the test does not want it there")
 
 
-class CallbackVerbs(PreemptionVerbs, Offered):
+class CallbackVerbs:
     """Callbacks. Whatever is asked is welcome, unless the test said otherwise before."""
 
-    _streams: tuple[CallbackStream, ...] = ()
-    _refused: frozenset[tuple[str, str]] = frozenset()
-    _refuses_evictions = False
+    def __init__(
+        self,
+        *,
+        link: Link,
+        exchange: Exchange,
+        deadlines: Patience,
+        inbox: Inbox,
+        observe: Observations,
+        clean_up: CleanUp,
+        extension: OptionalExtension,
+        preemption: PreemptionVerbs,
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._inbox = inbox
+        self._observe = observe
+        self._clean_up = clean_up
+        self._extension = extension
+        self._preemption = preemption
+        self._streams: tuple[CallbackStream, ...] = ()
+        self._refused: frozenset[tuple[str, str]] = frozenset()
+        self._refuses_evictions = False
 
     def takes_callbacks(self, *facets: Facet) -> int:
         """Given: an offer to take these, and no others; its number. NotOffered without them."""
         extension = None
         for facet in facets:
-            extension = self.offered(facet)
+            extension = self._extension.offered(facet)
         if extension is None:
             raise NotOffered("the target does not offer callbacks that nobody names")
         number = len(self._streams) + 1
         stream = CallbackStream(
             extension,
-            self.connection.revision,
-            self.exchange.history,
-            rm_id=self.connection.rm_id,
+            self._link.connection.revision,
+            self._exchange.history,
+            rm_id=self._link.connection.rm_id,
             facets=facets,
             offer=number,
             answers=self._answers,
         )
         self._streams = (*self._streams, stream)
-        self._compensates(stream.cut)
-        stream.holds(self.patience.quiet)
-        ended = self.hears(CallbacksEnded(offer=number))
+        self._clean_up.compensates(stream.cut)
+        stream.holds(self._deadlines.quiet)
+        ended = self._inbox.hears(CallbacksEnded(offer=number))
         if ended:
             raise PremiseLost(f"the target ends the callbacks it offers: {ended[0]}")
         return number
@@ -72,12 +99,12 @@ class CallbackVerbs(PreemptionVerbs, Offered):
     def every_check_names(self, keys: Sequence[str], nodes: Sequence[str]) -> None:
         """Every placement check so far was about one of these asks and one of these nodes."""
         known = PlacementCheck(OneOf(keys), OneOf(nodes))
-        for check in self.hears(PlacementCheck()):
-            self.agrees(check, known)
+        for check in self._inbox.hears(PlacementCheck()):
+            agrees(check, known)
 
     def came_before(self, earlier: Fact, later: Fact) -> None:
         """Something that matches ``earlier`` was told before the first that matches ``later``."""
-        for _, entry in self._told():
+        for _, entry in self._inbox.told():
             content = entry.content
             if isinstance(content, Fact) and earlier.matches(content):
                 return
@@ -91,7 +118,7 @@ class CallbackVerbs(PreemptionVerbs, Offered):
 
     def sees_eviction_check(self, key: str) -> EvictionCheck:
         """Given: the scheduler asks which victims have to go for this ask; NotOffered otherwise."""
-        check = self.may_be_told(EvictionCheck(key), window=self.patience.place)
+        check = self._observe.may_be_told(EvictionCheck(key), window=self._deadlines.place)
         if not isinstance(check, EvictionCheck):
             raise NotOffered("the target does not offer to ask whom an ask may evict, here")
         return check
@@ -101,15 +128,17 @@ class CallbackVerbs(PreemptionVerbs, Offered):
 
         What it says is judged later, by whatever was told.
         """
-        look = partial(self.exchange.history.look, lambda: self.hears(SchedulingReported()) or None)
-        if self.exchange.history.clock.past(look, self.patience.place) is None:
+        look = partial(
+            self._exchange.history.look, lambda: self._inbox.hears(SchedulingReported()) or None
+        )
+        if self._exchange.history.clock.past(look, self._deadlines.place) is None:
             raise NotOffered("the target does not offer a report on an ask that has to wait")
 
     def every_report_names_an_ask(self) -> None:
         """Every report so far names an ask of this RM, and the application it belongs to."""
-        said = [e.content for e in self.exchange.everything() if isinstance(e.content, AskSaying)]
+        said = [e.content for e in self._exchange.everything() if isinstance(e.content, AskSaying)]
         asks = {(ask.key, ask.application) for ask in said}
-        for report in self.hears(SchedulingReported()):
+        for report in self._inbox.hears(SchedulingReported()):
             if (report.key, report.application) not in asks:
                 raise NotAsTheTextSays(
                     f"told {report}",
@@ -144,8 +173,8 @@ class CallbackVerbs(PreemptionVerbs, Offered):
         """Of these only the victims of the first attempt are released, as the RM answered."""
         allowed = set(check.victims[: check.start + 1])
         spared = [allocation for allocation in live if allocation.key not in allowed]
-        self.sees_no_preemption_of(*spared)
-        told = self.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
+        self._preemption.sees_no_preemption_of(*spared)
+        told = self._inbox.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
         strangers = {a.identity for a in spared} & {release.identity for release in told}
         if strangers:
             raise NotAsTheTextSays(
@@ -156,7 +185,7 @@ class CallbackVerbs(PreemptionVerbs, Offered):
 
     def has_been_called_properly(self) -> None:
         """Nothing came on the streams of callbacks that does not belong there."""
-        for strange in self.hears(StrangeCall()):
+        for strange in self._inbox.hears(StrangeCall()):
             raise NotAsTheTextSays(strange.problem, expected="calls of the kinds offered")
 
     def _answers(self, told: Fact) -> Answered:

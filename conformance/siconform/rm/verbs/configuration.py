@@ -4,6 +4,10 @@ from collections.abc import Mapping
 
 from siwire.ext import extension_pb2 as ext
 
+from siconform.expecting.checks import premise
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.configuration import (
     ConfigurationApplied,
@@ -13,14 +17,33 @@ from siconform.protocol.configuration import (
 from siconform.protocol.facets import Facet
 from siconform.protocol.notifications import Fact
 from siconform.protocol.queue_configurations import POLICY_GROUP
-from siconform.rm.verbs.timers import TimerVerbs
+from siconform.recording.history import Exchange
+from siconform.rm.optional_extension import OptionalExtension
+from siconform.targets.profile import TargetProfile
 
 
-class ConfigurationVerbs(TimerVerbs):
+class ConfigurationVerbs:
     """UpdateConfiguration of the SI's API, for this RM and its policy group unless told otherwise.
 
     What was said on the streams before is processed first.
     """
+
+    def __init__(
+        self,
+        *,
+        link: Link,
+        exchange: Exchange,
+        deadlines: Patience,
+        profile: TargetProfile,
+        fencing: Fencing,
+        extension: OptionalExtension,
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._profile = profile
+        self._fencing = fencing
+        self._extension = extension
 
     def changes_configuration(
         self,
@@ -31,10 +54,10 @@ class ConfigurationVerbs(TimerVerbs):
         extra_config: Mapping[str, str] | None = None,
     ) -> ConfigurationApplied | ConfigurationRefused:
         """Hand over the configuration; what became of it."""
-        extension = self.offered(Facet.CONFIGURATION)
-        config = self.in_format_of_target(config)
-        self.fences_all()
-        rm = self.connection.rm_id if rm_id is None else rm_id
+        extension = self._extension.offered(Facet.CONFIGURATION)
+        config = self._extension.in_format_of_target(config)
+        self._fencing.fences_all()
+        rm = self._link.connection.rm_id if rm_id is None else rm_id
         self._remarks(ConfigurationSent(rm, policy_group), said_by_rm=True)
         outcome = extension.applies(
             ext.ConfigurationChange(
@@ -42,7 +65,7 @@ class ConfigurationVerbs(TimerVerbs):
                 policy_group=policy_group,
                 config=config,
                 extra={
-                    **self.terms.proposal(self.stated, self.patience.scaled_by),
+                    **self._profile.terms.proposal(self._profile.stated, self._deadlines.scaled_by),
                     **(extra_config or {}),
                 },
             )
@@ -71,7 +94,7 @@ class ConfigurationVerbs(TimerVerbs):
 
     def has_been_reconfigured(self, config: str) -> None:
         """Given: the scheduler runs by this configuration now."""
-        with self.premise("a usable configuration is applied"):
+        with premise("a usable configuration is applied"):
             self.is_reconfigured(config)
 
     def is_refused_configuration(
@@ -87,4 +110,4 @@ class ConfigurationVerbs(TimerVerbs):
             )
 
     def _remarks(self, what: Fact, *, said_by_rm: bool) -> None:
-        self.exchange.history.add(self.connection.rm_id, [what], said_by_rm=said_by_rm)
+        self._exchange.history.add(self._link.connection.rm_id, [what], said_by_rm=said_by_rm)

@@ -3,15 +3,35 @@
 from collections.abc import Iterable
 from typing import Final
 
-from siwire import Capability
+from siwire import Capability, Revision
 
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.link import Link
+from siconform.expecting.observed import Observed
 from siconform.outcomes import NotAsTheTextSays, NotOffered, Outcome, TargetLost
-from siconform.protocol.notifications import Allocated, AskRejected
-from siconform.rm.verbs.application_ends import EndingVerbs
-from siconform.rm.verbs.gang_timeouts import PartialGang
-from siconform.rm.verbs.gangs import Style
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    AskRejected,
+)
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.verbs.applications import ApplicationVerbs
+from siconform.rm.verbs.confirmations import ConfirmationVerbs
+from siconform.rm.verbs.gang_timeouts import GangTimerVerbs, PartialGang
+from siconform.rm.verbs.gangs import GangVerbs, Spelling, Style
 
 _LARGEST: Final = 5  # of memory, for the members of the first gang; each gang after it has less
+
+
+ACCEPTABLE: Final = ("Soft", "soft", "")
+"""How the style may be spelled where a test is not about it: the first the scheduler takes."""
+
+
+def as_given(revision: Revision) -> Spelling:
+    """Says a style as it is given, where the revision has a field for it."""
+    has_field = revision.can(Capability.GANG_STYLE)
+    return lambda style: style or "" if has_field else ""
 
 
 def spellings(style: Style) -> tuple[str, str]:
@@ -19,22 +39,64 @@ def spellings(style: Style) -> tuple[str, str]:
     return style.value, style.value.title()
 
 
-class GangStyleVerbs(EndingVerbs):
+class GangStyleVerbs:
     """Finds out once how each style is spelled, by gangs side by side that run out of time.
 
-    A scheduler may refuse other spellings, or take them for the other style without a word.
+    A scheduler may refuse other spellings, or take them for the other style without a word. The
+    ``gangs`` and ``timeouts`` this is tried with say a style as it is given (``as_given``).
     """
 
-    def _spelled(self, style: str | None) -> str:
-        if not isinstance(style, Style) or not self.connection.revision.can(Capability.GANG_STYLE):
-            return super()._spelled(style)
-        known = self.seen_before.gang_styles
+    def __init__(
+        self,
+        *,
+        link: Link,
+        observed: Observed,
+        expect: Expectations,
+        clean_up: CleanUp,
+        confirmations: ConfirmationVerbs,
+        applications: ApplicationVerbs,
+        gangs: GangVerbs,
+        timeouts: GangTimerVerbs,
+    ) -> None:
+        self._link = link
+        self._observed = observed
+        self._expect = expect
+        self._clean_up = clean_up
+        self._confirmations = confirmations
+        self._applications = applications
+        self._gangs = gangs
+        self._timeouts = timeouts
+
+    def spelled(self, style: str | None) -> str:
+        """How the style is said; None is one the scheduler accepts, whichever it is."""
+        if not self._link.connection.revision.can(Capability.GANG_STYLE):
+            return ""
+        if style is None:
+            return self._accepted()
+        if not isinstance(style, Style):
+            return style
+        known = self._observed.gang_styles
         if not known:
             known.update(self._found_out())
-            self.seen_before.others["gang styles"] = ", ".join(
+            self._observed.others["gang styles"] = ", ".join(
                 f'{style} is spelled "{spelling}"' for style, spelling in known.items()
             )
         return known.get(style, style.value)
+
+    def takes_gangs_spelled(self, spelling: str) -> bool:
+        """Whether the scheduler accepts a gang with this style; it is removed again."""
+        gang = self._gangs.submits_gang(style=spelling)
+        verdict = self._expect.is_told_one_of(ApplicationAccepted(gang), ApplicationRejected(gang))
+        self._applications.removes_application(gang)
+        return isinstance(verdict, ApplicationAccepted)
+
+    def _accepted(self) -> str:
+        """A spelling with which this scheduler takes gangs; found out once."""
+        known = self._observed.accepted_gang_style
+        if known is None:
+            takes = (spelling for spelling in ACCEPTABLE if self.takes_gangs_spelled(spelling))
+            known = self._observed.accepted_gang_style = next(takes, ACCEPTABLE[0])
+        return known
 
     def _found_out(self) -> dict[str, str]:
         """The first spelling with which a style means what it says; else that of the comment.
@@ -42,7 +104,7 @@ class GangStyleVerbs(EndingVerbs):
         Nothing where gangs do not run out of time; the tests of that will say so.
         """
         try:
-            with self.aside():
+            with self._clean_up.aside():
                 fails = self._tried(spelling for style in Style for spelling in spellings(style))
         except (NotOffered, TargetLost):
             raise
@@ -57,21 +119,23 @@ class GangStyleVerbs(EndingVerbs):
     def _tried(self, candidates: Iterable[str]) -> dict[str, bool]:
         """Whether a gang of each accepted spelling fails when its time is over."""
         gangs: dict[str, PartialGang] = {}
-        limit = self.short_limit()
-        with self.confirming_nothing():
+        limit = self._timeouts.short_limit()
+        with self._confirmations.confirming_nothing():
             for memory, style in enumerate(filter(self.takes_gangs_spelled, candidates)):
-                gangs[style] = self.has_partial_gang(
+                gangs[style] = self._timeouts.has_partial_gang(
                     members=2, memory=_LARGEST - memory, style=style, limit=limit
                 )
-            releases = [release for one in gangs.values() for release in self.has_expired(one)]
-        self.has_confirmed(releases)
+            releases = [
+                release for one in gangs.values() for release in self._timeouts.has_expired(one)
+            ]
+        self._timeouts.has_confirmed(releases)
         return {style: self._fails(partial) for style, partial in gangs.items()}
 
     def _fails(self, partial: PartialGang) -> bool:
         """What is asked for next is allocated exactly to an application that goes on."""
-        real = self.asks_member(partial.gang)
+        real = self._gangs.asks_member(partial.gang)
         try:
-            told = self.is_told_one_of(Allocated(real), AskRejected(real))
+            told = self._expect.is_told_one_of(Allocated(real), AskRejected(real))
         except NotAsTheTextSays:
             return True
         return isinstance(told, AskRejected)

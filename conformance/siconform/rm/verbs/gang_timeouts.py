@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from siconform.expecting.checks import control, premise
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.observations import Observations
 from siconform.outcomes import NotAsTheTextSays, PremiseLost
 from siconform.protocol.application_states import FAILURE, RESUMING
 from siconform.protocol.handles import Ask, Gang, Limit
@@ -15,13 +20,15 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
+from siconform.rm.verbs.allocations import AllocationVerbs
+from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.gangs import GangVerbs, timed_out
+from siconform.rm.verbs.nodes import NodeVerbs
 from siconform.rm.verbs.timers import TimerVerbs
+from siconform.rm.verbs.waiting_asks import WaitingVerbs
 
 SHORT_LIMIT: Final = 1.5
 """Seconds an application says where it can: time enough to ask, be told and say something more."""
-
-_UNHURRIED: Final = 600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +50,46 @@ class WaitingGang:
     since: float
 
 
-class GangTimerVerbs(GangVerbs, TimerVerbs):
+class GangTimerVerbs:
     """The placeholder timeout, and the end of a gang application."""
+
+    def __init__(
+        self,
+        *,
+        deadlines: Patience,
+        fencing: Fencing,
+        expect: Expectations,
+        observe: Observations,
+        timers: TimerVerbs,
+        confirmations: ConfirmationVerbs,
+        nodes: NodeVerbs,
+        allocations: AllocationVerbs,
+        waiting: WaitingVerbs,
+        gangs: GangVerbs,
+    ) -> None:
+        self._deadlines = deadlines
+        self._fencing = fencing
+        self._expect = expect
+        self._observe = observe
+        self._timers = timers
+        self._confirmations = confirmations
+        self._nodes = nodes
+        self._allocations = allocations
+        self._waiting = waiting
+        self._gangs = gangs
 
     def short_limit(self, seconds: float = SHORT_LIMIT) -> Limit:
         """Given: a limit for the wait for placeholders that is known and can be waited for."""
-        if not self.timers.placeholder_from_application_timeout:
+        if not self._timers.timers.placeholder_from_application_timeout:
             return self.limit_of_scheduler()
-        longer = self.long_enough_to_be_served(max(1.0, self.patience.scaled_by) * seconds)
+        longer = self._timers.long_enough_to_be_served(
+            max(1.0, self._deadlines.scaled_by) * seconds
+        )
         return Limit(longer, timeout_ms=round(1000 * longer))
 
     def limit_of_scheduler(self) -> Limit:
         """Given: the scheduler's own limit is known; the application says that it has none."""
-        return Limit(self.placeholder_timeout())
+        return Limit(self._timers.placeholder_timeout())
 
     def has_partial_gang(
         self,
@@ -73,19 +107,23 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         one needs is there as well, its memory on a node without vcore: a scheduler that waits for
         room for the whole gang does not wait. Left out where the scheduler rejects the last one.
         """
-        style = self._spelled(style)  # where that has to be found out, before there is any room
+        style = self._gangs.spelled(
+            style
+        )  # where that has to be found out, before there is any room
         for _ in range(members - 1):
-            self.has_node(memory=memory if node_memory is None else node_memory)
-        self.has_node(memory=memory, vcore=0)
-        gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
-        since = self.now()
-        asks = self.asks_placeholders(gang)
-        with self.premise("the placeholders that fit are allocated"):
+            self._nodes.has_node(memory=memory if node_memory is None else node_memory)
+        self._nodes.has_node(memory=memory, vcore=0)
+        gang = self._gangs.has_gang(
+            members=members, memory=memory, queue=queue, style=style, limit=limit
+        )
+        since = self._observe.now()
+        asks = self._gangs.asks_placeholders(gang)
+        with premise("the placeholders that fit are allocated"):
             anyone = [Allocated(ask) for ask in asks]
-            placeholders = tuple(self.is_told_one_of(*anyone) for _ in asks[1:])
+            placeholders = tuple(self._expect.is_told_one_of(*anyone) for _ in asks[1:])
         keys = {placeholder.key for placeholder in placeholders}
         pending = next(ask for ask in asks if ask not in keys)
-        self.is_pending(pending)
+        self._waiting.is_pending(pending)
         return PartialGang(gang, placeholders, pending, since)
 
     def has_time_left(self, partial: PartialGang) -> None:
@@ -99,7 +137,7 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         Whether it was is known of the scheduler, not believed when it says so.
         """
         try:
-            self.is_not_told(*patterns)
+            self._expect.is_not_told(*patterns)
         except NotAsTheTextSays as failure:
             if self._is_over(partial):
                 raise PremiseLost("the time of the gang was over meanwhile") from failure
@@ -114,23 +152,25 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
 
     def has_expired(self, partial: PartialGang) -> list[Released]:
         """Given: the releases a partial gang's timeout brings; confirmed as the RM is told to."""
-        with self.premise("a gang with a pending placeholder ask times out"):
+        with premise("a gang with a pending placeholder ask times out"):
             return self.is_told_expiry(partial.gang, partial.placeholders)
 
     def has_begun_to_expire(self, partial: PartialGang) -> tuple[Released, Allocated]:
         """Given: the first release a timeout brings, not confirmed; and one left to be released."""
-        with self.premise("a gang with a pending placeholder ask times out"):
+        with premise("a gang with a pending placeholder ask times out"):
             return self._is_withdrawn_first(partial.placeholders, self._seconds(partial.gang))
 
     def has_release_of(self, placeholder: Allocated) -> Released:
         """Given: the scheduler wants this one released as well, by now or since the last answer."""
-        with self.premise("the next placeholder is released"):
-            return self.is_told(timed_out(placeholder))
+        with premise("the next placeholder is released"):
+            return self._expect.is_told(timed_out(placeholder))
 
     def is_told_ask_released(self, ask: Ask) -> AskReleased:
         """The time is over for this pending ask, or for all the application has in one message."""
         of_all = AskReleased("", ask.said.application, Termination.TIMEOUT)
-        return self.is_told_one_of(AskReleased(ask, termination=Termination.TIMEOUT), of_all)
+        return self._expect.is_told_one_of(
+            AskReleased(ask, termination=Termination.TIMEOUT), of_all
+        )
 
     def has_confirmed(self, releases: Sequence[Released]) -> None:
         """Given: these releases are confirmed, and that was taken in.
@@ -138,8 +178,8 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         No window passes: an application that has nothing left then may soon be over.
         """
         for release in releases:
-            self.confirms(release)
-        self.fences_all()
+            self._confirmations.confirms(release)
+        self._fencing.fences_all()
 
     def outwaits_gangs(self, *, memory: int) -> None:
         """Wait until a partial gang that begins now has timed out: earlier ones were due before.
@@ -147,17 +187,17 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
         It is the control as well. Its members are larger than any room of the test.
         """
         witness = self.has_partial_gang(memory=memory, limit=self.short_limit())
-        with self.control("a gang with a pending placeholder ask times out"):
+        with control("a gang with a pending placeholder ask times out"):
             self.is_told_expiry(witness.gang, witness.placeholders)
 
     def has_waiting_gang(self, *, leftovers: int = 1) -> WaitingGang:
         """Given: the only real allocation of a gang was released; placeholders are left over."""
-        gang, placeholders = self.has_complete_gang(members=leftovers + 1)
-        real, gone = self.has_replaced(gang, placeholders)
-        since = self.now()
-        self.releases(real)
-        with self.premise("a release by the RM is confirmed"):
-            self.is_told(Released(identity=real.identity))
+        gang, placeholders = self._gangs.has_complete_gang(members=leftovers + 1)
+        real, gone = self._gangs.has_replaced(gang, placeholders)
+        since = self._observe.now()
+        self._allocations.releases(real)
+        with premise("a release by the RM is confirmed"):
+            self._expect.is_told(Released(identity=real.identity))
         left = tuple(p for p in placeholders if p is not gone)
         return WaitingGang(gang, left, since)
 
@@ -166,34 +206,29 @@ class GangTimerVerbs(GangVerbs, TimerVerbs):
 
         It may want one after the other, each when the one before is confirmed.
         """
-        return self._are_withdrawn(waiting.leftovers, self.waiting_timeout())
+        return self._are_withdrawn(waiting.leftovers, self._timers.waiting_timeout())
 
     def has_begun_to_clean_up(self, waiting: WaitingGang) -> tuple[Released, Allocated]:
         """Given: the first release of a leftover, not confirmed; and one left to be released."""
-        with self.premise("the leftovers of a waiting gang are released in time"):
-            return self._is_withdrawn_first(waiting.leftovers, self.waiting_timeout())
+        with premise("the leftovers of a waiting gang are released in time"):
+            return self._is_withdrawn_first(waiting.leftovers, self._timers.waiting_timeout())
 
     def _are_withdrawn(self, placeholders: Sequence[Allocated], seconds: float) -> list[Released]:
-        limit = seconds + self.patience.timer
-        return [self.is_told(timed_out(p), patience=limit) for p in placeholders]
+        limit = seconds + self._deadlines.timer
+        return [self._expect.is_told(timed_out(p), patience=limit) for p in placeholders]
 
     def _is_withdrawn_first(
         self, placeholders: Sequence[Allocated], seconds: float
     ) -> tuple[Released, Allocated]:
-        limit = seconds + self.patience.timer
-        first = self.is_told_one_of(*(timed_out(p) for p in placeholders), patience=limit)
+        limit = seconds + self._deadlines.timer
+        first = self._expect.is_told_one_of(*(timed_out(p) for p in placeholders), patience=limit)
         return first, next(p for p in placeholders if p.identity != first.identity)
-
-    def _unhurried_ms(self) -> int:
-        """Long enough for every test, where the application says how long its gang may wait."""
-        from_application = self.timers.placeholder_from_application_timeout
-        return round(1000 * _UNHURRIED) if from_application else super()._unhurried_ms()
 
     def _is_over(self, partial: PartialGang) -> bool:
         """Whether the gang may have run out of time by now, as far as its time is known."""
         limit = partial.gang.limit
-        seconds = self.timers.placeholder if limit is None else limit.seconds
-        return seconds is not None and self.now() - partial.since >= seconds
+        seconds = self._timers.timers.placeholder if limit is None else limit.seconds
+        return seconds is not None and self._observe.now() - partial.since >= seconds
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:

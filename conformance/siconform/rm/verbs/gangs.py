@@ -1,13 +1,15 @@
 """What an RM does with gangs: their submission, their placeholders and the replacement of these."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import count
 from typing import Final
 
-from siwire import Capability
-
+from siconform.expecting.checks import control, premise
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.expecting.observations import Observations
 from siconform.outcomes import CameLate, NotAsTheTextSays, NotForThisTarget, PremiseLost
 from siconform.protocol.handles import Application, Ask, Gang, Limit
 from siconform.protocol.notifications import (
@@ -20,9 +22,11 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.protocol.requests import Amounts
+from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
+from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
-from siconform.rm.verbs.waiting_asks import WaitingVerbs
+from siconform.rm.verbs.timers import TimerVerbs
 
 GANG_QUEUE: Final = "root.fifo"  # gangs are for queues of that policy
 GANG_QUEUES: Final = (
@@ -46,8 +50,10 @@ class Style(StrEnum):
 SOFT: Final = Style.SOFT
 HARD: Final = Style.HARD
 
-ACCEPTABLE: Final = ("Soft", "soft", "")
-"""How the style may be spelled where a test is not about it: the first the scheduler takes."""
+Spelling = Callable[[str | None], str]
+"""How a style is said: a ``Style`` as a scheduler spells it, None in a way it accepts."""
+
+_UNHURRIED: Final = 600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +66,38 @@ class Replacement:
     release: Released
 
 
-class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
+class GangVerbs:
     """Gangs. A member has one vcore and the memory the test names.
 
-    Where a test names no queue its gangs get one after the other of ``GANG_QUEUES``. A ``Style`` is
-    said as this scheduler spells it, any other text as it is, and None in a way it accepts.
+    Where a test names no queue its gangs get the next one of ``queues``.
     """
 
-    _gangs: "count[int] | None" = None
+    def __init__(
+        self,
+        *,
+        link: Link,
+        inbox: Inbox,
+        expect: Expectations,
+        observe: Observations,
+        timers: TimerVerbs,
+        confirmations: ConfirmationVerbs,
+        nodes: NodeVerbs,
+        applications: ApplicationVerbs,
+        allocations: AllocationVerbs,
+        queues: Iterator[str],
+        spelling: Spelling,
+    ) -> None:
+        self._link = link
+        self._inbox = inbox
+        self._expect = expect
+        self._observe = observe
+        self._timers = timers
+        self._confirmations = confirmations
+        self._nodes = nodes
+        self._applications = applications
+        self._allocations = allocations
+        self._queues = queues
+        self._spelling = spelling
 
     def submits_gang(
         self,
@@ -80,11 +110,11 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
     ) -> Gang:
         """Add an application whose placeholderAsk is the sum of its members."""
         member: Amounts = {"memory": memory, "vcore": 1}
-        leaf = self._next_queue() if queue is None else queue
-        application = self.submits_application(
+        leaf = next(self._queues) if queue is None else queue
+        application = self._applications.submits_application(
             queue=leaf,
             placeholders={name: members * amount for name, amount in member.items()},
-            gang_style=self._spelled(style),
+            gang_style=self.spelled(style),
             timeout_ms=self._unhurried_ms() if limit is None else limit.timeout_ms,
         )
         return Gang.of(application, leaf, members=members, member=member, limit=limit)
@@ -92,35 +122,21 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
     def submits_gang_again(self, gang: Gang) -> None:
         """Add it as it was, for a scheduler that has forgotten it."""
         total = {name: gang.members * amount for name, amount in gang.member.items()}
-        self.submits_application(gang, placeholders=total, gang_style=self._spelled(None))
+        self._applications.submits_application(
+            gang, placeholders=total, gang_style=self.spelled(None)
+        )
 
-    def _next_queue(self) -> str:
-        self._gangs = count() if self._gangs is None else self._gangs
-        return GANG_QUEUES[next(self._gangs) % len(GANG_QUEUES)]
+    def spelled(self, style: str | None) -> str:
+        """How a style is said: a ``Style`` as this scheduler spells it, None as it accepts one."""
+        return self._spelling(style)
 
     def _unhurried_ms(self) -> int:
-        """What a gang says whose test is not about its placeholder timeout."""
-        return 0
+        """What a gang says whose test is not about its placeholder timeout.
 
-    def _spelled(self, style: str | None) -> str:
-        if not self.connection.revision.can(Capability.GANG_STYLE):
-            return ""
-        return self._accepted_spelling() if style is None else style
-
-    def _accepted_spelling(self) -> str:
-        """A spelling with which this scheduler takes gangs; found out once."""
-        known = self.seen_before.accepted_gang_style
-        if known is None:
-            takes = (spelling for spelling in ACCEPTABLE if self.takes_gangs_spelled(spelling))
-            known = self.seen_before.accepted_gang_style = next(takes, ACCEPTABLE[0])
-        return known
-
-    def takes_gangs_spelled(self, spelling: str) -> bool:
-        """Whether the scheduler accepts a gang with this style; it is removed again."""
-        gang = self.submits_gang(style=spelling)
-        verdict = self.is_told_one_of(ApplicationAccepted(gang), ApplicationRejected(gang))
-        self.removes_application(gang)
-        return isinstance(verdict, ApplicationAccepted)
+        Long enough for every test, where the application says how long its gang may wait.
+        """
+        from_application = self._timers.timers.placeholder_from_application_timeout
+        return round(1000 * _UNHURRIED) if from_application else 0
 
     def has_gang(
         self,
@@ -132,7 +148,7 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
         limit: Limit | None = None,
     ) -> Gang:
         """Given: an accepted gang application; none of its placeholders is asked for yet."""
-        with self.premise("a gang application is accepted"):
+        with premise("a gang application is accepted"):
             gang = self.submits_gang(
                 members=members,
                 memory=memory,
@@ -140,14 +156,14 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
                 style=style,
                 limit=limit,
             )
-            self.is_told(ApplicationAccepted(gang))
+            self._expect.is_told(ApplicationAccepted(gang))
         return gang
 
     def asks_placeholder(
         self, gang: Gang, *, group: str = TASK_GROUP, times: int = 1, timeout_ms: int = 0
     ) -> Ask:
         """Ask for one placeholder of a member's size."""
-        return self.asks(
+        return self._allocations.asks(
             gang,
             resources=gang.member,
             task_group=group,
@@ -163,23 +179,25 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
     def asks_member(self, gang: Gang, *, group: str = TASK_GROUP, memory: int | None = None) -> Ask:
         """The real ask of a member, of its placeholder's size unless ``memory`` is given."""
         size = gang.member if memory is None else {**gang.member, "memory": memory}
-        return self.asks(gang, resources=size, task_group=group)
+        return self._allocations.asks(gang, resources=size, task_group=group)
 
     def has_placeholder(self, gang: Gang, *, group: str = TASK_GROUP) -> Allocated:
         """Given: one more placeholder of the gang, allocated."""
-        with self.premise("a placeholder is allocated"):
-            return self.is_told(Allocated(self.asks_placeholder(gang, group=group)))
+        with premise("a placeholder is allocated"):
+            return self._expect.is_told(Allocated(self.asks_placeholder(gang, group=group)))
 
     def has_placeholders(self, gang: Gang, *groups: str) -> list[Allocated]:
         """Given: every placeholder of the gang, allocated; one of each group, if any are named."""
-        with self.premise("the placeholders of a gang are allocated"):
+        with premise("the placeholders of a gang are allocated"):
             named = [self.asks_placeholder(gang, group=group) for group in groups]
             asks = named or self.asks_placeholders(gang)
-            return [self.is_told(Allocated(ask)) for ask in asks]
+            return [self._expect.is_told(Allocated(ask)) for ask in asks]
 
     def has_allocations_of_both_sorts(self, *, memory: int) -> tuple[Allocated, Allocated]:
         """Given: a live allocation and a live placeholder, each of an application of its own."""
-        allocation = self.has_allocation(self.has_application(), memory=memory)
+        allocation = self._allocations.has_allocation(
+            self._applications.has_application(), memory=memory
+        )
         return allocation, self.has_placeholder(self.has_gang(memory=memory))
 
     def has_complete_gang(
@@ -192,60 +210,60 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
         limit: Limit | None = None,
     ) -> tuple[Gang, list[Allocated]]:
         """Given: a gang whose placeholders are allocated, each on a node that it fills."""
-        style = self._spelled(style)  # where that has to be found out, before there is any room
+        style = self.spelled(style)  # where that has to be found out, before there is any room
         for _ in range(members):
-            self.has_node(memory=memory)
+            self._nodes.has_node(memory=memory)
         gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
         return gang, self.has_placeholders(gang)
 
     def is_told_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
         """The scheduler asks for the release of one of these placeholders in favour of ``real``."""
-        release = self.is_told_one_of(*(replaced(placeholder) for placeholder in of))
+        release = self._expect.is_told_one_of(*(replaced(placeholder) for placeholder in of))
         placeholder = next(p for p in of if p.identity == release.identity)
         return Replacement(Application(real.said.application, ""), placeholder, real, release)
 
     def has_room_for_the_rest_of(self, total: int, *, queue: str, beside: Gang) -> None:
         """Of so much memory exactly what no real allocation of the gang holds is free, by now."""
-        self.settles()
-        held = [a for a in self.hears(Allocated(application=beside)) if not a.placeholder]
+        self._observe.settles()
+        held = [a for a in self._inbox.hears(Allocated(application=beside)) if not a.placeholder]
         rest = total - sum(allocation.resource.get("memory", 0) for allocation in held)
-        application = self.has_application(queue=queue)
+        application = self._applications.has_application(queue=queue)
         if rest > 0:
-            self.is_told(Allocated(self.asks(application, memory=rest)))
-        self.is_not_told(Allocated(self.asks(application, memory=1)))
+            self._expect.is_told(Allocated(self._allocations.asks(application, memory=rest)))
+        self._expect.is_not_told(Allocated(self._allocations.asks(application, memory=1)))
 
     def is_served_at_the_latest_when_repeated(self, early: Ask, of: Sequence[Allocated]) -> None:
         """A real ask that came too early replaces a placeholder now, or once it is said again."""
-        if self.may_be_told(*(replaced(placeholder) for placeholder in of)) is None:
-            self.asks_again(early)
+        if self._observe.may_be_told(*(replaced(placeholder) for placeholder in of)) is None:
+            self._allocations.asks_again(early)
             self.is_told_replacement(early, of)
-            self.records("a real ask before the last placeholder: dropped")
-        self.is_told(Allocated(early))
+            self._expect.records("a real ask before the last placeholder: dropped")
+        self._expect.is_told(Allocated(early))
 
     def has_open_replacement(
         self, gang: Gang, of: Sequence[Allocated], *, memory: int | None = None
     ) -> Replacement:
         """Given: a real ask for which the scheduler wants a placeholder released; not confirmed."""
-        with self.premise("a real ask replaces a placeholder"), self.confirming_nothing():
+        with premise("a real ask replaces a placeholder"), self._confirmations.confirming_nothing():
             return self.is_told_replacement(self.asks_member(gang, memory=memory), of)
 
     def has_replaced(
         self, gang: Gang, of: Sequence[Allocated], *, group: str = TASK_GROUP
     ) -> tuple[Allocated, Allocated]:
         """Given: the real allocation that took the place of a placeholder, and that placeholder."""
-        with self.premise("a real ask replaces a placeholder"):
+        with premise("a real ask replaces a placeholder"):
             real = self.asks_member(gang, group=group)
             gone = self.is_told_replacement(real, of).placeholder
-            return self.is_told(Allocated(real)), gone
+            return self._expect.is_told(Allocated(real)), gone
 
     def queues_in_force(self, *queues: str) -> list[str]:
         """Given: those of the queues that take an ordinary application; at least one."""
         there = []
         for queue in queues:
-            application = self.submits_application(queue=queue)
+            application = self._applications.submits_application(queue=queue)
             accepted = ApplicationAccepted(application)
-            with self.premise("an ordinary application gets a verdict"):
-                verdict = self.is_told_one_of(accepted, ApplicationRejected(application))
+            with premise("an ordinary application gets a verdict"):
+                verdict = self._expect.is_told_one_of(accepted, ApplicationRejected(application))
             if accepted.matches(verdict):
                 there.append(queue)
         if not there:
@@ -261,9 +279,9 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
         gang = self.has_gang(memory=memory)
         try:
             first = self.asks_placeholder(gang, timeout_ms=timeout_ms)
-            placeholder = self.is_told(Allocated(first, placeholder=True))
+            placeholder = self._expect.is_told(Allocated(first, placeholder=True))
             real = self.asks_member(gang)
-            release = self.is_told(replaced(placeholder))
+            release = self._expect.is_told(replaced(placeholder))
         except CameLate as late:
             raise PremiseLost(f"premise lost (a placeholder is replaced): {late.says}") from late
         except NotAsTheTextSays as failure:
@@ -274,12 +292,12 @@ class GangVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
 
     def is_open_unless_released(self, told: Fact, replacement: Replacement) -> None:
         """A replacement goes on waiting for its confirmation, unless its placeholder was ended."""
-        if isinstance(told, Released) or not self.connection.is_open(Kind.ALLOCATIONS):
+        if isinstance(told, Released) or not self._link.connection.is_open(Kind.ALLOCATIONS):
             return
-        self.sees_nothing_given_away(Allocated(replacement.real))
-        with self.control("the right confirmation is taken"):
-            self.confirms(replacement.release)
-            self.is_told(Allocated(replacement.real))
+        self._allocations.sees_nothing_given_away(Allocated(replacement.real))
+        with control("the right confirmation is taken"):
+            self._confirmations.confirms(replacement.release)
+            self._expect.is_told(Allocated(replacement.real))
 
 
 def replaced(placeholder: Allocated) -> Released:

@@ -4,6 +4,10 @@ from typing import Any
 
 from siwire import Capability
 
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.expecting.observations import Observations
 from siconform.outcomes import NotOffered
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.handles import Ask
@@ -13,43 +17,62 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     AskRejected,
 )
+from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
-from siconform.rm.verbs.waiting_asks import WaitingVerbs
 
 
-class HeedingVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
+class HeedingVerbs:
     """Each is a given: NotOffered where the target was seen not to heed it."""
 
-    def has_ask_left_alone(self, application: str, reason: str, **wanted: Any) -> Ask:
+    def __init__(
+        self,
+        *,
+        link: Link,
+        inbox: Inbox,
+        expect: Expectations,
+        observe: Observations,
+        nodes: NodeVerbs,
+        applications: ApplicationVerbs,
+        allocations: AllocationVerbs,
+    ) -> None:
+        self._link = link
+        self._inbox = inbox
+        self._expect = expect
+        self._observe = observe
+        self._nodes = nodes
+        self._applications = applications
+        self._allocations = allocations
+
+    def has_ask_left_alone(self, /, application: str, reason: str, **wanted: Any) -> Ask:
         """Given: an ask that fits and is not allocated, for this reason.
 
         NotOffered where it is allocated: the target does not heed what speaks against it.
         """
-        ask = self.asks(application, **wanted)
-        if self.may_be_told(Allocated(ask)) is not None:
+        ask = self._allocations.asks(application, **wanted)
+        if self._observe.may_be_told(Allocated(ask)) is not None:
             raise NotOffered(f"the target does not heed {reason}")
         return ask
 
     def has_accepted(self, application: str, reason: str) -> None:
         """Given: the application is accepted; NotOffered where it is not, for want of this."""
         accepted = ApplicationAccepted(application)
-        told = self.is_told_one_of(accepted, ApplicationRejected(application))
+        told = self._expect.is_told_one_of(accepted, ApplicationRejected(application))
         if not accepted.matches(told):
             raise NotOffered(f"the target does not heed {reason}")
 
     def rejected(self, ask: Ask) -> bool:
         """Whether the ask was rejected, which it may be where there is no room for it."""
-        return bool(self.hears(AskRejected(ask)))
+        return bool(self._inbox.hears(AskRejected(ask)))
 
     def has_constraints_heeded(self) -> None:
         """Given: an ask goes only where its placement constraint lets it."""
-        revision = self.connection.revision
+        revision = self._link.connection.revision
         if not revision.can(Capability.PLACEMENT_CONSTRAINTS):
             raise NotOffered(f"SI {revision} has no placement constraints")
-        node = self.has_node()
-        app = self.has_application()
+        node = self._nodes.has_node()
+        app = self._applications.has_application()
         nowhere = on_nodes(where("siconform", "nowhere"))
         self.has_ask_left_alone(app, "placement constraints", constraint=nowhere)
-        self.removes_application(app)
-        self.decommissions(node)
+        self._applications.removes_application(app)
+        self._nodes.decommissions(node)

@@ -5,10 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.facets import Facet
 from siconform.protocol.handles import Ask
-from siconform.rm.optional_extension import Offered
+from siconform.recording.history import Exchange
+from siconform.rm.optional_extension import OptionalExtension
 
 _LOOK_AGAIN: Final = 0.005  # seconds on the wall between two looks
 
@@ -25,12 +29,27 @@ class Outstanding:
         return f"request {self.request!r} of {{{amounts}}}"
 
 
-class MetricsVerbs(Offered):
+class MetricsVerbs:
     """Auto-scaling metrics (2021-02). Asks are told apart by their resources: make them differ."""
+
+    def __init__(
+        self,
+        *,
+        link: Link,
+        exchange: Exchange,
+        deadlines: Patience,
+        expect: Expectations,
+        extension: OptionalExtension,
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._expect = expect
+        self._extension = extension
 
     def outstanding(self) -> list[Outstanding]:
         """What is listed for this RM now."""
-        told = self.offered(Facet.METRICS).metrics(self.connection.rm_id)
+        told = self._extension.offered(Facet.METRICS).metrics(self._link.connection.rm_id)
         return [Outstanding(one.request_id, dict(one.resource)) for one in told.outstanding]
 
     def sees_outstanding(self, *asks: Ask) -> None:
@@ -48,7 +67,7 @@ class MetricsVerbs(Offered):
     def does_not_see_outstanding(self, *asks: Ask) -> None:
         """None of these is listed, now or in a quiet window."""
         listed = self._look_until(
-            lambda there: any(_of(ask, there) for ask in asks), self.quiet_window()
+            lambda there: any(_of(ask, there) for ask in asks), self._expect.quiet_window()
         )
         for ask in asks:
             if _of(ask, listed):
@@ -70,7 +89,9 @@ class MetricsVerbs(Offered):
                     return None
                 time.sleep(_LOOK_AGAIN)
 
-        self.exchange.history.clock.along(look, self.patience.ack if seconds is None else seconds)
+        self._exchange.history.clock.along(
+            look, self._deadlines.ack if seconds is None else seconds
+        )
         return last
 
 

@@ -2,17 +2,31 @@
 
 from collections.abc import Mapping
 
+from siconform.expecting.checks import premise
+from siconform.expecting.expectations import Expectations
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Node
 from siconform.protocol.notifications import Allocated, Fact, NodeAccepted
 from siconform.protocol.requests import Action, Amounts, NodeSaying, UtilisationSaying
-from siconform.rm.sender import Speaking, amounts
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.sender import Sender, amounts
 
 NODE_CAPACITY: Amounts = {"memory": 10, "vcore": 10}
 
 
-class NodeVerbs(Speaking):
+class NodeVerbs:
     """Registration, update, drain and decommission of nodes."""
+
+    def __init__(
+        self,
+        *,
+        expect: Expectations,
+        sender: Sender,
+        clean_up: CleanUp,
+    ) -> None:
+        self._expect = expect
+        self._sender = sender
+        self._clean_up = clean_up
 
     def registers_node(
         self,
@@ -32,10 +46,10 @@ class NodeVerbs(Speaking):
         capacity = amounts(resources, memory, vcore, known)
         if vcore is None and "memory" in capacity:
             capacity.setdefault("vcore", max(10, capacity["memory"]))
-        handle = Node(self.new_name("node") if node is None else node, capacity)
+        handle = Node(self._sender.new_name("node") if node is None else node, capacity)
         if not isinstance(node, Node):
-            self._compensates(lambda: self.decommissions(handle))
-        self.says(
+            self._clean_up.compensates(lambda: self.decommissions(handle))
+        self._sender.says(
             NodeSaying(
                 str(handle),
                 Action.CREATE_DRAINING if draining else Action.CREATE,
@@ -59,7 +73,7 @@ class NodeVerbs(Speaking):
         draining: bool = False,
     ) -> Node:
         """Given: an accepted node."""
-        with self.premise("a node is accepted"):
+        with premise("a node is accepted"):
             node = self.registers_node(
                 memory=memory,
                 vcore=vcore,
@@ -68,7 +82,7 @@ class NodeVerbs(Speaking):
                 attributes=attributes,
                 draining=draining,
             )
-            self.is_told(NodeAccepted(node))
+            self._expect.is_told(NodeAccepted(node))
         return node
 
     def updates_node(
@@ -86,7 +100,7 @@ class NodeVerbs(Speaking):
         capacity = amounts(resources, memory, vcore, {}) or None
         if capacity is not None and vcore is None and "memory" in capacity:
             capacity.setdefault("vcore", max(10, capacity["memory"]))
-        self.says(
+        self._sender.says(
             NodeSaying(str(node), Action.UPDATE, capacity, occupied, attributes or {}, existing)
         )
 
@@ -104,7 +118,7 @@ class NodeVerbs(Speaking):
 
     def reports_use(self, subject: str, *, memory: int) -> None:
         """What a node, or an allocation by its identity, really uses (2021-02)."""
-        self.says(UtilisationSaying(str(subject), {"memory": memory}))
+        self._sender.says(UtilisationSaying(str(subject), {"memory": memory}))
 
     def presupposes_recommendation(self, told: Fact | None) -> None:
         """NotOffered where the scheduler recommended nothing: no text has it do that."""
@@ -118,7 +132,7 @@ class NodeVerbs(Speaking):
 
     def names_node_with_undefined_action(self, node: str) -> None:
         """A NodeInfo with an action number no revision defines."""
-        self._compensates(lambda: self.decommissions(node))
+        self._clean_up.compensates(lambda: self.decommissions(node))
         self._acts(node, Action.UNDEFINED, dict(NODE_CAPACITY))
 
     def _acts(
@@ -128,4 +142,4 @@ class NodeVerbs(Speaking):
         capacity: Amounts | None = None,
         occupied: Amounts | None = None,
     ) -> None:
-        self.says(NodeSaying(str(node), action, capacity, occupied))
+        self._sender.says(NodeSaying(str(node), action, capacity, occupied))

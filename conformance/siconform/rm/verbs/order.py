@@ -2,8 +2,11 @@
 
 from typing import Final
 
+from siconform.expecting.checks import premise
+from siconform.expecting.expectations import Expectations
 from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import Allocated
+from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
 from siconform.rm.verbs.waiting_asks import WaitingVerbs
@@ -13,16 +16,33 @@ _TURNS: Final = (10, 7)
 """The first two of these; neither those asked for first, nor those asked for last."""
 
 
-class TurnVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
+class TurnVerbs:
     """Asks for the same room."""
+
+    def __init__(
+        self,
+        *,
+        expect: Expectations,
+        nodes: NodeVerbs,
+        applications: ApplicationVerbs,
+        allocations: AllocationVerbs,
+        waiting: WaitingVerbs,
+    ) -> None:
+        self._expect = expect
+        self._nodes = nodes
+        self._applications = applications
+        self._allocations = allocations
+        self._waiting = waiting
 
     def has_full_node(self, *, memory: int = 10) -> Allocated:
         """Given: a node whose memory is taken by this allocation, of an application of its own.
 
         An ask that fits it has to wait then; a scheduler may reject one that fits no node at all.
         """
-        node = self.has_node(memory=memory)
-        return self.has_allocation(self.has_application(), memory=memory, node=node)
+        node = self._nodes.has_node(memory=memory)
+        return self._allocations.has_allocation(
+            self._applications.has_application(), memory=memory, node=node
+        )
 
     def serves_higher_priority_first(self) -> None:
         """Given: of waiting asks of one application the highest is served first; else not offered.
@@ -30,17 +50,17 @@ class TurnVerbs(NodeVerbs, ApplicationVerbs, WaitingVerbs):
         No text makes that an obligation (SI-ASK-012).
         """
         full = self.has_full_node()
-        application = self.has_application()
+        application = self._applications.has_application()
         asks = {
-            priority: self.has_pending_ask(application, memory=10, priority=priority)
+            priority: self._waiting.has_pending_ask(application, memory=10, priority=priority)
             for priority in _PRIORITIES
         }
         held = full
         for turn in _TURNS:
-            self.releases(held)
-            with self.premise("one of several asks is allocated where there is room for one"):
-                held = self.is_told_one_of(*(Allocated(ask) for ask in asks.values()))
+            self._allocations.releases(held)
+            with premise("one of several asks is allocated where there is room for one"):
+                held = self._expect.is_told_one_of(*(Allocated(ask) for ask in asks.values()))
             if held.key != asks[turn].said.key:
                 raise NotOffered("the target does not offer an order by priority")
-        self.removes_application(application)
-        self.decommissions(full.node)
+        self._applications.removes_application(application)
+        self._nodes.decommissions(full.node)

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.observations import Observations
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.constraints import Operator, on_nodes, where
 from siconform.protocol.notifications import Allocated
@@ -12,8 +14,23 @@ from siconform.rm.verbs.nodes import NodeVerbs
 ONLY_IN_CORRECTED_FORM: Final = (Operator.NOT_IN, Operator.EXIST, Operator.NOT_EXIST)
 
 
-class PlacementVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
+class PlacementVerbs:
     """What is special about placement constraints."""
+
+    def __init__(
+        self,
+        *,
+        deadlines: Patience,
+        observe: Observations,
+        nodes: NodeVerbs,
+        applications: ApplicationVerbs,
+        allocations: AllocationVerbs,
+    ) -> None:
+        self._deadlines = deadlines
+        self._observe = observe
+        self._nodes = nodes
+        self._applications = applications
+        self._allocations = allocations
 
     def has_operators_read(self) -> None:
         """Given: the scheduler reads operators, which the text as written cannot carry.
@@ -22,11 +39,11 @@ class PlacementVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
         operator is IN, and the value asked for here no node has. Left out where none of three
         operators makes a difference.
         """
-        node = self.has_node(attributes={"siconform": "there"})
-        app = self.has_application()
+        node = self._nodes.has_node(attributes={"siconform": "there"})
+        app = self._applications.has_application()
         keys = {Operator.NOT_EXIST: "siconform-missing"}
         asks = [
-            self.asks(
+            self._allocations.asks(
                 app,
                 constraint=on_nodes(
                     where(keys.get(operator, "siconform"), "nowhere", operator=operator)
@@ -34,7 +51,12 @@ class PlacementVerbs(NodeVerbs, ApplicationVerbs, AllocationVerbs):
             )
             for operator in ONLY_IN_CORRECTED_FORM
         ]
-        if self.may_be_told(*(Allocated(ask) for ask in asks), window=self.patience.place) is None:
+        if (
+            self._observe.may_be_told(
+                *(Allocated(ask) for ask in asks), window=self._deadlines.place
+            )
+            is None
+        ):
             raise NotForThisTarget("the target reads no operator: the text as written has none")
-        self.removes_application(app)
-        self.decommissions(node)
+        self._applications.removes_application(app)
+        self._nodes.decommissions(node)

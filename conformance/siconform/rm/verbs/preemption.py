@@ -3,6 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.observations import Observations
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
@@ -23,10 +28,26 @@ and a scheduler may be content with the lower ones."""
 OFTEN_ENOUGH: Final = 3  # times as long as preemption took before, and it would have come again
 
 
-class PreemptionVerbs(AllocationVerbs):
+class PreemptionVerbs:
     """Preemption as it can be seen: a release nobody asked for while an ask waits for room."""
 
-    _preemption_took: float | None = None
+    def __init__(
+        self,
+        *,
+        deadlines: Patience,
+        inbox: Inbox,
+        fencing: Fencing,
+        expect: Expectations,
+        observe: Observations,
+        allocations: AllocationVerbs,
+    ) -> None:
+        self._deadlines = deadlines
+        self._inbox = inbox
+        self._fencing = fencing
+        self._expect = expect
+        self._observe = observe
+        self._allocations = allocations
+        self._preemption_took: float | None = None
 
     def claims(
         self,
@@ -37,21 +58,21 @@ class PreemptionVerbs(AllocationVerbs):
         policy: PreemptionPolicy | None = MAY_PREEMPT,
     ) -> Ask:
         """Ask for what others would have to go for."""
-        return self.asks(application, memory=memory, priority=priority, policy=policy)
+        return self._allocations.asks(application, memory=memory, priority=priority, policy=policy)
 
     def sees_preemption_of(self, *allocations: Allocated, by: Ask) -> Released:
         """One of these is released for the ask ``by``, whatever type the release is given.
 
         Left out where none is released: no text obliges a scheduler to preempt.
         """
-        begun = self.now()
+        begun = self._observe.now()
         named = (Released(identity=allocation.identity) for allocation in allocations)
         nameless = Released(termination=Termination.PREEMPTED_BY_SCHEDULER)
-        release = self.may_be_told(*named, nameless, window=self.patience.place)
+        release = self._observe.may_be_told(*named, nameless, window=self._deadlines.place)
         if not isinstance(release, Released):
             self._was_not_allocated(by)
             raise NotForThisTarget("the target preempts nothing for an entitled ask")
-        self._preemption_took = max(self._preemption_took or 0.0, self.now() - begun)
+        self._preemption_took = max(self._preemption_took or 0.0, self._observe.now() - begun)
         return release
 
     def names_one_of(self, release: Released, allocations: Sequence[Allocated]) -> None:
@@ -65,13 +86,15 @@ class PreemptionVerbs(AllocationVerbs):
 
     def may_see_preemption_for(self, *asks: Ask) -> bool:
         """Whether these asks, for which there is no room, are allocated: all of them or none."""
-        return self.is_told_all_or_none(*(Allocated(ask) for ask in asks), window=self._long())
+        return self._observe.is_told_all_or_none(
+            *(Allocated(ask) for ask in asks), window=self._long()
+        )
 
     def sees_no_preemption_of(self, *allocations: Allocated) -> None:
         """None of them is released, in several times the time preemption took in this test."""
-        self.fences_all()
+        self._fencing.fences_all()
         try:
-            self.stays_quiet(
+            self._expect.stays_quiet(
                 *(Released(identity=a.identity) for a in allocations), window=self._long()
             )
         except NotAsTheTextSays as failure:
@@ -82,7 +105,7 @@ class PreemptionVerbs(AllocationVerbs):
             ) from failure
 
     def _was_not_allocated(self, ask: Ask) -> None:
-        for allocation in self.hears(Allocated(ask)):
+        for allocation in self._inbox.hears(Allocated(ask)):
             raise NotAsTheTextSays(
                 "allocated where there was no room, without a release",
                 expected=f"a release first, or nothing, for {ask}",
@@ -91,5 +114,5 @@ class PreemptionVerbs(AllocationVerbs):
 
     def _long(self) -> float:
         if self._preemption_took is None:
-            return self.patience.place
-        return OFTEN_ENOUGH * self._preemption_took + self.quiet_window()
+            return self._deadlines.place
+        return OFTEN_ENOUGH * self._preemption_took + self._expect.quiet_window()

@@ -2,17 +2,38 @@
 
 from collections.abc import Mapping
 
+from siconform.expecting.checks import premise
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
 from siconform.protocol.handles import Gang, Node
 from siconform.protocol.notifications import Allocated, Kind, NodeAccepted, PreemptionPolicy
 from siconform.protocol.requests import ExistingAllocationSaying
-from siconform.rm.sender import DEFAULT_PARTITION
+from siconform.rm.sender import DEFAULT_PARTITION, Sender
 from siconform.rm.verbs.allocations import PLAIN_POLICY
+from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.gangs import TASK_GROUP, GangVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
 
 
-class RecoveryVerbs(GangVerbs, NodeVerbs):
+class RecoveryVerbs:
     """Existing allocations: remembered by the RM, told with a new node or by themselves."""
+
+    def __init__(
+        self,
+        *,
+        fencing: Fencing,
+        expect: Expectations,
+        sender: Sender,
+        nodes: NodeVerbs,
+        applications: ApplicationVerbs,
+        gangs: GangVerbs,
+    ) -> None:
+        self._fencing = fencing
+        self._expect = expect
+        self._sender = sender
+        self._nodes = nodes
+        self._applications = applications
+        self._gangs = gangs
 
     def remembers_allocation(
         self,
@@ -29,7 +50,7 @@ class RecoveryVerbs(GangVerbs, NodeVerbs):
         partition: str = DEFAULT_PARTITION,
     ) -> Allocated:
         """An allocation with one vcore from before; nothing is said of it yet."""
-        name = self.new_name("existing")
+        name = self._sender.new_name("existing")
         return Allocated(
             key=name,
             application=str(application),
@@ -55,21 +76,21 @@ class RecoveryVerbs(GangVerbs, NodeVerbs):
 
     def adds_existing(self, allocation: Allocated) -> None:
         """Report an existing allocation by itself (2023-08 on), and see that processed."""
-        self.says(ExistingAllocationSaying(allocation))
-        self.fences(Kind.ALLOCATIONS)
+        self._sender.says(ExistingAllocationSaying(allocation))
+        self._fencing.fences(Kind.ALLOCATIONS)
 
     def has_recovered_node(self, node: str, *existing: Allocated, memory: int = 10) -> Node:
         """Given: a new node was accepted with allocations that exist on it."""
-        with self.premise("a node with existing allocations is accepted"):
-            handle = self.registers_node(node, memory=memory, existing=existing)
-            self.is_told(NodeAccepted(handle))
+        with premise("a node with existing allocations is accepted"):
+            handle = self._nodes.registers_node(node, memory=memory, existing=existing)
+            self._expect.is_told(NodeAccepted(handle))
         return handle
 
     def does_gang_scheduling(self) -> None:
         """Given: the scheduler replaces a placeholder it allocated itself; left out otherwise."""
-        node = self.has_node(memory=1)
-        replacement = self.has_replacement_under_way(memory=1)
-        with self.premise("a placeholder that was allocated is replaced"):
-            self.is_told(Allocated(replacement.real))
-        self.removes_application(replacement.application)
-        self.decommissions(node)
+        node = self._nodes.has_node(memory=1)
+        replacement = self._gangs.has_replacement_under_way(memory=1)
+        with premise("a placeholder that was allocated is replaced"):
+            self._expect.is_told(Allocated(replacement.real))
+        self._applications.removes_application(replacement.application)
+        self._nodes.decommissions(node)

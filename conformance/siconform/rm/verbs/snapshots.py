@@ -6,12 +6,16 @@ from dataclasses import fields
 from functools import partial
 from typing import Final, TypeVar
 
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import Fact
 from siconform.protocol.snapshot_facts import Phase, PhaseSeen
-from siconform.rm.optional_extension import Offered
+from siconform.recording.history import Exchange
+from siconform.rm.optional_extension import OptionalExtension
 from siconform.transport.extension_messages import read_snapshot
 
 F = TypeVar("F", bound=Fact)
@@ -20,12 +24,29 @@ T = TypeVar("T")
 _LOOK_AGAIN: Final = 0.005  # seconds on the wall between two snapshots
 
 
-class SnapshotVerbs(Offered):
+class SnapshotVerbs:
     """Snapshots. A test fails by what they show; NotOffered where the target has none."""
+
+    def __init__(
+        self,
+        *,
+        link: Link,
+        exchange: Exchange,
+        deadlines: Patience,
+        expect: Expectations,
+        extension: OptionalExtension,
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._expect = expect
+        self._extension = extension
 
     def snapshot(self) -> list[Fact]:
         """Everything the scheduler holds for this RM, as it is now."""
-        return read_snapshot(self.offered(Facet.SNAPSHOT).snapshot(self.connection.rm_id))
+        return read_snapshot(
+            self._extension.offered(Facet.SNAPSHOT).snapshot(self._link.connection.rm_id)
+        )
 
     def sees(self, pattern: F, *, patience: float | None = None) -> F:
         """A snapshot shows this: in the time of an acknowledgement, or of a timer of its own."""
@@ -52,14 +73,14 @@ class SnapshotVerbs(Offered):
 
     def does_not_see(self, *patterns: Fact, until: float | None = None) -> None:
         """No snapshot shows any of these, now or in a quiet window, or until a moment."""
-        clock = self.exchange.history.clock
+        clock = self._exchange.history.clock
         look = partial(self._look, lambda shown: _matching(shown, patterns))
         seconds = (
-            self.quiet_window()
+            self._expect.quiet_window()
             if until is None
-            else max(0.0, until - self.exchange.history.moment())
+            else max(0.0, until - self._exchange.history.moment())
         )
-        found = clock.past(look, seconds, settled=self.settle_window())
+        found = clock.past(look, seconds, settled=self._expect.settle_window())
         if found is not None:
             self._notes(found)
             raise NotAsTheTextSays(
@@ -87,11 +108,11 @@ class SnapshotVerbs(Offered):
         self, find: Callable[[list[Fact]], T | None], *, patience: float | None = None
     ) -> T | None:
         """What ``find`` finds in one of the snapshots taken until the time is over."""
-        clock = self.exchange.history.clock
+        clock = self._exchange.history.clock
         look = partial(self._look, find)
         if patience is None:
-            return clock.along(look, self.patience.ack)
-        return clock.past(look, patience, settled=self.patience.ack)
+            return clock.along(look, self._deadlines.ack)
+        return clock.past(look, patience, settled=self._deadlines.ack)
 
     def _look(self, find: Callable[[list[Fact]], T | None], seconds: float) -> T | None:
         until = time.monotonic() + seconds
@@ -102,7 +123,7 @@ class SnapshotVerbs(Offered):
         return found
 
     def _notes(self, seen: Fact) -> None:
-        self.exchange.history.add(self.connection.rm_id, [seen], said_by_rm=False)
+        self._exchange.history.add(self._link.connection.rm_id, [seen], said_by_rm=False)
 
 
 def _matching(shown: Sequence[Fact], patterns: Sequence[Fact]) -> Fact | None:

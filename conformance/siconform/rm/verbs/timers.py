@@ -3,34 +3,47 @@
 from functools import cached_property
 from typing import Final
 
+from siconform.expecting.deadlines import Patience
+from siconform.expecting.link import Link
+from siconform.expecting.observations import Observations
 from siconform.outcomes import PremiseLost
 from siconform.protocol.timers import UNKNOWN, Timers
-from siconform.rm.optional_extension import Offered
-from siconform.rm.sender import Speaking
-from siconform.targets.terms import PLAIN, Terms
+from siconform.recording.history import Exchange
+from siconform.targets.profile import TargetProfile
 
 _PLACEMENTS: Final = (
     4  # that a test may need before a limit is over, each as slow as the slowest seen
 )
 
 
-class TimerVerbs(Speaking, Offered):
+class TimerVerbs:
     """Each is a premise: the timer is known, and short enough to wait for.
 
     ``known`` are those of targets of this kind, ``stated`` those the user told.
     """
 
-    terms: Terms = PLAIN
-    known: Timers = UNKNOWN
-    stated: Timers = UNKNOWN
+    def __init__(
+        self,
+        *,
+        link: Link,
+        exchange: Exchange,
+        deadlines: Patience,
+        profile: TargetProfile,
+        observe: Observations,
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._profile = profile
+        self._observe = observe
 
     @cached_property
     def timers(self) -> Timers:
         """What is known beforehand, what the target says for this RM, what the user told."""
         described = UNKNOWN
-        if self.extension is not None:
-            described = self.extension.describes(self.connection.rm_id).timers
-        return self.known.with_known(described).with_known(self.stated)
+        if self._link.extension is not None:
+            described = self._link.extension.describes(self._link.connection.rm_id).timers
+        return self._profile.timers.with_known(described).with_known(self._profile.stated)
 
     def waiting_timeout(self) -> float:
         """Seconds an application is waiting before it is completed."""
@@ -42,7 +55,7 @@ class TimerVerbs(Speaking, Offered):
 
     def long_enough_to_be_served(self, seconds: float) -> float:
         """So many seconds, or more where this scheduler takes longer to serve an ask."""
-        return max(seconds, _PLACEMENTS * self.pace.slowest)
+        return max(seconds, _PLACEMENTS * self._observe.pace.slowest)
 
     def shortest_wait(self) -> float | None:
         """After so many seconds with nothing left an application may be completed; None: unknown.
@@ -51,7 +64,9 @@ class TimerVerbs(Speaking, Offered):
         """
         if self.timers.waiting_to_completed is not None:
             return self.timers.waiting_to_completed
-        return self.terms.proposed_timers(self.stated, self.patience.scaled_by).waiting_to_completed
+        return self._profile.terms.proposed_timers(
+            self._profile.stated, self._deadlines.scaled_by
+        ).waiting_to_completed
 
     def connection_loss_timeout(self) -> float:
         """Seconds an RM that lost its connection is kept before it is stopped."""
@@ -72,8 +87,8 @@ class TimerVerbs(Speaking, Offered):
     def _can_be_waited_for(self, seconds: float | None, what: str, option: str) -> float:
         if seconds is None:
             raise PremiseLost(f"not known: {what} (tell it with {option} SECONDS)")
-        longest = self.terms.longest_timer
-        if seconds > longest and not self.exchange.history.clock.is_virtual:
+        longest = self._profile.terms.longest_timer
+        if seconds > longest and not self._exchange.history.clock.is_virtual:
             raise PremiseLost(
                 f"{what} is {seconds:g} s, too long to wait for ({longest:g} s at most: "
                 "--longest-timer SECONDS)"

@@ -10,6 +10,11 @@ from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from siconform.catalogue.features import Feature, not_offered
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.observations import Observations
+from siconform.expecting.observed import Observed
 from siconform.outcomes import NotOffered, PremiseLost
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
@@ -23,8 +28,11 @@ from siconform.protocol.notifications import (
     Released,
 )
 from siconform.protocol.requests import ApplicationSaying
+from siconform.recording.history import Exchange
+from siconform.rm.sender import Sender
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.timers import TimerVerbs
+from siconform.targets.profile import TargetProfile
 
 
 class Wanted(TypedDict, total=False):
@@ -39,31 +47,56 @@ class Wanted(TypedDict, total=False):
     constraint: Constraint | None
 
 
-class WaitingVerbs(AllocationVerbs, TimerVerbs):
+class WaitingVerbs:
     """What an RM does with asks that have to wait, and what it needs of a target at all."""
+
+    def __init__(
+        self,
+        *,
+        exchange: Exchange,
+        observed: Observed,
+        profile: TargetProfile,
+        inbox: Inbox,
+        fencing: Fencing,
+        expect: Expectations,
+        observe: Observations,
+        sender: Sender,
+        timers: TimerVerbs,
+        allocations: AllocationVerbs,
+    ) -> None:
+        self._exchange = exchange
+        self._observed = observed
+        self._profile = profile
+        self._inbox = inbox
+        self._fencing = fencing
+        self._expect = expect
+        self._observe = observe
+        self._sender = sender
+        self._timers = timers
+        self._allocations = allocations
 
     def needs(self, feature: Feature) -> None:
         """NotOffered where the target was said not to offer this, or was seen not to."""
-        if feature in self.terms.without:
+        if feature in self._profile.terms.without:
             raise NotOffered(not_offered(feature))
         if feature is Feature.QUOTAS:
             self.needs(Feature.QUEUES)
-        states = bool(self.seen_before.reported_states) if self.seen_before.probed else None
+        states = bool(self._observed.reported_states) if self._observed.probed else None
         seen = {
             Feature.STATE_REPORTS: states,
-            Feature.QUOTAS: self.seen_before.heeds_quotas,
-            Feature.WAITING_ASKS: self.seen_before.keeps_waiting_asks,
-            Feature.SEVERAL_ALLOCATIONS: self.seen_before.serves_several_allocations,
+            Feature.QUOTAS: self._observed.heeds_quotas,
+            Feature.WAITING_ASKS: self._observed.keeps_waiting_asks,
+            Feature.SEVERAL_ALLOCATIONS: self._observed.serves_several_allocations,
         }
         if seen.get(feature) is False:
             raise NotOffered(not_offered(feature))
 
     def has_waiting_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
         """Given: an ask for which there is no room now, kept or rejected."""
-        ask = self.asks(application, **wanted)
-        self.fences(Kind.ALLOCATIONS)
-        if self.hears(Allocated(ask)):
-            raise PremiseLost(f"the ask found room: {self.hears(Allocated(ask))[0]}")
+        ask = self._allocations.asks(application, **wanted)
+        self._fencing.fences(Kind.ALLOCATIONS)
+        if self._inbox.hears(Allocated(ask)):
+            raise PremiseLost(f"the ask found room: {self._inbox.hears(Allocated(ask))[0]}")
         return ask
 
     def has_pending_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
@@ -77,17 +110,17 @@ class WaitingVerbs(AllocationVerbs, TimerVerbs):
 
         NotOffered where the target was seen to reject what there is no room for.
         """
-        self.fences(Kind.ALLOCATIONS)
-        keeps = self.seen_before.keeps_waiting_asks, self.seen_before.keeps_oversized_asks
+        self._fencing.fences(Kind.ALLOCATIONS)
+        keeps = self._observed.keeps_waiting_asks, self._observed.keeps_oversized_asks
         if False in keeps:
-            self.settles()  # a rejection may take a whole scheduling cycle
-            if self.hears(AskRejected(ask)):
+            self._observe.settles()  # a rejection may take a whole scheduling cycle
+            if self._inbox.hears(AskRejected(ask)):
                 raise NotOffered(not_offered(Feature.WAITING_ASKS))
         for fact in (AskRejected(ask), Allocated(ask)):
-            if self.hears(fact):
-                raise PremiseLost(f"the ask did not stay pending: {self.hears(fact)[0]}")
+            if self._inbox.hears(fact):
+                raise PremiseLost(f"the ask did not stay pending: {self._inbox.hears(fact)[0]}")
 
-    def is_served(self, ask: Ask, **wanted: Any) -> Allocated:
+    def is_served(self, /, ask: Ask, **wanted: Any) -> Allocated:
         """Then: the ask is allocated as ``wanted`` (fields of Allocated).
 
         Where it was rejected while there was no room, the RM asks again, after everything it said
@@ -95,26 +128,28 @@ class WaitingVerbs(AllocationVerbs, TimerVerbs):
         may have been completed: the RM submits it once more.
         """
         allocated = Allocated(ask, **wanted)
-        told = self.is_told_one_of(allocated, AskRejected(ask))
+        told = self._expect.is_told_one_of(allocated, AskRejected(ask))
         if isinstance(told, Allocated):
             return told
-        self.records("an ask without room", told)
+        self._expect.records("an ask without room", told)
         again = self._asks_anew(ask)
         if self._may_be_completed(ask.said.application):
-            told = self.is_told_one_of(replace(allocated, key=str(again)), AskRejected(again))
+            told = self._expect.is_told_one_of(
+                replace(allocated, key=str(again)), AskRejected(again)
+            )
             if isinstance(told, Allocated):
                 return told
             if self._is_taken_anew(ask.said.application):
                 again = self._asks_anew(ask)
-        return self.is_told(replace(allocated, key=str(again)))
+        return self._expect.is_told(replace(allocated, key=str(again)))
 
     def is_not_served(self, ask: Ask) -> None:
         """There is still no room for the ask: it waits, or is rejected when it is asked again."""
-        self.is_not_told(Allocated(ask))
-        if self.hears(AskRejected(ask)):
+        self._expect.is_not_told(Allocated(ask))
+        if self._inbox.hears(AskRejected(ask)):
             again = self._asks_anew(ask)
-            self.is_not_told(Allocated(again))
-            self.withdraws(again)
+            self._expect.is_not_told(Allocated(again))
+            self._allocations.withdraws(again)
 
     def has_room_exactly_if_released(self, told: Fact, waiting: Ask, *, held: Allocated) -> None:
         """What was told of a release is what happened.
@@ -126,28 +161,28 @@ class WaitingVerbs(AllocationVerbs, TimerVerbs):
             self.is_served(waiting)
             return
         self.is_not_served(waiting)
-        self.still_holds(held)
+        self._allocations.still_holds(held)
 
     def _asks_anew(self, ask: Ask) -> Ask:
         """The same under another key, when everything said before was processed."""
-        self.fences_all()
-        again = Ask(replace(ask.said, key=self.new_name("ask")))
-        self.says(again.said)
+        self._fencing.fences_all()
+        again = Ask(replace(ask.said, key=self._sender.new_name("ask")))
+        self._sender.says(again.said)
         return again
 
     def _may_be_completed(self, application: str) -> bool:
         """Whether it was submitted so long ago that it may be over, if it had nothing left."""
-        shortest, submitted = self.shortest_wait(), self._submissions(application)
+        shortest, submitted = self._timers.shortest_wait(), self._submissions(application)
         if shortest is None or not submitted:
             return False
         at, _ = submitted[-1]
-        return self.now() + self.pace.slowest - at >= shortest
+        return self._observe.now() + self._observe.pace.slowest - at >= shortest
 
     def _is_taken_anew(self, application: str) -> bool:
         """Whether the scheduler takes an application of this id, as it was, once more."""
         _, said = self._submissions(application)[-1]
-        self.says(said)
-        verdict = self.is_told_one_of(
+        self._sender.says(said)
+        verdict = self._expect.is_told_one_of(
             ApplicationAccepted(application), ApplicationRejected(application)
         )
         return isinstance(verdict, ApplicationAccepted)
@@ -156,7 +191,7 @@ class WaitingVerbs(AllocationVerbs, TimerVerbs):
         """Of this application, with the moment of each."""
         return [
             (entry.moment, entry.content)
-            for entry in self.exchange.everything()
+            for entry in self._exchange.everything()
             if isinstance(entry.content, ApplicationSaying)
             and entry.content.application == application
         ]
