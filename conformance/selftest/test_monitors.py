@@ -37,7 +37,8 @@ from siconform.protocol.notifications import (
     Fact,
     NodeRejected,
 )
-from siconform.recording.history import Exchange, History, Registered
+from siconform.protocol.registration import RegistrationAnswered
+from siconform.recording.history import Exchange, History
 from siwire import find_revision
 
 
@@ -121,7 +122,7 @@ def test_what_went_before_the_test_is_only_context(
 
 
 def test_a_registration_begins_a_new_life() -> None:
-    again = Registered("rm", "OK")
+    again = RegistrationAnswered("rm", "OK")
 
     found = finding("identities_are_unique", exchange_of([again, allocated(), again, allocated()]))
 
@@ -129,7 +130,7 @@ def test_a_registration_begins_a_new_life() -> None:
 
 
 def test_news_of_an_application_may_outlive_its_registration() -> None:
-    again = Registered("rm", "OK")
+    again = RegistrationAnswered("rm", "OK")
 
     found = finding("state_changes_are_complete", exchange_of([again, APP, again, updated()]))
 
@@ -148,7 +149,7 @@ def test_news_of_an_application_may_outlive_its_registration() -> None:
 def test_the_end_of_what_a_former_life_had_may_be_told(
     monitor: str, parts: Sequence[Part], late: Fact
 ) -> None:
-    again = Registered("rm", "OK")
+    again = RegistrationAnswered("rm", "OK")
 
     found = finding(monitor, exchange_of([again, *parts, again, late]))
 
@@ -157,7 +158,7 @@ def test_the_end_of_what_a_former_life_had_may_be_told(
 
 
 def test_a_registration_that_failed_begins_nothing() -> None:
-    refused = Registered("rm", "INVALID_ARGUMENT")
+    refused = RegistrationAnswered("rm", "INVALID_ARGUMENT")
 
     found = finding("identities_are_unique", exchange_of([allocated(), refused, allocated()]))
 

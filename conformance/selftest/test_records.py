@@ -19,6 +19,7 @@ from siconform.protocol.notifications import (
     Termination,
     Unreadable,
 )
+from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import (
     Action,
     ApplicationSaying,
@@ -30,7 +31,7 @@ from siconform.protocol.requests import (
     Saying,
 )
 from siconform.recording.elements import Unreplayable, element, fact_of, saying_of
-from siconform.recording.history import History, Registered
+from siconform.recording.history import History
 
 ALLOCATION = Allocated(
     key="ask-1",
@@ -118,7 +119,7 @@ def test_anything_else_is_refused_in_words(record: dict[str, Any], says: str) ->
 
 def test_entries_carry_their_elements_and_the_number_of_their_message() -> None:
     history = History()
-    history.add("rm", [Registered("rm", "OK")], said_by_rm=True)
+    history.add("rm", [RegistrationRequested("rm")], said_by_rm=True)
     history.add("rm", [NodeAccepted("n"), NodeAccepted("m")], said_by_rm=False)
 
     registered, *told = [through_a_file(entry.record()) for entry in history.since(0)]

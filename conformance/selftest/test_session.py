@@ -14,9 +14,9 @@ import pytest
 from siconform.expecting.deadlines import Patience
 from siconform.outcomes import TargetLost, Unreachable
 from siconform.protocol.notifications import Kind
+from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import Hello
 from siconform.protocol.timers import UNKNOWN
-from siconform.recording.history import Registered
 from siconform.rm.session import Session
 from siconform.targets.terms import PLAIN
 from siwire import DEFAULT_REVISION, rpc
@@ -83,7 +83,9 @@ def test_every_stream_is_open_before_anything_is_said_on_one(serving: str) -> No
     session.resource_manager("one")
 
     said = [entry.content for entry in session.history.since(0) if entry.said_by_rm]
-    opening = list(takewhile(lambda content: isinstance(content, (Registered, Hello)), said))
+    opening = list(
+        takewhile(lambda content: isinstance(content, (RegistrationRequested, Hello)), said)
+    )
 
     opened = {content.kind for content in opening if isinstance(content, Hello)}
     assert opened >= STREAMS

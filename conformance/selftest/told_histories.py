@@ -20,6 +20,7 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
@@ -31,7 +32,7 @@ from siconform.protocol.requests import (
     Registration,
     ReleaseSaying,
 )
-from siconform.recording.history import Exchange, History, Registered
+from siconform.recording.history import Exchange, History
 from siconform.transport.connection import is_fence
 from siconform.transport.dialects import dialect_for
 from siconform.transport.dialects.lax import lax_messages
@@ -113,9 +114,12 @@ REMOVAL = ApplicationRemoval("a", "default")
 WITHDRAWAL = AskReleaseSaying("a", "k", "default")
 IN_THE_CLUSTER = (
     Registration("rm", "", POLICY_GROUP, conformance_queues()),
-    Registered("rm", "OK"),
+    RegistrationAnswered("rm", "OK"),
 )
-ELSEWHERE = (Registration("rm", "", POLICY_GROUP, "partitions: []"), Registered("rm", "OK"))
+ELSEWHERE = (
+    Registration("rm", "", POLICY_GROUP, "partitions: []"),
+    RegistrationAnswered("rm", "OK"),
+)
 LIMITED = replace(APP, queue="root.parent.left")
 SISTER = replace(APP, application="b", queue="root.parent.right")
 FULL = (allocated(identity="1"), allocated(identity="2"))
@@ -144,10 +148,10 @@ def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None =
     for part in parts:
         if isinstance(part, Registration):
             request = dialect_for(DEFAULT_REVISION).registration(part)
-            history.add(rm, [Registered(rm, "OK")], said_by_rm=True, message=request)
+            history.add(rm, [RegistrationRequested(rm)], said_by_rm=True, message=request)
         elif isinstance(part, Message):
             history.add(rm, [Nothing(Kind.NODES)], said_by_rm=False, message=part)
         else:
-            by_rm = not isinstance(part, (Fact, Registered)) or isinstance(part, ConfigurationSent)
+            by_rm = not isinstance(part, Fact) or isinstance(part, ConfigurationSent)
             history.add(rm, [part], said_by_rm=by_rm, fence=is_fence)
     return Exchange(history, start=0)

@@ -8,8 +8,9 @@ import yaml
 
 from siconform.protocol.configuration import ConfigurationSent
 from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import ApplicationSaying
-from siconform.recording.history import Entry, Registered
+from siconform.recording.history import Entry
 
 _THOUSANDTHS: Final = 1000  # in which vcore counts on the wire
 _NO_LIMITS: Final[Mapping[str, Mapping[str, int]]] = {}
@@ -29,9 +30,9 @@ class Quotas:
     def hears(self, entry: Entry) -> None:
         """The registration, a change of it, the submission of an application."""
         match entry.content:
-            case Registered() if entry.said_by_rm:
+            case RegistrationRequested():
                 self._wanted = limits_of_the_cluster() if _in_the_cluster(entry) else _NO_LIMITS
-            case Registered(status="OK"):
+            case RegistrationAnswered(status="OK"):
                 self._limits = self._wanted
             case ConfigurationSent():
                 self._limits = _NO_LIMITS

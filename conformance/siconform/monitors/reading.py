@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from siconform.monitors.finding import MONITORS, Finding, Judge, Monitor
-from siconform.recording.history import Entry, Exchange, History, Registered
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.recording.history import Entry, Exchange, History
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Reading:
         if life is None or _begins_anew(entry):
             life = self._lives[entry.rm] = _Life(life)
             life.was_asked_for(self._asked.get(entry.rm))
-        if isinstance(entry.content, Registered) and entry.said_by_rm:
+        if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
         for judge, record in zip(life.judges, self._records, strict=True):
             judgement = judge(entry)
@@ -73,7 +74,7 @@ class Reading:
 
 def _begins_anew(entry: Entry) -> bool:
     content = entry.content
-    return isinstance(content, Registered) and not entry.said_by_rm and content.status == "OK"
+    return isinstance(content, RegistrationAnswered) and content.status == "OK"
 
 
 def _finding(monitor: Monitor, record: _Record, start: int, end: int) -> Finding:

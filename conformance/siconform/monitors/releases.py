@@ -13,6 +13,7 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
@@ -20,7 +21,7 @@ from siconform.protocol.requests import (
     NodeSaying,
     ReleaseSaying,
 )
-from siconform.recording.history import Content, Entry, Registered
+from siconform.recording.history import Content, Entry
 
 
 @monitors("SI-REL-009")
@@ -79,7 +80,7 @@ def stops_go_back_to_the_rm() -> Judge:
         if isinstance(entry.content, Released):
             if entry.content.termination is Termination.STOPPED_BY_RM:
                 return causes.missing_for(entry.content)
-        elif isinstance(entry.content, Registered):
+        elif isinstance(entry.content, (RegistrationRequested, RegistrationAnswered)):
             causes.registers_anew()
         else:
             causes.hears(entry.content)

@@ -14,6 +14,7 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from siconform.protocol.notifications import Fact, Kind, kind_of
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import Hello, Saying
 from siconform.recording.clock import WALL, Clock
 from siconform.recording.elements import element
@@ -21,27 +22,18 @@ from siconform.recording.elements import element
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """The registration call of an RM and how it ended; ``status`` is a gRPC status name."""
-
-    rm: str
-    status: str
-    details: str = ""
-
-    def __str__(self) -> str:
-        how = "" if self.status == "OK" else f": {self.status} {self.details}"
-        return f"registers as {self.rm}{how}"
-
-
-Content = Fact | Saying | Registered
+Content = Fact | Saying | RegistrationRequested
 
 
 def _kind(content: Content) -> Kind | None:
     """The conversation of an element; the registration belongs to none."""
-    if isinstance(content, Registered):
-        return None
-    return kind_of(content) if isinstance(content, Fact) else content.kind
+    match content:
+        case RegistrationRequested():
+            return None
+        case Fact():
+            return kind_of(content)
+        case _:
+            return content.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +68,18 @@ class Entry:
             "says": str(self.content),
             "fence": self.fence,
             "number": self.number,
-            "element": None if isinstance(self.content, Registered) else element(self.content),
+            "element": _element(self.content),
             "message": message.DESCRIPTOR.full_name if message is not None else None,
             "json": json_format.MessageToDict(message) if message is not None else None,
             "hex": message.SerializeToString().hex() if message is not None else None,
         }
+
+
+def _element(content: Content) -> dict[str, Any] | None:
+    """The registration is told by its message alone."""
+    if isinstance(content, (RegistrationRequested, RegistrationAnswered)):
+        return None
+    return element(content)
 
 
 class History:

@@ -13,10 +13,11 @@ from siconform.expecting.observed import Observed
 from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable
 from siconform.protocol.facets import Facet, Facets
 from siconform.protocol.notifications import Kind
+from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import Registration
 from siconform.protocol.timers import Timers
 from siconform.recording.clock import VirtualClock
-from siconform.recording.history import Exchange, History, Registered
+from siconform.recording.history import Exchange, History
 from siconform.rm.probing import probe
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import Newcomer
@@ -237,7 +238,7 @@ class Session:
             )
         connection.opens_all()
 
-    def _asks_to_register(self, connection: Connection) -> Registered:
+    def _asks_to_register(self, connection: Connection) -> RegistrationAnswered:
         terms, queues = self.target.terms, self.target.terms.queues()
         registration = Registration(
             connection.rm_id,

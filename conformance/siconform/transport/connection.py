@@ -10,8 +10,9 @@ from siwire import Revision, rpc
 
 from siconform.outcomes import Unreachable
 from siconform.protocol.notifications import Fact, Kind, Nothing, StreamEnded, Unreadable
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import Hello, Registration, Saying
-from siconform.recording.history import Content, History, Registered
+from siconform.recording.history import Content, History
 from siconform.transport.channels import OPTIONS, close
 from siconform.transport.dialects import dialect_for
 from siconform.transport.reflection import Description, describe
@@ -65,20 +66,20 @@ class Connection:
         """A connection of its own to the same scheduler, for another RM of the same history."""
         return Connection(self._address, self.revision, rm_id, self.history, self.pace)
 
-    def registers(self, registration: Registration, patience: float) -> Registered:
+    def registers(self, registration: Registration, patience: float) -> RegistrationAnswered:
         """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within patience)."""
         request = self.dialect.registration(registration)
-        asked = Registered(registration.rm, "OK")
-        self.history.add(self.rm_id, [asked], said_by_rm=True, message=request)
+        rm = registration.rm
+        self.history.add(self.rm_id, [RegistrationRequested(rm)], said_by_rm=True, message=request)
         call = rpc.callable_for(self._channel, self._methods["RegisterResourceManager"])
         try:
             response = call(request, timeout=patience)
         except grpc.RpcError as error:
             code, details = _status(error)
-            outcome = Registered(asked.rm, code, details)
+            outcome = RegistrationAnswered(rm, code, details)
             response = None
         else:
-            outcome = Registered(asked.rm, "OK")
+            outcome = RegistrationAnswered(rm, "OK", "")
         self.history.add(self.rm_id, [outcome], said_by_rm=False, message=response)
         return outcome
 

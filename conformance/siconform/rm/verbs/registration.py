@@ -10,8 +10,9 @@ from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
 from siconform.protocol.notifications import Kind
 from siconform.protocol.queue_configurations import POLICY_GROUP, QueueConfiguration
+from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import Registration
-from siconform.recording.history import Exchange, Registered
+from siconform.recording.history import Exchange
 from siconform.rm.optional_extension import OptionalExtension
 from siconform.targets.profile import TargetProfile
 
@@ -60,7 +61,7 @@ class RegistrationVerbs:
         build_info: Mapping[str, str] | None = None,
         extra_config: Mapping[str, str] | None = None,
         patience: float | None = None,
-    ) -> Registered:
+    ) -> RegistrationAnswered:
         """Call RegisterResourceManager and return how it ended; each value can be replaced.
 
         A configuration that has a policy group is registered in that one. NotOffered for one of
@@ -102,7 +103,7 @@ class RegistrationVerbs:
     def was_answered_with_nothing(self) -> None:
         """The response to the registration is the empty message."""
         for entry in self._exchange.entries():
-            is_response = isinstance(entry.content, Registered) and not entry.said_by_rm
+            is_response = isinstance(entry.content, RegistrationAnswered)
             if is_response and entry.message is not None and entry.message.ByteSize():
                 raise NotAsTheTextSays(
                     "the response has content",
@@ -165,7 +166,9 @@ class RegistrationVerbs:
                 happened=f"{outcome}; accepted with a policy group of its own",
             )
 
-    def is_refused_registration(self, **request: Unpack[RegistrationValues]) -> Registered:
+    def is_refused_registration(
+        self, **request: Unpack[RegistrationValues]
+    ) -> RegistrationAnswered:
         """Register, and fail unless that is refused with an error status in time."""
         outcome = self.registers(**request)
         if outcome.status == "OK":
@@ -185,7 +188,7 @@ class RegistrationVerbs:
         return self._link.connection.revision.name if told is None else told
 
 
-def _failed(outcome: Registered) -> NotAsTheTextSays:
+def _failed(outcome: RegistrationAnswered) -> NotAsTheTextSays:
     return NotAsTheTextSays(
         f"registration failed: {outcome.status} {outcome.details}".strip(),
         expected="RegisterResourceManager succeeds",

@@ -11,7 +11,7 @@ from siconform.protocol.notifications import (
     AskRejected,
     NodeAccepted,
 )
-from siconform.recording.history import Registered
+from siconform.protocol.registration import RegistrationAnswered
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.gangs import GangVerbs
@@ -41,7 +41,7 @@ class ServedVerbs:
         self._waiting = waiting
         self._gangs = gangs
 
-    def is_treated_as_told(self, outcome: Registered) -> None:
+    def is_treated_as_told(self, outcome: RegistrationAnswered) -> None:
         """Served after a registration that succeeded, not served after one that failed."""
         if outcome.status == "DEADLINE_EXCEEDED":
             raise NotAsTheTextSays("the registration was not answered", expected="OK or an error")
