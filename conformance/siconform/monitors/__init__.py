@@ -2,25 +2,12 @@
 
 from collections.abc import Collection
 
-from siconform.monitors import (
-    allocations,
-    applications,
-    asks,
-    gangs,
-    nodes,
-    recovery,
-    releases,
-    room,
-    wire,
-)
-from siconform.monitors.finding import MONITORS, Finding, Monitor
+from siconform.monitors.monitor import Finding, Monitor
 from siconform.monitors.reading import reading_of
+from siconform.monitors.registry import MONITORS
 from siconform.recording.history import Exchange
 
 __all__ = ["MONITORS", "Finding", "Monitor", "check"]
-
-# Importing them declares their monitors.
-_RULES = (allocations, applications, asks, gangs, nodes, recovery, releases, room, wire)
 
 
 def check(exchange: Exchange, lacks: Collection[str] = ()) -> list[Finding]:

@@ -1,16 +1,16 @@
 """Rules about allocations: asked for, unique, and over when they are over."""
 
 from collections import Counter, defaultdict
+from typing import Final
 
 from siconform.monitors.endings import Crossing, Endings
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
 from siconform.protocol.requests import Amounts, AskSaying, ReleaseSaying
 from siconform.recording.history import Entry
 
 
-@monitors("SI-ALLOC-002")
 def allocations_carry_their_ask() -> Judge:
     """A new allocation names an ask of this RM, its application, and its amount or a larger one."""
     asks: dict[str, list[AskSaying]] = defaultdict(list)
@@ -43,7 +43,6 @@ def _is_given(asked: Amounts, given: Amounts) -> bool:
     return all(given.get(name, 0) >= amount for name, amount in asked.items())
 
 
-@monitors("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008")
 def identities_are_unique() -> Judge:
     """Every new allocation has an identity of its own, announced once."""
     announced: set[str] = set()
@@ -68,7 +67,6 @@ def identities_are_unique() -> Judge:
     return judge
 
 
-@monitors("SI-ALLOC-009")
 def ended_allocations_stay_ended() -> Judge:
     """An allocation ends once: no release follows its release.
 
@@ -118,7 +116,6 @@ def ended_allocations_stay_ended() -> Judge:
     return judge
 
 
-@monitors("SI-REL-023", outlives_registrations=True)
 def releases_name_what_was_announced() -> Judge:
     """A release names an announced allocation, with that allocation's application and key.
 
@@ -155,3 +152,20 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
     if release.key not in ("", ANY, keys[identity]):
         return f"release of {identity} names key {release.key!r}"
     return ""
+
+
+MONITORS: Final = (
+    Monitor("allocations_carry_their_ask", ("SI-ALLOC-002",), allocations_carry_their_ask),
+    Monitor(
+        "identities_are_unique",
+        ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008"),
+        identities_are_unique,
+    ),
+    Monitor("ended_allocations_stay_ended", ("SI-ALLOC-009",), ended_allocations_stay_ended),
+    Monitor(
+        "releases_name_what_was_announced",
+        ("SI-REL-023",),
+        releases_name_what_was_announced,
+        outlives_registrations=True,
+    ),
+)

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.monitors.settling import Settling
 from siconform.protocol.application_states import (
     ACCEPTED,
@@ -29,7 +29,6 @@ ACTIVE: Final = (NEW, ACCEPTED, RUNNING, RESUMING, WAITING)
 """States that are no end."""
 
 
-@monitors("SI-APP-004")
 def each_application_gets_at_most_one_verdict() -> Judge:
     """There are never more verdicts on an application than additions of it."""
     added: Counter[str] = Counter()
@@ -51,7 +50,6 @@ def each_application_gets_at_most_one_verdict() -> Judge:
     return judge
 
 
-@monitors("SI-APP-017")
 def removed_applications_get_nothing() -> Judge:
     """Nothing is allocated to an application that is removed for certain, and not added anew."""
     partitions: dict[str, str] = {}
@@ -76,7 +74,6 @@ def removed_applications_get_nothing() -> Judge:
     return judge
 
 
-@monitors("SI-APP-021", outlives_registrations=True)
 def state_changes_are_complete() -> Judge:
     """A state change names an application of this RM, a state and a time.
 
@@ -105,7 +102,6 @@ def _incomplete(update: ApplicationUpdated, known: set[str]) -> str:
     return ""
 
 
-@monitors("SI-APP-022")
 def state_timestamps_do_not_go_back() -> Judge:
     """Timestamps of successive state changes of one application never decrease."""
     last: dict[str, int] = {}
@@ -124,13 +120,11 @@ def state_timestamps_do_not_go_back() -> Judge:
     return judge
 
 
-@monitors("SI-APP-030")
 def completed_applications_stay_completed() -> Judge:
     """After Completed no state comes that is not an end, unless the application is added anew."""
     return _last_state(COMPLETED)
 
 
-@monitors("SI-GANG-037")
 def failed_applications_stay_failed() -> Judge:
     """The same after Failed, and it is never Completed either."""
     return _last_state(FAILED, COMPLETED)
@@ -161,3 +155,26 @@ def _last_state(final: State, *besides: State) -> Judge:
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+MONITORS: Final = (
+    Monitor(
+        "each_application_gets_at_most_one_verdict",
+        ("SI-APP-004",),
+        each_application_gets_at_most_one_verdict,
+    ),
+    Monitor("removed_applications_get_nothing", ("SI-APP-017",), removed_applications_get_nothing),
+    Monitor(
+        "state_changes_are_complete",
+        ("SI-APP-021",),
+        state_changes_are_complete,
+        outlives_registrations=True,
+    ),
+    Monitor("state_timestamps_do_not_go_back", ("SI-APP-022",), state_timestamps_do_not_go_back),
+    Monitor(
+        "completed_applications_stay_completed",
+        ("SI-APP-030",),
+        completed_applications_stay_completed,
+    ),
+    Monitor("failed_applications_stay_failed", ("SI-GANG-037",), failed_applications_stay_failed),
+)

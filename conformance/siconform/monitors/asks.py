@@ -1,16 +1,16 @@
 """Rules about asks: never more than asked for, complete rejections, and over when they are over."""
 
 from collections import Counter, defaultdict
+from typing import Final
 
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.monitors.settling import Settling
 from siconform.protocol.notifications import Allocated, AskRejected, AskReleased, Kind, Termination
 from siconform.protocol.requests import ApplicationSaying, AskReleaseSaying, AskSaying
 from siconform.recording.history import Entry
 
 
-@monitors("SI-ASK-005")
 def asks_are_not_served_too_often() -> Judge:
     """A key never yields more allocations than all its asks together wanted.
 
@@ -41,7 +41,6 @@ def asks_are_not_served_too_often() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-022", outlives_registrations=True)
 def rejections_of_asks_are_complete() -> Judge:
     """A rejection names key and application of an ask, once for each ask.
 
@@ -72,7 +71,6 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
     return ""
 
 
-@monitors("SI-ASK-026")
 def rejections_of_asks_give_a_reason() -> Judge:
     """A rejection has a reason that is not empty."""
 
@@ -85,7 +83,6 @@ def rejections_of_asks_give_a_reason() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-017")
 def rejected_asks_stay_rejected() -> Judge:
     """After the rejection of its only ask a key is not allocated until it is asked for again."""
     open_asks: Counter[str] = Counter()
@@ -108,7 +105,6 @@ def rejected_asks_stay_rejected() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-018")
 def withdrawn_asks_are_not_allocated() -> Judge:
     """An ask withdrawn for certain is not allocated until it is asked for again.
 
@@ -148,7 +144,6 @@ def _withdraws(withdrawal: AskReleaseSaying, ask: AskSaying) -> bool:
     )
 
 
-@monitors("SI-ASK-019")
 def allocated_asks_are_not_rejected() -> Judge:
     """An ask that was allocated in full is not rejected afterwards."""
     wanted: Counter[str] = Counter()
@@ -169,7 +164,6 @@ def allocated_asks_are_not_rejected() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-002", outlives_registrations=True)
 def released_asks_were_asked_for() -> Judge:
     """The release of an ask names one of this RM and its application, or repeats the RM's words.
 
@@ -204,3 +198,24 @@ def released_asks_were_asked_for() -> Judge:
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+MONITORS: Final = (
+    Monitor("asks_are_not_served_too_often", ("SI-ASK-005",), asks_are_not_served_too_often),
+    Monitor(
+        "rejections_of_asks_are_complete",
+        ("SI-ASK-022",),
+        rejections_of_asks_are_complete,
+        outlives_registrations=True,
+    ),
+    Monitor("rejections_of_asks_give_a_reason", ("SI-ASK-026",), rejections_of_asks_give_a_reason),
+    Monitor("rejected_asks_stay_rejected", ("SI-ASK-017",), rejected_asks_stay_rejected),
+    Monitor("withdrawn_asks_are_not_allocated", ("SI-ASK-018",), withdrawn_asks_are_not_allocated),
+    Monitor("allocated_asks_are_not_rejected", ("SI-ASK-019",), allocated_asks_are_not_rejected),
+    Monitor(
+        "released_asks_were_asked_for",
+        ("SI-ASK-002",),
+        released_asks_were_asked_for,
+        outlives_registrations=True,
+    ),
+)

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.requests import (
     Action,
@@ -22,7 +22,6 @@ class _Group(NamedTuple):
     name: str
 
 
-@monitors("SI-GANG-020")
 def replacements_wait_for_their_confirmation() -> Judge:
     """While a placeholder is to be replaced, one real ask of its group is still to be served.
 
@@ -97,3 +96,12 @@ class _Replacements:
 
 def _group(placeholder: Allocated) -> _Group:
     return _Group(placeholder.application, placeholder.task_group)
+
+
+MONITORS: Final = (
+    Monitor(
+        "replacements_wait_for_their_confirmation",
+        ("SI-GANG-020",),
+        replacements_wait_for_their_confirmation,
+    ),
+)

@@ -1,9 +1,10 @@
 """Rules about nodes: one verdict for each creation, and nothing new where nothing may be placed."""
 
 from collections import Counter
+from typing import Final
 
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.monitors.settling import Settling
 from siconform.protocol.notifications import (
     Allocated,
@@ -19,7 +20,6 @@ from siconform.recording.history import Entry
 _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
-@monitors("SI-NODE-004")
 def creations_get_at_most_one_verdict() -> Judge:
     """Verdicts on a node never outnumber what was said of it.
 
@@ -41,7 +41,6 @@ def creations_get_at_most_one_verdict() -> Judge:
     return judge
 
 
-@monitors("SI-ALLOC-001")
 def nodes_of_allocations_exist() -> Judge:
     """The node of a new allocation is registered by this RM; once it is gone for certain, not."""
     known: set[str] = set()
@@ -63,7 +62,6 @@ def nodes_of_allocations_exist() -> Judge:
     return judge
 
 
-@monitors("SI-NODE-026")
 def draining_nodes_get_nothing_new() -> Judge:
     """Nothing is placed on a node that drains for certain, until it is told otherwise.
 
@@ -125,3 +123,12 @@ class _Draining:
     def _forgets(self, node: str) -> None:
         self.nodes.discard(node)
         self._settling.forgets(lambda draining: draining == node)
+
+
+MONITORS: Final = (
+    Monitor(
+        "creations_get_at_most_one_verdict", ("SI-NODE-004",), creations_get_at_most_one_verdict
+    ),
+    Monitor("nodes_of_allocations_exist", ("SI-ALLOC-001",), nodes_of_allocations_exist),
+    Monitor("draining_nodes_get_nothing_new", ("SI-NODE-026",), draining_nodes_get_nothing_new),
+)

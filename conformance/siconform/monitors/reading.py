@@ -4,7 +4,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from siconform.monitors.finding import MONITORS, Finding, Judge, Monitor
+from siconform.monitors.monitor import Finding, Judge, Monitor
+from siconform.monitors.registry import MONITORS
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.recording.history import Entry, Exchange, History
 

@@ -1,12 +1,13 @@
 """Rules about what exists already: its rejection says what and why."""
 
+from typing import Final
+
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.protocol.notifications import AllocationRejected
 from siconform.recording.history import Entry
 
 
-@monitors("SI-REC-017")
 def rejections_of_existing_allocations_are_complete() -> Judge:
     """It names key and application of an allocation the RM reported."""
     reported: set[tuple[str, str]] = set()
@@ -23,7 +24,6 @@ def rejections_of_existing_allocations_are_complete() -> Judge:
     return judge
 
 
-@monitors("SI-REC-022")
 def rejections_of_existing_allocations_give_a_reason() -> Judge:
     """It has a reason that is not empty."""
 
@@ -34,3 +34,17 @@ def rejections_of_existing_allocations_give_a_reason() -> Judge:
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+MONITORS: Final = (
+    Monitor(
+        "rejections_of_existing_allocations_are_complete",
+        ("SI-REC-017",),
+        rejections_of_existing_allocations_are_complete,
+    ),
+    Monitor(
+        "rejections_of_existing_allocations_give_a_reason",
+        ("SI-REC-022",),
+        rejections_of_existing_allocations_give_a_reason,
+    ),
+)

@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from siconform.monitors.endings import Crossing, Endings
 from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.protocol.notifications import (
     CONFIRMED,
     Allocated,
@@ -24,7 +25,6 @@ from siconform.protocol.requests import (
 from siconform.recording.history import Content, Entry
 
 
-@monitors("SI-REL-009")
 def confirmations_are_not_confirmed() -> Judge:
     """Once the RM has confirmed a release of the scheduler nothing more is said about it.
 
@@ -66,7 +66,6 @@ def confirmations_are_not_confirmed() -> Judge:
     return judge
 
 
-@monitors("SI-REL-013")
 def stops_go_back_to_the_rm() -> Judge:
     """STOPPED_BY_RM ends an allocation only where the RM asked for something that ends it.
 
@@ -89,7 +88,6 @@ def stops_go_back_to_the_rm() -> Judge:
     return judge
 
 
-@monitors("SI-REL-020")
 def ask_releases_name_a_partition() -> Judge:
     """The release of an ask names a partition, whether it is a decision or a confirmation."""
 
@@ -156,3 +154,10 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
             yield "key", key
         case _:
             pass
+
+
+MONITORS: Final = (
+    Monitor("confirmations_are_not_confirmed", ("SI-REL-009",), confirmations_are_not_confirmed),
+    Monitor("stops_go_back_to_the_rm", ("SI-REL-013",), stops_go_back_to_the_rm),
+    Monitor("ask_releases_name_a_partition", ("SI-REL-020",), ask_releases_name_a_partition),
+)

@@ -8,10 +8,11 @@ beyond the limit is only a SHOULD (SI-REC-013).
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from siconform.catalogue.features import Feature
 from siconform.monitors.existing import TakenOver
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor
 from siconform.monitors.quotas import Quotas
 from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
 from siconform.protocol.requests import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
@@ -24,7 +25,6 @@ Limit = Callable[[str, str], int | None]
 """The most there may be of a resource in a place; None where there is no limit."""
 
 
-@monitors("SI-NODE-006")
 def nodes_are_not_overfilled() -> Judge:
     """No new allocation takes a node above the largest capacity it may have at that moment."""
     nodes = _Capacities()
@@ -45,13 +45,11 @@ def nodes_are_not_overfilled() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-011", presupposes=Feature.QUEUES)
 def queues_are_not_overfilled() -> Judge:
     """No new allocation takes a queue above the maximum the RM's configuration gives it."""
     return _queue_judge(lambda _: True)
 
 
-@monitors("SI-GANG-027", presupposes=Feature.QUOTAS)
 def placeholders_count_against_the_quota() -> Judge:
     """The same where placeholders are among what the queue holds."""
     return _queue_judge(lambda held: any(allocation.placeholder for allocation in held))
@@ -169,3 +167,20 @@ class _Books:
             if self._live.pop(identity, None) is not None:
                 for held in self._in.values():
                     held.pop(identity, None)
+
+
+MONITORS: Final = (
+    Monitor("nodes_are_not_overfilled", ("SI-NODE-006",), nodes_are_not_overfilled),
+    Monitor(
+        "queues_are_not_overfilled",
+        ("SI-ASK-011",),
+        queues_are_not_overfilled,
+        presupposes=Feature.QUEUES,
+    ),
+    Monitor(
+        "placeholders_count_against_the_quota",
+        ("SI-GANG-027",),
+        placeholders_count_against_the_quota,
+        presupposes=Feature.QUOTAS,
+    ),
+)

@@ -1,12 +1,12 @@
 """Rules about the bytes themselves: declared fields only, nothing reserved, nothing left unset."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventTold, Subject
 from siconform.protocol.notifications import Released, Termination, Unreadable
@@ -14,7 +14,6 @@ from siconform.protocol.requests import ReleaseSaying
 from siconform.recording.history import Entry
 
 
-@monitors("SI-WIRE-006")
 def every_field_is_declared() -> Judge:
     """What the scheduler sends decodes as its type and leaves no unknown field.
 
@@ -37,7 +36,6 @@ def every_field_is_declared() -> Judge:
     return judge
 
 
-@monitors("SI-WIRE-008")
 def reserved_numbers_are_not_used() -> Judge:
     """No message carries a number its definition reserves."""
 
@@ -51,7 +49,6 @@ def reserved_numbers_are_not_used() -> Judge:
     return _of_messages(judge_message)
 
 
-@monitors("SI-WIRE-010")
 def what_has_a_meaning_is_set() -> Judge:
     """A release the scheduler started, an event and a container state have a type.
 
@@ -76,7 +73,6 @@ def what_has_a_meaning_is_set() -> Judge:
     return judge
 
 
-@monitors("SI-WIRE-012")
 def a_priority_is_said_in_one_way() -> Judge:
     """No message of 2021-02 carries both members of the priority, number and class name."""
 
@@ -90,7 +86,6 @@ def a_priority_is_said_in_one_way() -> Judge:
     return _of_messages(judge_message)
 
 
-@monitors("SI-CONN-012")
 def the_action_is_resync_or_none() -> Judge:
     """The control code of 2021-02 is not used for anything else."""
 
@@ -157,3 +152,12 @@ def _unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
 def _unknown(message: Message) -> Iterator[str]:
     for name, number in _unknown_numbers(message):
         yield f"{number} in {name}"
+
+
+MONITORS: Final = (
+    Monitor("every_field_is_declared", ("SI-WIRE-006",), every_field_is_declared),
+    Monitor("reserved_numbers_are_not_used", ("SI-WIRE-008",), reserved_numbers_are_not_used),
+    Monitor("what_has_a_meaning_is_set", ("SI-WIRE-010",), what_has_a_meaning_is_set),
+    Monitor("a_priority_is_said_in_one_way", ("SI-WIRE-012",), a_priority_is_said_in_one_way),
+    Monitor("the_action_is_resync_or_none", ("SI-CONN-012",), the_action_is_resync_or_none),
+)

@@ -26,8 +26,8 @@ class Monitor:
     name: str
     requirements: tuple[str, ...]
     begins: Callable[[], Judge]
-    outlives_registrations: bool
-    presupposes: str  # the feature of a target without which it judges nothing, "" for none
+    outlives_registrations: bool = False
+    presupposes: str = ""  # the feature of a target without which it judges nothing, "" for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +42,6 @@ class Finding:
     held: int
     violation: str | None
     seen_at: int | None = None  # the index of the entry with which it was violated first
-
-
-MONITORS: list[Monitor] = []
-"""Every monitor, in the order of definition."""
-
-
-def monitors(
-    *requirements: str, outlives_registrations: bool = False, presupposes: str = ""
-) -> Callable[[Callable[[], Judge]], Callable[[], Judge]]:
-    """Declare a function that makes a judge as the monitor of these requirements."""
-
-    def declare(begins: Callable[[], Judge]) -> Callable[[], Judge]:
-        name = begins.__name__
-        MONITORS.append(Monitor(name, requirements, begins, outlives_registrations, presupposes))
-        return begins
-
-    return declare
 
 
 def violated_if(wrong: object, says: str) -> str:
