@@ -4,10 +4,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.recording.history import Exchange
 from siconform.rm.resource_manager import ResourceManager
 from siconform.targets.profile import TargetProfile
@@ -16,12 +16,12 @@ from siwire import DEFAULT_REVISION
 
 def rm_on(
     line: Any,
-    deadlines: Patience,
+    deadlines: Deadlines,
     *,
     fences: Any = None,
     extension: Any = None,
     profile: TargetProfile | None = None,
-    observed: Observed | None = None,
+    observed: TargetHabits | None = None,
     alive: Callable[[], bool] = lambda: True,
 ) -> ResourceManager:
     """An RM whose connection is this line, which has at least a name and a history."""

@@ -5,16 +5,16 @@ import time
 from collections.abc import Callable
 
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, NotAsTheTextSays
-from siconform.protocol.notifications import Fact, Kind, Released
+from siconform.protocol.notifications import Fact, Released, UpdateKind
 from siconform.recording.clock import VirtualClock
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
 
 from .resource_managers import rm_on
 
-PATIENCE = Patience(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
+PATIENCE = Deadlines(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
 DUE = Released(identity="due")
 
 
@@ -49,11 +49,11 @@ class Line:
     def __init__(self, history: History) -> None:
         self.history = history
 
-    def is_open(self, kind: Kind) -> bool:
-        return kind in Kind
+    def is_open(self, kind: UpdateKind) -> bool:
+        return kind in UpdateKind
 
-    def raise_on(self, kind: Kind) -> None:
-        assert kind is Kind.ALLOCATIONS
+    def raise_on(self, kind: UpdateKind) -> None:
+        assert kind is UpdateKind.ALLOCATIONS
 
 
 @pytest.fixture

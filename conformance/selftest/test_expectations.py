@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
 from siconform.protocol.notifications import (
     Allocated,
@@ -13,20 +13,20 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     AskRejected,
     Fact,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     StreamEnded,
+    UpdateKind,
 )
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    AskSaying,
-    NodeSaying,
-    ReleaseSaying,
-    Saying,
+    ApplicationRequest,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
+    Request,
 )
 from siconform.recording.history import History
 from siconform.transport.connection import FENCE_PREFIX
@@ -34,35 +34,35 @@ from siwire import DEFAULT_REVISION
 
 from .resource_managers import rm_on
 
-BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
+BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
 PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
-Answer = Callable[[Saying], Sequence[Fact]]
+Answer = Callable[[Request], Sequence[Fact]]
 
 
-def answers(said: Saying) -> Sequence[Fact]:
+def answers(said: Request) -> Sequence[Fact]:
     """As a scheduler does: what the kit's fences ask for has a certain answer."""
     match said:
-        case NodeSaying():
+        case NodeRequest():
             return [NodeRejected(said.node, "known")]
-        case ApplicationSaying():
+        case ApplicationRequest():
             return [ApplicationRejected(said.application, "known")]
-        case AskSaying() if said.application.startswith(f"{FENCE_PREFIX}nobody"):
+        case AskRequest() if said.application.startswith(f"{FENCE_PREFIX}nobody"):
             return [AskRejected(said.key, said.application, "unknown application")]
-        case AskSaying():
+        case AskRequest():
             return [Allocated(said.key, said.application, identity=f"{FENCE_PREFIX}identity")]
-        case ReleaseSaying():
+        case ReleaseRequest():
             return [Released(said.key, said.application, said.identity)]
         case _:
             return []
 
 
-def only_live_allocations(said: Saying) -> Sequence[Fact]:
+def only_live_allocations(said: Request) -> Sequence[Fact]:
     """As one that says nothing of asks for an application it does not know."""
     told = answers(said)
     return [fact for fact in told if not isinstance(fact, AskRejected)]
 
 
-def nothing(_: Saying) -> Sequence[Fact]:
+def nothing(_: Request) -> Sequence[Fact]:
     """As one that does not answer."""
     return []
 
@@ -76,16 +76,16 @@ class Line:
     def __init__(self, answer: Answer) -> None:
         self.history = History()
         self.answer = answer
-        self.said: list[Saying] = []
+        self.said: list[Request] = []
         self.open = True
 
-    def is_open(self, _: Kind) -> bool:
+    def is_open(self, _: UpdateKind) -> bool:
         return self.open
 
-    def say(self, _: Kind, sayings: Sequence[Saying]) -> None:
-        self.said += sayings
-        for saying in sayings:
-            for fact in self.answer(saying):
+    def say(self, _: UpdateKind, requests: Sequence[Request]) -> None:
+        self.said += requests
+        for request in requests:
+            for fact in self.answer(request):
                 self.hears(fact)
 
     def hears(self, *facts: Fact) -> None:
@@ -100,7 +100,7 @@ class Line:
 class Rm:
     """An RM on such a line."""
 
-    def __init__(self, answer: Answer = answers, patience: Patience = BRIEF) -> None:
+    def __init__(self, answer: Answer = answers, patience: Deadlines = BRIEF) -> None:
         self.line = Line(answer)
         self.lives = True
         self.rm = rm_on(self.line, patience, alive=lambda: self.lives)
@@ -138,7 +138,7 @@ def test_one_element_answers_one_expectation() -> None:
 
 def test_a_stream_that_ended_is_not_waited_for() -> None:
     rm = Rm(patience=PATIENT)
-    rm.line.hears(StreamEnded(Kind.NODES, "INTERNAL", "oops"))
+    rm.line.hears(StreamEnded(UpdateKind.NODES, "INTERNAL", "oops"))
     rm.line.open = False
 
     with pytest.raises(NotAsTheTextSays, match="the nodes stream ended: INTERNAL oops"):
@@ -185,7 +185,7 @@ def test_what_comes_in_the_quiet_window_is_seen() -> None:
 
 
 def test_the_answer_to_a_fence_answers_no_expectation() -> None:
-    rm = Rm(lambda said: [NodeAccepted(said.node)] if isinstance(said, NodeSaying) else [])
+    rm = Rm(lambda said: [NodeAccepted(said.node)] if isinstance(said, NodeRequest) else [])
 
     rm.rm.is_not_told(NodeAccepted())
 
@@ -195,35 +195,35 @@ def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() ->
 
     rm.rm.is_not_told(Allocated("k"))
 
-    released = [said.identity for said in rm.line.said if isinstance(said, ReleaseSaying)]
+    released = [said.identity for said in rm.line.said if isinstance(said, ReleaseRequest)]
     assert released == [f"{FENCE_PREFIX}identity"]
 
 
 def test_the_sharper_way_once_seen_is_counted_on() -> None:
     rm = Rm()
-    rm.rm.fences(Kind.ALLOCATIONS)
+    rm.rm.fences(UpdateKind.ALLOCATIONS)
     rm.line.answer = only_live_allocations
 
     with pytest.raises(PremiseLost, match="allocations stream was not answered"):
-        rm.rm.fences(Kind.ALLOCATIONS)
+        rm.rm.fences(UpdateKind.ALLOCATIONS)
 
 
-def accepts_everything(said: Saying) -> Sequence[Fact]:
+def accepts_everything(said: Request) -> Sequence[Fact]:
     """As one that looks at no partition and serves asks without application."""
     match said:
-        case NodeSaying(action=Action.CREATE | Action.CREATE_DRAINING):
+        case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING):
             return [NodeAccepted(said.node)]
-        case ApplicationSaying():
+        case ApplicationRequest():
             return [ApplicationAccepted(said.application)]
-        case AskSaying() | ReleaseSaying():
+        case AskRequest() | ReleaseRequest():
             return only_live_allocations(said)
         case _:
             return []
 
 
 @pytest.mark.parametrize("answer", [answers, accepts_everything])
-@pytest.mark.parametrize("kind", list(Kind))
-def test_a_fence_leaves_nothing_behind(kind: Kind, answer: Answer) -> None:
+@pytest.mark.parametrize("kind", list(UpdateKind))
+def test_a_fence_leaves_nothing_behind(kind: UpdateKind, answer: Answer) -> None:
     rm = Rm(answer)
 
     rm.rm.fences(kind)
@@ -234,7 +234,7 @@ def test_a_fence_leaves_nothing_behind(kind: Kind, answer: Answer) -> None:
     applications = {one.application for one in told if isinstance(one, ApplicationAccepted)}
     for said in rm.line.said:
         match said:
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 nodes.discard(node)
             case ApplicationRemoval(application=application):
                 applications.discard(application)
@@ -243,10 +243,12 @@ def test_a_fence_leaves_nothing_behind(kind: Kind, answer: Answer) -> None:
 
 
 def test_a_fence_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
-    ends = iter([StreamEnded(Kind.NODES, "INTERNAL"), StreamEnded(Kind.NODES, "INTERNAL")])
+    ends = iter(
+        [StreamEnded(UpdateKind.NODES, "INTERNAL"), StreamEnded(UpdateKind.NODES, "INTERNAL")]
+    )
     rm = Rm(lambda said: [end] if (end := next(ends, None)) else answers(said))
 
-    rm.rm.fences(Kind.NODES)
+    rm.rm.fences(UpdateKind.NODES)
 
     assert len(rm.line.said) == 3
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis.errors import FlakyStrategyDefinition
 from siconform.cli import main
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.exploring import exploration as exploration_module
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.finding import Finding
@@ -35,7 +35,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """With a scheduler that allocates every ask on the newest node, whatever room it has."""
     launch = Launch.of("careless", CARELESS, 10.0)
     target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path_factory.mktemp("target") / "log")
-    session = Session(target, Patience().scaled(FAST), "exploring")
+    session = Session(target, Deadlines().scaled(FAST), "exploring")
     yield session
     session.discard()
     target.stop()
@@ -112,7 +112,7 @@ def test_no_time_is_an_end_and_no_failure(session: Session) -> None:
 
 
 def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session) -> None:
-    session.patience = Patience().scaled(FAST)
+    session.deadlines = Deadlines().scaled(FAST)
     exploration = Exploration(session, Budget(histories=1000, steps=2, seconds=0.5), number=1)
 
     exploration.explores()
@@ -122,7 +122,7 @@ def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session
 
 def test_without_a_target_there_is_nothing_to_explore() -> None:
     nobody = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
-    exploration = Exploration(Session(nobody, Patience().scaled(FAST), "x"), BUDGET, number=1)
+    exploration = Exploration(Session(nobody, Deadlines().scaled(FAST), "x"), BUDGET, number=1)
 
     with pytest.raises(TargetLost):
         exploration.explores()

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotOffered, PremiseLost, TargetLost
 from siconform.protocol.facets import NONE, Facet
 from siconform.protocol.timers import Timers
@@ -186,4 +186,4 @@ def _rm(
     line = SimpleNamespace(rm_id="rm", history=History())
     if is_virtual:
         line.history.clock = VirtualClock(line)
-    return rm_on(line, Patience(), extension=extension, profile=profile)
+    return rm_on(line, Deadlines(), extension=extension, profile=profile)

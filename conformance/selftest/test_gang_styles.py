@@ -6,15 +6,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotOffered, PremiseLost
 from siconform.recording.history import History
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.gang_styles import GangStyleVerbs
-from siconform.rm.verbs.gang_timeouts import GangTimerVerbs
+from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs
 from siconform.rm.verbs.gangs import HARD, SOFT, GangVerbs
 from siwire import DEFAULT_REVISION
 
@@ -42,7 +42,7 @@ NEVER_HARD = dict.fromkeys(ANY_CASE, False)
 def test_a_style_is_spelled_as_it_means_what_it_says(
     fails: Mapping[str, bool], soft: str, hard: str
 ) -> None:
-    observed = Observed()
+    observed = TargetHabits()
     rm = _rm(fails, observed)
 
     assert (rm.spelled(SOFT), rm.spelled(HARD)) == (soft, hard)
@@ -50,7 +50,7 @@ def test_a_style_is_spelled_as_it_means_what_it_says(
 
 
 def test_nothing_is_found_out_where_no_gang_runs_out_of_time() -> None:
-    observed = Observed()
+    observed = TargetHabits()
     rm = _rm(PremiseLost("not known: how long"), observed)
 
     assert rm.spelled(HARD) == "hard"
@@ -66,7 +66,7 @@ def test_another_text_is_said_as_it_is() -> None:
     assert _rm({}).spelled("x") == "x"
 
 
-def _rm(outcome: Any, observed: Observed | None = None) -> GangStyleVerbs:
+def _rm(outcome: Any, observed: TargetHabits | None = None) -> GangStyleVerbs:
     """The verbs of an RM whose gangs of each spelling fail or not, or cannot be had."""
 
     class Trying(GangStyleVerbs):
@@ -76,18 +76,18 @@ def _rm(outcome: Any, observed: Observed | None = None) -> GangStyleVerbs:
             return dict(outcome)
 
     line = SimpleNamespace(rm_id="rm", history=History())
-    areas = rm_on(line, Patience()).areas
+    areas = rm_on(line, Deadlines()).areas
     at: Any = SimpleNamespace(
         link=SimpleNamespace(connection=SimpleNamespace(revision=DEFAULT_REVISION)),
         clean_up=SimpleNamespace(aside=nullcontext),
     )
     return Trying(
         link=at.link,
-        observed=Observed() if observed is None else observed,
-        expect=areas.of(Expectations),
+        observed=TargetHabits() if observed is None else observed,
+        expectations=areas.of(Expectations),
         clean_up=at.clean_up,
         confirmations=areas.of(ConfirmationVerbs),
         applications=areas.of(ApplicationVerbs),
         gangs=areas.of(GangVerbs),
-        timeouts=areas.of(GangTimerVerbs),
+        timeouts=areas.of(GangTimeoutVerbs),
     )

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from siconform.catalogue.features import Feature
-from siconform.expecting.deadlines import Patience
-from siconform.expecting.observed import Observed, Pace
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.target_habits import Pace, TargetHabits
 from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.protocol.handles import Ask
-from siconform.protocol.notifications import Allocated, AskRejected, Fact, Kind
-from siconform.protocol.requests import AskSaying, Saying
+from siconform.protocol.notifications import Allocated, AskRejected, Fact, UpdateKind
+from siconform.protocol.requests import AskRequest, Request
 from siconform.recording.history import History
 from siconform.running.options import BadOption, settings_from
 from siconform.targets.profile import TargetProfile
@@ -24,7 +24,7 @@ from .conftest import Outcome
 from .resource_managers import rm_on
 from .test_expectations import BRIEF, answers
 
-Served = Callable[[AskSaying], Sequence[Fact]]
+Served = Callable[[AskRequest], Sequence[Fact]]
 
 
 class Room:
@@ -37,23 +37,23 @@ class Room:
         self.history = History()
         self.without_room = without_room
         self.there_is_room = False
-        self.waiting: list[AskSaying] = []
+        self.waiting: list[AskRequest] = []
         self.node = "n1"
 
-    def is_open(self, _: Kind) -> bool:
+    def is_open(self, _: UpdateKind) -> bool:
         return True
 
-    def say(self, _: Kind, sayings: Sequence[Saying]) -> None:
-        for saying in sayings:
-            self.tells(*self.about(saying))
+    def say(self, _: UpdateKind, requests: Sequence[Request]) -> None:
+        for request in requests:
+            self.tells(*self.about(request))
 
-    def about(self, saying: Saying) -> Sequence[Fact]:
-        if not isinstance(saying, AskSaying) or saying.application.startswith("fence-"):
-            return answers(saying)
+    def about(self, request: Request) -> Sequence[Fact]:
+        if not isinstance(request, AskRequest) or request.application.startswith("fence-"):
+            return answers(request)
         if self.there_is_room:
-            return [Allocated(saying.key, node=self.node)]
-        told = self.without_room(saying)
-        self.waiting += [] if told else [saying]
+            return [Allocated(request.key, node=self.node)]
+        told = self.without_room(request)
+        self.waiting += [] if told else [request]
         return told
 
     def makes_room(self) -> None:
@@ -68,9 +68,9 @@ class Rm:
     def __init__(
         self,
         without_room: Served,
-        observed: Observed | None = None,
+        observed: TargetHabits | None = None,
         *,
-        patience: Patience = BRIEF,
+        patience: Deadlines = BRIEF,
         terms: Terms = PLAIN,
     ) -> None:
         self.room = Room(without_room)
@@ -78,15 +78,15 @@ class Rm:
         self.rm = rm_on(self.room, patience, profile=profile, observed=observed)
 
 
-def keeps(_: AskSaying) -> Sequence[Fact]:
+def keeps(_: AskRequest) -> Sequence[Fact]:
     return []
 
 
-def rejects(ask: AskSaying) -> Sequence[Fact]:
+def rejects(ask: AskRequest) -> Sequence[Fact]:
     return [AskRejected(ask.key, ask.application, "no room")]
 
 
-def allocates(ask: AskSaying) -> Sequence[Fact]:
+def allocates(ask: AskRequest) -> Sequence[Fact]:
     return [Allocated(ask.key)]
 
 
@@ -130,15 +130,15 @@ def test_a_rejected_ask_is_no_pending_one_and_where_that_is_a_habit_nothing_is_j
     with pytest.raises(PremiseLost):
         Rm(rejects).rm.has_pending_ask("app")
     with pytest.raises(NotOffered, match="waiting-asks"):
-        Rm(rejects, Observed(keeps_waiting_asks=False)).rm.has_pending_ask("app")
+        Rm(rejects, TargetHabits(keeps_waiting_asks=False)).rm.has_pending_ask("app")
 
 
 def test_a_rejection_may_take_a_whole_scheduling_cycle() -> None:
-    seen = Observed(keeps_waiting_asks=False)
+    seen = TargetHabits(keeps_waiting_asks=False)
     seen.pace.measured(0.05, 0.0)
     rm = Rm(keeps, seen)
 
-    def rejects_later(ask: AskSaying) -> Sequence[Fact]:
+    def rejects_later(ask: AskRequest) -> Sequence[Fact]:
         threading.Timer(0.02, lambda: rm.room.tells(*rejects(ask))).start()
         return []
 
@@ -150,7 +150,7 @@ def test_a_rejection_may_take_a_whole_scheduling_cycle() -> None:
 
 def test_what_the_target_was_said_or_seen_not_to_offer_is_not_judged() -> None:
     terms = replace(PLAIN, without=frozenset({Feature.GANG}))
-    rm = Rm(keeps, Observed(serves_several_allocations=False), terms=terms)
+    rm = Rm(keeps, TargetHabits(serves_several_allocations=False), terms=terms)
 
     rm.rm.needs(Feature.PREEMPTION)
     for feature in (Feature.GANG, Feature.SEVERAL_ALLOCATIONS):
@@ -182,8 +182,8 @@ def test_two_slow_placements_may_be_chance_and_the_third_is_the_pace() -> None:
 
 
 def test_an_allocation_within_the_pace_of_a_slow_target_is_no_silence() -> None:
-    observed = Observed(Pace(virtual=0.2))
-    patience = Patience(quiet=0.01, settle=0.01, place=1.0)
+    observed = TargetHabits(Pace(virtual=0.2))
+    patience = Deadlines(quiet=0.01, settle=0.01, place=1.0)
     rm = Rm(keeps, observed, patience=patience)
     waiting = rm.rm.has_waiting_ask("app")
 

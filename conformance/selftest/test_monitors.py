@@ -29,7 +29,7 @@ from selftest.told_histories import (
 from siconform import monitors
 from siconform.catalogue import catalogue
 from siconform.catalogue.features import Feature
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.monitors import MONITORS, Finding
 from siconform.protocol.notifications import (
     AllocationRejected,
@@ -189,7 +189,7 @@ def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
 ) -> None:
     broken = exchange_of([*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])
 
-    lacks = Observed().lacks({lacking})
+    lacks = TargetHabits().lacks({lacking})
 
     judged = {f.monitor for f in monitors.check(broken, lacks)}
     assert "placeholders_count_against_the_quota" not in judged
@@ -197,5 +197,5 @@ def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
 
 
 def test_a_scheduler_seen_to_heed_no_maxima_lacks_them() -> None:
-    assert Feature.QUOTAS in Observed(heeds_quotas=False).lacks(())
-    assert Feature.QUOTAS not in Observed(heeds_quotas=True).lacks(())
+    assert Feature.QUOTAS in TargetHabits(heeds_quotas=False).lacks(())
+    assert Feature.QUOTAS not in TargetHabits(heeds_quotas=True).lacks(())

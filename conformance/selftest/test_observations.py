@@ -4,22 +4,22 @@ import threading
 from typing import Any
 
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
     AskRejected,
     Fact,
-    Kind,
     Released,
+    UpdateKind,
 )
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
 
 from .resource_managers import rm_on
 
-BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
+BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
 
 
 class Line:
@@ -30,8 +30,8 @@ class Line:
     def __init__(self) -> None:
         self.history = History()
 
-    def is_open(self, kind: Kind) -> bool:
-        return kind in Kind
+    def is_open(self, kind: UpdateKind) -> bool:
+        return kind in UpdateKind
 
     def hears(self, *facts: Fact) -> None:
         self.history.add("rm", facts, said_by_rm=False, fence=_is_fence)

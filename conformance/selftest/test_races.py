@@ -4,8 +4,8 @@ import time
 from typing import Any
 
 import pytest
-from siconform.protocol.notifications import Kind
-from siconform.protocol.requests import Action, NodeSaying
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.requests import Action, NodeRequest
 from siconform.recording.history import History
 from siconform.running.options import read_settings
 from siconform.running.selecting import Selector
@@ -111,7 +111,7 @@ class Written(Connection):
         super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History(), pace)
         self.times: list[float] = []
 
-    def _stream(self, kind: Kind) -> Any:  # noqa: ARG002  # as overridden
+    def _stream(self, kind: UpdateKind) -> Any:  # noqa: ARG002  # as overridden
         return self
 
     def send(self, data: bytes) -> None:
@@ -123,7 +123,7 @@ def test_an_rm_leaves_time_between_its_messages_where_they_may_be_mixed_up() -> 
     connection = Written(pace_for(frozenset({OUT_OF_ORDER})))
 
     for _ in range(3):
-        connection.say(Kind.NODES, [NodeSaying("n", Action.DRAIN)])
+        connection.say(UpdateKind.NODES, [NodeRequest("n", Action.DRAIN)])
 
     first, second, third = connection.times
     assert min(second - first, third - second) >= PACE

@@ -86,7 +86,7 @@ def test_a_known_deviation_is_known_to_every_worker(conformance: Run, known: Any
 
 WITH_HISTORY = """
 from siconform.monitors import MONITORS, Finding
-from siconform.protocol.notifications import Kind, NodeAccepted, NodeRejected
+from siconform.protocol.notifications import UpdateKind, NodeAccepted, NodeRejected
 from siconform.recording.history import HISTORY, Exchange, History
 import siconform.running.watching as watching
 

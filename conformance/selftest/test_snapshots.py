@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotAsTheTextSays, NotOffered
 from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import Including, Lacking
@@ -24,7 +24,7 @@ from siwire.ext import extension_pb2 as ext
 
 from .resource_managers import rm_on
 
-PATIENCE = Patience(ack=0.1, quiet=0.05, settle=0.02)
+PATIENCE = Deadlines(ack=0.1, quiet=0.05, settle=0.02)
 
 
 class Target:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import PremiseLost
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.recording.history import History
@@ -113,4 +113,4 @@ def test_a_patient_user_has_a_long_timer_waited_for() -> None:
 
 def _rm(timers: Timers, terms: Terms = PLAIN) -> ResourceManager:
     line = SimpleNamespace(rm_id="rm", history=History())
-    return rm_on(line, Patience(), profile=TargetProfile(timers, terms=terms))
+    return rm_on(line, Deadlines(), profile=TargetProfile(timers, terms=terms))

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.protocol.notifications import NodeRejected
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.rm.verb import Areas, Composed, verb
 from siconform.rm.verbs.registration import RegistrationVerbs
 
@@ -52,9 +52,9 @@ def test_an_area_that_is_not_there_is_an_error() -> None:
         Whole(Areas()).counts()
 
 
-@pytest.mark.parametrize("kind", [ResourceManager, Newcomer])
+@pytest.mark.parametrize("kind", [ResourceManager, UnregisteredRM])
 def test_every_verb_of_an_rm_has_an_area_and_says_what_it_does(kind: type[Any]) -> None:
-    areas = rm_on(SimpleNamespace(rm_id="rm", history=History()), Patience()).areas
+    areas = rm_on(SimpleNamespace(rm_id="rm", history=History()), Deadlines()).areas
     verbs = {
         name: member
         for one in kind.__mro__
@@ -73,7 +73,7 @@ _OF_THE_UNREGISTERED = {"RegistrationVerbs", "ServedVerbs", "ConnectionVerbs"}
 
 
 def test_a_registered_rm_has_no_verbs_of_registration() -> None:
-    rm = rm_on(SimpleNamespace(rm_id="rm", history=History()), Patience())
+    rm = rm_on(SimpleNamespace(rm_id="rm", history=History()), Deadlines())
 
     assert not hasattr(rm, "registers")
     with pytest.raises(KeyError):

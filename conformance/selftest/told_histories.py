@@ -13,24 +13,24 @@ from siconform.protocol.notifications import (
     AskRejected,
     AskReleased,
     Fact,
-    Kind,
     NodeRejected,
     Nothing,
     Released,
     Termination,
+    UpdateKind,
 )
 from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    AskReleaseSaying,
-    AskSaying,
-    ExistingAllocationSaying,
-    NodeSaying,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
     Registration,
-    ReleaseSaying,
+    ReleaseRequest,
 )
 from siconform.recording.history import Exchange, History
 from siconform.transport.connection import is_fence
@@ -97,21 +97,24 @@ def by_priority(number: int, name: str) -> Message:
     return message
 
 
-NODE = NodeSaying("n", Action.CREATE, capacity={"memory": 10})
-APP = ApplicationSaying("a", queue="root.default", partition="default", user="u")
-ASK = AskSaying("k", "a", "default", {"memory": 4})
-RELEASE = ReleaseSaying("a", "id", STOPPED)
+NODE = NodeRequest("n", Action.CREATE, capacity={"memory": 10})
+APP = ApplicationRequest("a", queue="root.default", partition="default", user="u")
+ASK = AskRequest("k", "a", "default", {"memory": 4})
+RELEASE = ReleaseRequest("a", "id", STOPPED)
 PREEMPTION = released(termination=PREEMPTED)
 CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
-NODES_FENCED = (NodeSaying("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
+NODES_FENCED = (NodeRequest("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
 APPS_FENCED = (replace(APP, application="fence-a"), ApplicationRejected("fence-a", "known"))
-ASKS_FENCED = (AskSaying("fence-k", "nobody", "default", {}), AskRejected("fence-k", "nobody", "?"))
-DRAIN = NodeSaying("n", Action.DRAIN)
-UNDRAIN = NodeSaying("n", Action.UNDRAIN)
-DECOMMISSION = NodeSaying("n", Action.DECOMMISSION)
-SMALLER = NodeSaying("n", Action.UPDATE, capacity={"memory": 4})
+ASKS_FENCED = (
+    AskRequest("fence-k", "nobody", "default", {}),
+    AskRejected("fence-k", "nobody", "?"),
+)
+DRAIN = NodeRequest("n", Action.DRAIN)
+UNDRAIN = NodeRequest("n", Action.UNDRAIN)
+DECOMMISSION = NodeRequest("n", Action.DECOMMISSION)
+SMALLER = NodeRequest("n", Action.UPDATE, capacity={"memory": 4})
 REMOVAL = ApplicationRemoval("a", "default")
-WITHDRAWAL = AskReleaseSaying("a", "k", "default")
+WITHDRAWAL = AskReleaseRequest("a", "k", "default")
 IN_THE_CLUSTER = (
     Registration("rm", "", POLICY_GROUP, conformance_queues()),
     RegistrationAnswered("rm", "OK"),
@@ -127,9 +130,9 @@ PLACEHOLDER = allocated("p", "ph", task_group="g", placeholder=True)
 REAL_ASK = replace(ASK, task_group="g")
 REAL = allocated(identity="real", task_group="g")
 REPLACED = released("ph", Termination.PLACEHOLDER_REPLACED, key="p")
-GONE = ReleaseSaying("a", "ph", Termination.PLACEHOLDER_REPLACED)
+GONE = ReleaseRequest("a", "ph", Termination.PLACEHOLDER_REPLACED)
 OLD = allocated("old", "o", resource={"memory": 7})
-OLD_ITSELF = ExistingAllocationSaying(OLD)
+OLD_ITSELF = ExistingAllocationRequest(OLD)
 OLD_WITH_NODE = replace(NODE, existing=(OLD,))
 ALLOCATION = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
 NAMED_AMOUNT = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
@@ -150,7 +153,7 @@ def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None =
             request = dialect_for(DEFAULT_REVISION).registration(part)
             history.add(rm, [RegistrationRequested(rm)], said_by_rm=True, message=request)
         elif isinstance(part, Message):
-            history.add(rm, [Nothing(Kind.NODES)], said_by_rm=False, message=part)
+            history.add(rm, [Nothing(UpdateKind.NODES)], said_by_rm=False, message=part)
         else:
             by_rm = not isinstance(part, Fact) or isinstance(part, ConfigurationSent)
             history.add(rm, [part], said_by_rm=by_rm, fence=is_fence)

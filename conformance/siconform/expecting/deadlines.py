@@ -10,7 +10,7 @@ _FOR_ANOTHER: Final = (Termination.PLACEHOLDER_REPLACED, Termination.PREEMPTED_B
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Deadlines:
     """Deadlines in seconds by class. What comes later than its class but within grace is LATE."""
 
     ack: float = 2.0  # a verdict on a node or application, the rejection of an ask
@@ -26,7 +26,7 @@ class Patience:
     scaled_by: float = 1.0  # of all of these
     grace: float = 1.0  # how much longer, as a factor of the deadline, to tell LATE from never
 
-    def scaled(self, factor: float) -> "Patience":
+    def scaled(self, factor: float) -> "Deadlines":
         """All limits times ``factor``, for slow targets and slow machines."""
         return replace(
             self,

@@ -17,7 +17,7 @@ from siconform.protocol.events import (
     details_of,
 )
 from siconform.protocol.notifications import Allocated, ApplicationUpdated
-from siconform.protocol.requests import ApplicationSaying, AskSaying, NodeSaying
+from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequest
 from siconform.recording.history import Entry, Exchange
 
 _PER_SECOND: Final = 1_000_000_000
@@ -174,11 +174,11 @@ class EventChecks:
 
 def _said(entry: Entry) -> Iterable[tuple[Subject, str]]:
     match entry.content:
-        case NodeSaying(node=name):
+        case NodeRequest(node=name):
             return [(Subject.NODE, name)]
-        case ApplicationSaying(application=name):
+        case ApplicationRequest(application=name):
             return [(Subject.APPLICATION, name)]
-        case AskSaying(key=name):
+        case AskRequest(key=name):
             return [(Subject.REQUEST, name)]
         case _:
             return []

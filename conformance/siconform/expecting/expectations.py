@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import CameLate, NotAsTheTextSays, TargetLost
-from siconform.protocol.notifications import Fact, Kind, StreamEnded, kind_of
+from siconform.protocol.notifications import Fact, StreamEnded, UpdateKind, kind_of
 from siconform.recording.clock import LONGEST_STEP
 from siconform.recording.history import Entry, Exchange
 
@@ -26,8 +26,8 @@ class Expectations:
         *,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
-        observed: Observed,
+        deadlines: Deadlines,
+        observed: TargetHabits,
         inbox: Inbox,
         fencing: Fencing,
         alive: Callable[[], bool],
@@ -51,7 +51,7 @@ class Expectations:
     def is_not_told(self, *patterns: Fact) -> None:
         """Fence every stream concerned, then a quiet window: nothing unheard may match."""
         concerned = {kind_of(p) for p in patterns}
-        for kind in Kind:
+        for kind in UpdateKind:
             if kind in concerned or self._fencing.needs_fence(kind):
                 self._fencing.fences(kind)
         self.stays_quiet(*patterns)
@@ -109,11 +109,11 @@ class Expectations:
             return found
 
         if patience is None:
-            found = history.clock.along(partial(history.look, find), longest)
+            found = history.clock.wait_for_answer(partial(history.look, find), longest)
         else:
             look = self._fenced_look(patterns, find)
             settled = min(limit, self._deadlines.ack)
-            found = history.clock.past(look, longest, first=first, settled=settled)
+            found = history.clock.advance_and_look(look, longest, first=first, settled=settled)
         if found is None:
             raise self._missing(patterns, limit)
         entry, fact = history[found[0]], self._inbox.take(*found)
@@ -131,7 +131,7 @@ class Expectations:
         history = self._exchange.history
         find = partial(self._inbox.find, patterns)
         look = self._fenced_look(patterns, find) if fenced else partial(history.look, find)
-        found = history.clock.past(
+        found = history.clock.advance_and_look(
             look,
             seconds,
             first=0.0 if fenced else min(seconds, LONGEST_STEP),
@@ -149,7 +149,7 @@ class Expectations:
 
         def look(seconds: float) -> T | None:
             if history.clock.is_virtual:
-                for kind in Kind:
+                for kind in UpdateKind:
                     if kind in kinds and self._link.connection.is_open(kind):
                         self._fencing.raises_fence(kind)
             return history.look(find, seconds)

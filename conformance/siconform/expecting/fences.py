@@ -15,7 +15,7 @@ from typing import Final
 
 from siwire import Capability
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import PremiseLost
 from siconform.protocol.notifications import (
     Allocated,
@@ -24,22 +24,22 @@ from siconform.protocol.notifications import (
     AskRejected,
     AskReleased,
     Fact,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     StreamEnded,
     Termination,
+    UpdateKind,
 )
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    AskReleaseSaying,
-    AskSaying,
-    NodeSaying,
-    ReleaseSaying,
-    Saying,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
+    Request,
 )
 from siconform.recording.history import Entry
 from siconform.transport.connection import FENCE_PREFIX, Connection
@@ -52,10 +52,10 @@ _ENDINGS: Final = 4  # a stream may end for what was said before the fence; so o
 
 
 @dataclass
-class Habits:
+class FenceHabits:
     """Whether a target rejects what a fence of this kind begins with; what it never did is open."""
 
-    rejects: dict[Kind, bool] = field(default_factory=dict)
+    rejects: dict[UpdateKind, bool] = field(default_factory=dict)
     confirms_withdrawals: bool | None = None  # of asks that wait for an application; None: unknown
 
 
@@ -63,14 +63,14 @@ class Fences:
     """The fences of one connection; ``habits`` are shared by all connections to a target."""
 
     def __init__(
-        self, connection: Connection, patience: Patience, habits: Habits | None = None
+        self, connection: Connection, deadlines: Deadlines, habits: FenceHabits | None = None
     ) -> None:
         self._connection = connection
-        self._patience = patience
+        self._deadlines = deadlines
         self._numbers = count(1)
-        self.habits = Habits() if habits is None else habits
+        self.habits = FenceHabits() if habits is None else habits
 
-    def are_answered(self, kind: Kind) -> bool:
+    def are_answered(self, kind: UpdateKind) -> bool:
         """Whether anything but the end of the stream comes of a fence on it."""
         try:
             told = self._is_answered(kind, *self._to_be_rejected(kind))
@@ -78,16 +78,16 @@ class Fences:
             return True  # silence says nothing
         return not isinstance(told, StreamEnded)
 
-    def raise_on(self, kind: Kind) -> None:
+    def raise_on(self, kind: UpdateKind) -> None:
         """Return once all that was said before on this stream was processed, else PremiseLost."""
         if self.habits.rejects.get(kind) is not False and self._is_rejected(kind):
             return
         match kind:
-            case Kind.NODES:
+            case UpdateKind.NODES:
                 self._node_comes_and_goes(self._closed(), NOTHING)()
-            case Kind.APPLICATIONS:
+            case UpdateKind.APPLICATIONS:
                 self._application_comes_and_goes(self._name("application"))()
-            case Kind.ALLOCATIONS:
+            case UpdateKind.ALLOCATIONS:
                 if self.habits.confirms_withdrawals is False or not self._is_withdrawn():
                     self._allocation_comes_and_goes()
 
@@ -95,17 +95,17 @@ class Fences:
         """Whether an ask that waits for an application is told as ended when it is withdrawn."""
         name = self._name("ask")
         ask, withdrawal = _of_nobody(name)
-        self._connection.say(Kind.ALLOCATIONS, [ask])
+        self._connection.say(UpdateKind.ALLOCATIONS, [ask])
         try:
-            told = self._asks_and_waits(Kind.ALLOCATIONS, withdrawal, (AskReleased(name),))
+            told = self._asks_and_waits(UpdateKind.ALLOCATIONS, withdrawal, (AskReleased(name),))
         except PremiseLost:
             if self.habits.confirms_withdrawals:
                 raise
-            told = StreamEnded(Kind.ALLOCATIONS)
+            told = StreamEnded(UpdateKind.ALLOCATIONS)
         self.habits.confirms_withdrawals = isinstance(told, AskReleased)
         return self.habits.confirms_withdrawals
 
-    def _is_rejected(self, kind: Kind) -> bool:
+    def _is_rejected(self, kind: UpdateKind) -> bool:
         """Whether what is to be rejected was; if not, that is known from now on."""
         try:
             told = self._is_answered(kind, *self._to_be_rejected(kind))
@@ -119,28 +119,28 @@ class Fences:
         self.habits.rejects[kind] = rejected
         return rejected
 
-    def _to_be_rejected(self, kind: Kind) -> tuple[Saying, tuple[Fact, ...], Saying]:
+    def _to_be_rejected(self, kind: UpdateKind) -> tuple[Request, tuple[Fact, ...], Request]:
         """What to say, its answers, and what takes it back if it was accepted after all."""
         name = self._name(kind.value)
         match kind:
-            case Kind.NODES:
+            case UpdateKind.NODES:
                 attributes = {"si/node-partition": _NOWHERE}
-                node = NodeSaying(name, self._closed(), NOTHING, attributes=attributes)
-                gone = NodeSaying(name, Action.DECOMMISSION)
+                node = NodeRequest(name, self._closed(), NOTHING, attributes=attributes)
+                gone = NodeRequest(name, Action.DECOMMISSION)
                 return node, (NodeAccepted(name), NodeRejected(name)), gone
-            case Kind.APPLICATIONS:
-                application = ApplicationSaying(name, "root.default", _NOWHERE, user="fence")
+            case UpdateKind.APPLICATIONS:
+                application = ApplicationRequest(name, "root.default", _NOWHERE, user="fence")
                 removal = ApplicationRemoval(name, _NOWHERE)
                 return application, (ApplicationAccepted(name), ApplicationRejected(name)), removal
-            case Kind.ALLOCATIONS:
+            case UpdateKind.ALLOCATIONS:
                 ask, withdrawal = _of_nobody(name)
                 return ask, (AskRejected(name),), withdrawal
 
     def _is_answered(
-        self, kind: Kind, saying: Saying, answers: tuple[Fact, ...], undo: Saying
+        self, kind: UpdateKind, request: Request, answers: tuple[Fact, ...], undo: Request
     ) -> Fact:
         try:
-            told = self._asks_and_waits(kind, saying, answers)
+            told = self._asks_and_waits(kind, request, answers)
         except PremiseLost:
             self._connection.say(kind, [undo])
             raise
@@ -158,18 +158,18 @@ class Fences:
     ) -> Callable[[], None]:
         """A node is accepted; what takes it away again."""
         name = self._name("node")
-        node = NodeSaying(name, creation, capacity=capacity)
-        self._asks_and_waits(Kind.NODES, node, (NodeAccepted(name), NodeRejected(name)))
-        gone = NodeSaying(name, Action.DECOMMISSION)
-        return partial(self._connection.say, Kind.NODES, [gone])
+        node = NodeRequest(name, creation, capacity=capacity)
+        self._asks_and_waits(UpdateKind.NODES, node, (NodeAccepted(name), NodeRejected(name)))
+        gone = NodeRequest(name, Action.DECOMMISSION)
+        return partial(self._connection.say, UpdateKind.NODES, [gone])
 
     def _application_comes_and_goes(self, name: str) -> Callable[[], None]:
         """An application is accepted; what takes it away again."""
-        new = ApplicationSaying(name, "root.default", _HERE, user="fence")
+        new = ApplicationRequest(name, "root.default", _HERE, user="fence")
         verdicts = (ApplicationAccepted(name), ApplicationRejected(name))
-        self._asks_and_waits(Kind.APPLICATIONS, new, verdicts)
+        self._asks_and_waits(UpdateKind.APPLICATIONS, new, verdicts)
         removal = ApplicationRemoval(name, _HERE)
-        return partial(self._connection.say, Kind.APPLICATIONS, [removal])
+        return partial(self._connection.say, UpdateKind.APPLICATIONS, [removal])
 
     def _allocation_comes_and_goes(self) -> None:
         application, key = self._name("application"), self._name("ask")
@@ -177,12 +177,12 @@ class Fences:
             self._application_comes_and_goes(application),
             self._node_comes_and_goes(Action.CREATE, NOTHING | {FENCE_RESOURCE: 1}),
         )
-        ask = AskSaying(key, application, _HERE, {FENCE_RESOURCE: 1})
-        allocated = self._asks_and_waits(Kind.ALLOCATIONS, ask, (Allocated(key),))
+        ask = AskRequest(key, application, _HERE, {FENCE_RESOURCE: 1})
+        allocated = self._asks_and_waits(UpdateKind.ALLOCATIONS, ask, (Allocated(key),))
         if isinstance(allocated, Allocated):
             identity = allocated.identity
-            release = ReleaseSaying(application, identity, Termination.STOPPED_BY_RM, key=key)
-            self._asks_and_waits(Kind.ALLOCATIONS, release, (Released(identity=identity),))
+            release = ReleaseRequest(application, identity, Termination.STOPPED_BY_RM, key=key)
+            self._asks_and_waits(UpdateKind.ALLOCATIONS, release, (Released(identity=identity),))
         for undo in take_back:
             undo()
         if not isinstance(allocated, Allocated):
@@ -191,36 +191,38 @@ class Fences:
     def _name(self, what: str) -> str:
         return f"{FENCE_PREFIX}{self._connection.rm_id}-{what}-{next(self._numbers)}"
 
-    def _asks_and_waits(self, kind: Kind, saying: Saying, answers: tuple[Fact, ...]) -> Fact:
+    def _asks_and_waits(
+        self, kind: UpdateKind, request: Request, answers: tuple[Fact, ...]
+    ) -> Fact:
         """The answer; where the stream ends instead, that of the same words on the next one."""
         told: Fact = StreamEnded(kind)
         for _ in range(_ENDINGS):
-            told = self._asks_once(kind, saying, (*answers, StreamEnded(kind)))
+            told = self._asks_once(kind, request, (*answers, StreamEnded(kind)))
             if not isinstance(told, StreamEnded):
                 break
         return told
 
-    def _asks_once(self, kind: Kind, saying: Saying, wanted: tuple[Fact, ...]) -> Fact:
+    def _asks_once(self, kind: UpdateKind, request: Request, wanted: tuple[Fact, ...]) -> Fact:
         history = self._connection.history
         start = len(history)
-        self._connection.say(kind, [saying])
+        self._connection.say(kind, [request])
 
         def find() -> Fact | None:
             return _first(history.since(start), self._connection.rm_id, wanted)
 
-        longest = 2 * self._patience.ack
-        found = history.clock.along(partial(history.look, find), longest)
+        longest = 2 * self._deadlines.ack
+        found = history.clock.wait_for_answer(partial(history.look, find), longest)
         if found is None:
             message = f"the fence on the {kind.value} stream was not answered in {longest:g} s"
             raise PremiseLost(message)
         return found
 
 
-def _of_nobody(name: str) -> tuple[AskSaying, AskReleaseSaying]:
+def _of_nobody(name: str) -> tuple[AskRequest, AskReleaseRequest]:
     """An ask of an application there is not, and what withdraws it."""
     nobody = f"{FENCE_PREFIX}nobody"
-    ask = AskSaying(name, nobody, _HERE, {"memory": 1, "vcore": 1})
-    return ask, AskReleaseSaying(nobody, name, _HERE)
+    ask = AskRequest(name, nobody, _HERE, {"memory": 1, "vcore": 1})
+    return ask, AskReleaseRequest(nobody, name, _HERE)
 
 
 def _first(entries: list[Entry], rm_id: str, wanted: tuple[Fact, ...]) -> Fact | None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from siconform.expecting.link import Link
 from siconform.outcomes import PremiseLost, TargetLost
-from siconform.protocol.notifications import Kind
+from siconform.protocol.notifications import UpdateKind
 
 
 class Fencing:
@@ -15,10 +15,10 @@ class Fencing:
     def __init__(self, link: Link, alive: Callable[[], bool]) -> None:
         self._link = link
         self._alive = alive
-        self._unfenced: set[Kind] = set()
+        self._unfenced: set[UpdateKind] = set()
         self._has_confirmed = False  # by itself, since the last fence
 
-    def fences(self, kind: Kind) -> None:
+    def fences(self, kind: UpdateKind) -> None:
         """Return once everything said on the stream of this kind was processed."""
         self._unfenced.discard(kind)
         self.raises_fence(kind)
@@ -30,20 +30,20 @@ class Fencing:
         """
         with self._link.connection.hearing:
             if self._has_confirmed:
-                self._unfenced.add(Kind.ALLOCATIONS)
+                self._unfenced.add(UpdateKind.ALLOCATIONS)
             self._has_confirmed = False
         self.fences_all_but()
 
-    def fences_all_but(self, kinds: AbstractSet[Kind] = frozenset()) -> None:
+    def fences_all_but(self, kinds: AbstractSet[UpdateKind] = frozenset()) -> None:
         """Fence the streams a test spoke on since their last fence, except these."""
         for kind in sorted(self._unfenced - kinds, key=lambda k: k.value):
             self.fences(kind)
 
-    def raises_fence(self, kind: Kind) -> None:
+    def raises_fence(self, kind: UpdateKind) -> None:
         """One fence, whatever was said since the last one."""
         self._guarded(partial(self._link.fences.raise_on, kind))
 
-    def spoke_on(self, kinds: AbstractSet[Kind]) -> None:
+    def spoke_on(self, kinds: AbstractSet[UpdateKind]) -> None:
         """Something was said on the streams of these kinds."""
         self._unfenced |= kinds
 
@@ -51,7 +51,7 @@ class Fencing:
         """The RM confirmed something by itself."""
         self._has_confirmed = True
 
-    def needs_fence(self, kind: Kind) -> bool:
+    def needs_fence(self, kind: UpdateKind) -> bool:
         """Whether something was said on the stream of this kind since its last fence."""
         return kind in self._unfenced
 

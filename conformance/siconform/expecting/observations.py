@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
-from siconform.expecting.observed import Observed, Pace
+from siconform.expecting.target_habits import Pace, TargetHabits
 from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.notifications import Fact
 from siconform.recording.history import Exchange
@@ -26,18 +26,18 @@ class Observations:
         self,
         *,
         exchange: Exchange,
-        deadlines: Patience,
-        observed: Observed,
+        deadlines: Deadlines,
+        observed: TargetHabits,
         inbox: Inbox,
         fencing: Fencing,
-        expect: Expectations,
+        expectations: Expectations,
     ) -> None:
         self._exchange = exchange
         self._deadlines = deadlines
         self._observed = observed
         self._inbox = inbox
         self._fencing = fencing
-        self._expect = expect
+        self._expectations = expectations
 
     def now(self) -> float:
         """This moment, to measure a timer from."""
@@ -65,7 +65,7 @@ class Observations:
         than due after ``since`` fails, and so does what takes more than the slack of its class.
         """
         slack = self._deadlines.timer
-        entry, fact = self._expect.await_entry(
+        entry, fact = self._expectations.await_entry(
             patterns, seconds + slack, slack, first=self._until(since + seconds)
         )
         took = entry.moment - since
@@ -80,13 +80,13 @@ class Observations:
     def may_be_told(self, *patterns: Fact, window: float | None = None) -> Fact | None:
         """Fence every stream spoken on, then a quiet window: the first that came, or None."""
         self._fencing.fences_all()
-        return self._expect.first_within(
-            patterns, self._expect.quiet_window() if window is None else window
+        return self._expectations.first_within(
+            patterns, self._expectations.quiet_window() if window is None else window
         )
 
     def is_told_between(self, *patterns: Fact, earliest: float, latest: float) -> Fact:
         """Wait for one of these outcomes of a timer that ends between two moments (see ``now``)."""
-        entry, fact = self._expect.await_entry(
+        entry, fact = self._expectations.await_entry(
             patterns, latest - self.now() + self._deadlines.timer, first=self._until(earliest)
         )
         early, late = earliest - CLOCK_TOLERANCE - entry.moment, entry.moment - latest
@@ -106,7 +106,7 @@ class Observations:
     def settles(self) -> None:
         """Fences and a quiet window: what was said has taken effect and been answered."""
         self._fencing.fences_all()
-        self._expect.stays_quiet()
+        self._expectations.stays_quiet()
 
     def has_heard(self, *patterns: Fact) -> None:
         """What came of this so far answers nothing any more."""
@@ -121,7 +121,7 @@ class Observations:
     def is_told_where_reported(self, pattern: Fact, *, like: Fact) -> None:
         """Expect what the scheduler need not report: only if it reported the ``like`` of it."""
         if self._inbox.hears(like):
-            self._expect.is_told(pattern)
+            self._expectations.is_told(pattern)
 
     def collects(self, pattern: F, *, most: int) -> list[F]:
         """Up to ``most`` elements; fewer once none came for as long as their class allows."""
@@ -130,7 +130,7 @@ class Observations:
         patience = self._deadlines.of((pattern,))
         collected: list[F] = []
         while len(collected) < most:
-            found = history.clock.along(look, patience)
+            found = history.clock.wait_for_answer(look, patience)
             if found is None:
                 break
             collected.append(self._inbox.take(*found))  # type: ignore[arg-type]  # it matches its type
@@ -143,7 +143,7 @@ class Observations:
         told = [pattern for pattern in patterns if self._inbox.hears(pattern)]
         for pattern in patterns:
             if pattern not in told:
-                self._expect.is_told(pattern)
+                self._expectations.is_told(pattern)
         return True
 
     def is_told_at_most(self, times: int, pattern: Fact) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from siconform import __version__
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.finding import Finding
 from siconform.exploring.recorded import Recorded, read_history
@@ -137,7 +137,7 @@ def _session(settings: Settings, who: str) -> Iterator[Session]:
     target = open_target(settings, who)
     try:
         name = f"{who}-{os.getpid()}-{int(time.time())}"
-        session = Session(target, Patience().scaled(settings.time_scale), name)
+        session = Session(target, Deadlines().scaled(settings.time_scale), name)
         yield session
         session.discard()
     finally:

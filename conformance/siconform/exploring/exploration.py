@@ -232,7 +232,7 @@ class Exploration:
 
     def _patience_for_placement(self) -> float:
         """In full until something is found; smaller histories are then tried at a good pace."""
-        full = self.session.patience.place
+        full = self.session.deadlines.place
         if not self._found:
             return full
         return min(full, max(full * _AT_LEAST, self._longest_placement * _OFTEN_ENOUGH))

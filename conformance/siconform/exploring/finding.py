@@ -9,10 +9,10 @@ from typing import Final
 from siconform import monitors
 from siconform.outcomes import Outcome
 from siconform.protocol.notifications import Fact
-from siconform.protocol.requests import AskSaying, NodeSaying
+from siconform.protocol.requests import AskRequest, NodeRequest
 from siconform.recording.elements import element
 from siconform.recording.history import Content, Exchange
-from siconform.recording.judged import Judged
+from siconform.recording.history_verdict import Judged
 from siconform.verdicts import Verdict
 
 EXPECTED: Final = "expected"
@@ -49,8 +49,8 @@ class Finding:
 
 def _amounts(content: Content) -> int:
     match content:
-        case NodeSaying(capacity=amounts) | AskSaying(resource=amounts) if amounts is not None:
-            times = content.max_allocations if isinstance(content, AskSaying) else 1
+        case NodeRequest(capacity=amounts) | AskRequest(resource=amounts) if amounts is not None:
+            times = content.max_allocations if isinstance(content, AskRequest) else 1
             return times + sum(amounts.values())
         case _:
             return 0

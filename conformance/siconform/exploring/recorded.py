@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from siconform.exploring.finding import EXPECTED
-from siconform.protocol.notifications import Fact, Kind
-from siconform.protocol.requests import Saying
-from siconform.recording.elements import Unreplayable, fact_of, saying_of
-from siconform.recording.judged import JUDGED, Judged
+from siconform.protocol.notifications import Fact, UpdateKind
+from siconform.protocol.requests import Request
+from siconform.recording.elements import Unreplayable, fact_of, request_of
+from siconform.recording.history_verdict import JUDGED, Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Said:
 
     rm: str
     moment: float
-    kind: Kind
-    sayings: tuple[Saying, ...]
+    kind: UpdateKind
+    requests: tuple[Request, ...]
     fence: bool
 
 
@@ -109,5 +109,7 @@ def _messages(records: Sequence[dict[str, Any]]) -> Iterator[Message]:
         elif first["element"] is None:
             yield Registers(first["rm"], first["json"] or {})
         else:
-            sayings = tuple(saying_of(e["element"]) for e in elements)
-            yield Said(first["rm"], first["moment"], Kind(first["stream"]), sayings, first["fence"])
+            requests = tuple(request_of(e["element"]) for e in elements)
+            yield Said(
+                first["rm"], first["moment"], UpdateKind(first["stream"]), requests, first["fence"]
+            )

@@ -20,18 +20,18 @@ from siconform.protocol.notifications import (
     AskRejected,
     AskReleased,
     Fact,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
+    UpdateKind,
 )
 from siconform.protocol.requests import (
-    ExistingAllocationSaying,
-    Hello,
-    NodeSaying,
+    ExistingAllocationRequest,
+    NodeRequest,
     Registration,
-    ReleaseSaying,
-    Saying,
+    ReleaseRequest,
+    Request,
+    StreamOpening,
 )
 from siconform.recording.history import Exchange
 from siconform.rm.endpoint import Endpoint
@@ -79,20 +79,20 @@ class Repeater:
 
     def __init__(self, session: Session, exchange: Exchange, *, registered: bool) -> None:
         self.connection = session.connects(registered=registered)
-        self.patience = session.patience
-        link = Link(self.connection, Fences(self.connection, session.patience))
+        self.deadlines = session.deadlines
+        link = Link(self.connection, Fences(self.connection, session.deadlines))
         at = Endpoint(
-            link, exchange, session.patience, session.target.alive, prefix=self.connection.rm_id
+            link, exchange, session.deadlines, session.target.alive, prefix=self.connection.rm_id
         )
-        self.expect, self.inbox, self.fencing = at.expect, at.inbox, at.fencing
+        self.expectations, self.inbox, self.fencing = at.expectations, at.inbox, at.fencing
         self._sender = at.sender
 
-    def repeats(self, *sayings: Saying) -> None:
+    def repeats(self, *requests: Request) -> None:
         """All of it in one message, whatever was said on another stream."""
         with self._sender.unordered(), self._sender.one_message():
-            self._sender.says(*sayings)
+            self._sender.says(*requests)
 
-    def fences_where_it_spoke(self, kind: Kind) -> None:
+    def fences_where_it_spoke(self, kind: UpdateKind) -> None:
         """Fence the stream, unless that was done since it spoke on it last."""
         if self.fencing.needs_fence(kind):
             self.fencing.fences(kind)
@@ -144,7 +144,7 @@ class Replay:
         self._catches_up()
         for rm in self._rms.values():
             rm.fencing.fences_all()
-            rm.expect.stays_quiet()
+            rm.expectations.stays_quiet()
 
     def _plays(self, message: Message) -> None:
         rm = self._rms.get(message.rm)
@@ -153,7 +153,7 @@ class Replay:
                 self._told += [(message.rm, fact) for fact in facts]
             case Registers(request=request) if rm is not None:
                 rm.connection.registers(
-                    _registration(rm.connection.rm_id, request), rm.patience.register
+                    _registration(rm.connection.rm_id, request), rm.deadlines.register
                 )
             case Said() if rm is not None:
                 self._says(rm, message)
@@ -162,19 +162,19 @@ class Replay:
 
     def _says(self, rm: Repeater, message: Said) -> None:
         if message.fence:
-            if not all(isinstance(saying, Hello) for saying in message.sayings):
+            if not all(isinstance(request, StreamOpening) for request in message.requests):
                 rm.fences_where_it_spoke(message.kind)
             return
         self._catches_up()
         self._lets_pass(rm, message.moment)
-        sayings = [self._renamed(saying) for saying in message.sayings]
-        rm.repeats(*sayings)
+        requests = [self._renamed(request) for request in message.requests]
+        rm.repeats(*requests)
 
     def _lets_pass(self, rm: Repeater, moment: float) -> None:
         gap = 0.0 if self._moment is None else moment - self._moment
         self._moment = moment
         if gap > _WORTH_WAITING:
-            rm.expect.stays_quiet(window=gap)
+            rm.expectations.stays_quiet(window=gap)
 
     def _catches_up(self) -> None:
         """Everything that was told by now is told, or missing."""
@@ -183,9 +183,9 @@ class Replay:
             rm, pattern = self._rms.get(name), self._pattern(fact)
             if rm is None or pattern is None:
                 continue
-            patience = rm.patience.quiet if self._missing else rm.patience.place
+            patience = rm.deadlines.quiet if self._missing else rm.deadlines.place
             try:
-                seen = rm.expect.is_told(pattern, patience=patience)
+                seen = rm.expectations.is_told(pattern, patience=patience)
             except NotAsTheTextSays:
                 self._missing.append(fact)
             else:
@@ -202,16 +202,16 @@ class Replay:
             named["identity"] = self._identities.get(fact.identity, fact.identity)
         return type(fact)(**named)
 
-    def _renamed(self, saying: Saying) -> Saying:
-        match saying:
-            case ReleaseSaying(identity=identity):
-                return replace(saying, identity=self._identities.get(identity, identity))
-            case NodeSaying(existing=existing) if existing:
-                return replace(saying, existing=tuple(self._again(a) for a in existing))
-            case ExistingAllocationSaying(allocation=allocation):
-                return ExistingAllocationSaying(self._again(allocation))
+    def _renamed(self, request: Request) -> Request:
+        match request:
+            case ReleaseRequest(identity=identity):
+                return replace(request, identity=self._identities.get(identity, identity))
+            case NodeRequest(existing=existing) if existing:
+                return replace(request, existing=tuple(self._again(a) for a in existing))
+            case ExistingAllocationRequest(allocation=allocation):
+                return ExistingAllocationRequest(self._again(allocation))
             case _:
-                return saying
+                return request
 
     def _again(self, existing: Allocated) -> Allocated:
         identity = existing.identity
@@ -230,7 +230,7 @@ class Replay:
         if rm.inbox.hears(pattern):
             return None
         try:
-            rm.expect.is_told(pattern)
+            rm.expectations.is_told(pattern)
         except NotAsTheTextSays as failure:
             says = failure.says
             return Finding(EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected)
@@ -261,7 +261,7 @@ class Replay:
         usual = {p: self._recorded.told(p) for p in judged.awaited}
         if any(len(rm.inbox.hears(p)) > n for p, n in usual.items()):
             return Again.COMES_NOT
-        rm.expect.stays_quiet(window=rm.patience.place)
+        rm.expectations.stays_quiet(window=rm.deadlines.place)
         return _comes(all(len(rm.inbox.hears(p)) <= n for p, n in usual.items()))
 
 

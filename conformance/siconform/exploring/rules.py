@@ -282,4 +282,4 @@ class ArbitraryRM(RuleBasedStateMachine):
     def lets_time_pass(self, seconds: int) -> None:
         """Timers of the scheduler run out, where that takes no time."""
         clock = self.rm.exchange.history.clock
-        clock.past(lambda _: None, seconds, first=seconds)
+        clock.advance_and_look(lambda _: None, seconds, first=seconds)

@@ -7,18 +7,18 @@ from siconform.monitors.endings import Crossing, Endings
 from siconform.monitors.existing import existing_in
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
-from siconform.protocol.requests import Amounts, AskSaying, ReleaseSaying
+from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
 from siconform.recording.history import Entry
 
 
 def allocations_carry_their_ask() -> Judge:
     """A new allocation names an ask of this RM, its application, and its amount or a larger one."""
-    asks: dict[str, list[AskSaying]] = defaultdict(list)
+    asks: dict[str, list[AskRequest]] = defaultdict(list)
     recovered: set[str] = set()
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 asks[ask.key].append(ask)
             case Allocated() as new if new.identity not in recovered:
                 return _not_as_asked(new, asks[new.key])
@@ -29,7 +29,7 @@ def allocations_carry_their_ask() -> Judge:
     return judge
 
 
-def _not_as_asked(new: Allocated, asks: list[AskSaying]) -> str:
+def _not_as_asked(new: Allocated, asks: list[AskRequest]) -> str:
     if not asks:
         return f"allocation {new.identity} has the key {new.key}, which nobody asked for"
     if all(ask.application != new.application for ask in asks):
@@ -85,7 +85,7 @@ def ended_allocations_stay_ended() -> Judge:
         ending = set(endings.hears(entry.content))
         said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing.keys())
         match entry.content:
-            case Released(identity="") | ReleaseSaying(identity=""):
+            case Released(identity="") | ReleaseRequest(identity=""):
                 pass
             case Released(identity=i, termination=t) as again if unconfirmed.get(
                 i
@@ -104,7 +104,7 @@ def ended_allocations_stay_ended() -> Judge:
                     return f"allocation {identity} was released twice"
                 ended.add(identity)
                 return ""
-            case ReleaseSaying(identity=identity, termination=termination):
+            case ReleaseRequest(identity=identity, termination=termination):
                 is_confirmation = unconfirmed.get(identity) is termination
                 said[identity] += not is_confirmation
                 if is_confirmation or termination not in CONFIRMED:
@@ -130,7 +130,7 @@ def releases_name_what_was_announced() -> Judge:
         match entry.content:
             case Allocated(identity=identity, application=application, key=key):
                 owners[identity], keys[identity] = application, key
-            case ReleaseSaying(identity=identity, application=application):
+            case ReleaseRequest(identity=identity, application=application):
                 said.add((application, identity))
             case Released(identity=identity, application=application) as release if identity:
                 repeated = (application, identity) in said and owners.get(identity) != application

@@ -20,9 +20,9 @@ from siconform.protocol.notifications import (
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
-    Kind,
+    UpdateKind,
 )
-from siconform.protocol.requests import ApplicationRemoval, ApplicationSaying
+from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
 from siconform.recording.history import Entry
 
 ACTIVE: Final = (NEW, ACCEPTED, RUNNING, RESUMING, WAITING)
@@ -36,7 +36,7 @@ def each_application_gets_at_most_one_verdict() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 added[application] += 1
             case (
                 ApplicationAccepted(application=application)
@@ -59,13 +59,13 @@ def removed_applications_get_nothing() -> Judge:
     def judge(entry: Entry) -> Judgement:
         removed.update(settling.hears(entry))
         match entry.content:
-            case ApplicationSaying(application=application, partition=partition):
+            case ApplicationRequest(application=application, partition=partition):
                 partitions[application] = partition
                 removed.discard(application)
                 settling.forgets(lambda name: name == application)
             case ApplicationRemoval(application=application, partition=partition):
                 if partitions.get(application) == partition:
-                    settling.says(application, Kind.APPLICATIONS)
+                    settling.says(application, UpdateKind.APPLICATIONS)
                     return ""
             case Allocated(application=application, identity=identity) if application in removed:
                 return f"allocation {identity} is for {application}, which was removed"
@@ -83,7 +83,7 @@ def state_changes_are_complete() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 known.add(application)
             case ApplicationUpdated() as update:
                 return _incomplete(update, known)
@@ -108,7 +108,7 @@ def state_timestamps_do_not_go_back() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 last.pop(application, None)
             case ApplicationUpdated(application=application, timestamp=timestamp) as update:
                 before, last[application] = last.get(application), timestamp
@@ -140,7 +140,7 @@ def _last_state(final: State, *besides: State) -> Judge:
     def judge(entry: Entry) -> Judgement:
         match entry.content:
             case (
-                ApplicationSaying(application=application)
+                ApplicationRequest(application=application)
                 | ApplicationAccepted(application=application)
             ):
                 reached.discard(application)

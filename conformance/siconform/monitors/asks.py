@@ -6,8 +6,14 @@ from typing import Final
 from siconform.monitors.existing import existing_in
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
 from siconform.monitors.settling import Settling
-from siconform.protocol.notifications import Allocated, AskRejected, AskReleased, Kind, Termination
-from siconform.protocol.requests import ApplicationSaying, AskReleaseSaying, AskSaying
+from siconform.protocol.notifications import (
+    Allocated,
+    AskRejected,
+    AskReleased,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import ApplicationRequest, AskReleaseRequest, AskRequest
 from siconform.recording.history import Entry
 
 
@@ -23,9 +29,9 @@ def asks_are_not_served_too_often() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case AskSaying(key=key, max_allocations=most) if most <= 0:
+            case AskRequest(key=key, max_allocations=most) if most <= 0:
                 unclear.add(key)
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 wanted[ask.key] += ask.max_allocations
             case Allocated(key=key) if key in unclear:
                 pass
@@ -51,7 +57,7 @@ def rejections_of_asks_are_complete() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 asked[ask.key].append(ask.application)
             case AskRejected(key=key) as rejection:
                 rejected[key] += 1
@@ -90,7 +96,7 @@ def rejected_asks_stay_rejected() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case AskSaying(key=key):
+            case AskRequest(key=key):
                 open_asks[key] += 1
                 rejected.discard(key)
             case AskRejected(key=key):
@@ -111,21 +117,21 @@ def withdrawn_asks_are_not_allocated() -> Judge:
     Real asks of a task group may wait for a placeholder to go; what becomes of those is another,
     weaker rule (SI-GANG-059): not judged here.
     """
-    asks: dict[str, AskSaying] = {}
+    asks: dict[str, AskRequest] = {}
     settling: Settling[str] = Settling()
     withdrawn: set[str] = set()
 
     def judge(entry: Entry) -> Judgement:
         withdrawn.update(settling.hears(entry))
         match entry.content:
-            case AskSaying(key=key) as ask:
+            case AskRequest(key=key) as ask:
                 asks[key] = ask
                 withdrawn.discard(key)
                 settling.forgets(lambda name: name == key)
-            case AskReleaseSaying() as withdrawal:
+            case AskReleaseRequest() as withdrawal:
                 keys = [key for key, ask in asks.items() if _withdraws(withdrawal, ask)]
                 for key in keys:
-                    settling.says(key, Kind.ALLOCATIONS)
+                    settling.says(key, UpdateKind.ALLOCATIONS)
                 return "" if keys else NOTHING_TO_JUDGE
             case Allocated(key=key) if key in withdrawn:
                 return f"{key} was allocated after it was withdrawn"
@@ -134,7 +140,7 @@ def withdrawn_asks_are_not_allocated() -> Judge:
     return judge
 
 
-def _withdraws(withdrawal: AskReleaseSaying, ask: AskSaying) -> bool:
+def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
     return (
         withdrawal.termination is Termination.STOPPED_BY_RM
         and withdrawal.partition == ask.partition
@@ -151,7 +157,7 @@ def allocated_asks_are_not_rejected() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 wanted[ask.key] += max(ask.max_allocations, 0)
             case Allocated(key=key):
                 served[key] += 1
@@ -176,11 +182,11 @@ def released_asks_were_asked_for() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 applications.add(application)
-            case AskSaying(key=key, application=application):
+            case AskRequest(key=key, application=application):
                 owners[key].add(application)
-            case AskReleaseSaying(key=key, application=application):
+            case AskReleaseRequest(key=key, application=application):
                 said.add((application, key))
             case AskReleased(key=key, application=application):
                 if (application, key) in said:

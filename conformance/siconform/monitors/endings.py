@@ -1,13 +1,13 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
 from siconform.monitors.existing import existing_in
-from siconform.protocol.notifications import Allocated, Kind, Released, Termination
+from siconform.protocol.notifications import Allocated, Released, Termination, UpdateKind
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    NodeSaying,
-    ReleaseSaying,
+    ApplicationRequest,
+    NodeRequest,
+    ReleaseRequest,
 )
 from siconform.recording.history import Content, Entry
 
@@ -26,20 +26,22 @@ class Endings:
         match content:
             case Allocated(application=application, node=node) if {application, node} & self._over:
                 return [content.identity]
-            case ApplicationSaying(application=name) | NodeSaying(action=Action.CREATE, node=name):
+            case (
+                ApplicationRequest(application=name) | NodeRequest(action=Action.CREATE, node=name)
+            ):
                 self._over.discard(name)
             case (
                 ApplicationRemoval(application=name)
-                | NodeSaying(action=Action.DECOMMISSION, node=name)
+                | NodeRequest(action=Action.DECOMMISSION, node=name)
             ):
                 self._over.add(name)
         match content:
             case (
                 ApplicationRemoval(application=application)
-                | ReleaseSaying(identity="", application=application)
+                | ReleaseRequest(identity="", application=application)
             ):
                 return [i for i, a in self._placed.items() if a.application == application]
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 return [i for i, a in self._placed.items() if a.node == node]
             case _:
                 return []
@@ -55,7 +57,7 @@ class Crossing(dict[str, Termination]):
 
     def hears(self, entry: Entry) -> None:
         """Whether a fence was answered."""
-        if entry.fence and not entry.said_by_rm and entry.kind is Kind.ALLOCATIONS:
+        if entry.fence and not entry.said_by_rm and entry.kind is UpdateKind.ALLOCATIONS:
             self.clear()
 
     def begins(self, identity: str, said: Termination | None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from siconform.protocol.notifications import Allocated, NodeAccepted, NodeRejected
-from siconform.protocol.requests import Action, ExistingAllocationSaying, NodeSaying
+from siconform.protocol.requests import Action, ExistingAllocationRequest, NodeRequest
 from siconform.recording.history import Content, Entry
 
 CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
@@ -12,9 +12,9 @@ CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 def existing_in(content: Content) -> tuple[Allocated, ...]:
     """The existing allocations an element of the RM reports."""
     match content:
-        case ExistingAllocationSaying(allocation=allocation):
+        case ExistingAllocationRequest(allocation=allocation):
             return (allocation,)
-        case NodeSaying(existing=existing):
+        case NodeRequest(existing=existing):
             return existing
         case _:
             return ()
@@ -41,13 +41,13 @@ class TakenOver:
         """What has been taken over with this entry."""
         self._keys |= {existing.identity: existing.key for existing in existing_in(entry.content)}
         match entry.content:
-            case NodeSaying(action=action, node=node, existing=existing) if action in CREATIONS:
+            case NodeRequest(action=action, node=node, existing=existing) if action in CREATIONS:
                 self._with_node[node] = existing
             case NodeRejected(node=node):
                 self._with_node.pop(node, None)
             case NodeAccepted(node=node):
                 self._reported |= {a.identity: a for a in self._with_node.pop(node, ())}
-            case ExistingAllocationSaying(allocation=allocation):
+            case ExistingAllocationRequest(allocation=allocation):
                 self._reported[allocation.identity] = allocation
             case content if entry.fence and hasattr(content, "key"):
                 if entry.said_by_rm:

@@ -10,9 +10,9 @@ from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    AskSaying,
-    NodeSaying,
-    ReleaseSaying,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
 )
 from siconform.recording.history import Content, Entry
 
@@ -34,7 +34,7 @@ def replacements_wait_for_their_confirmation() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case AskSaying(task_group=name, placeholder=False) as ask if name:
+            case AskRequest(task_group=name, placeholder=False) as ask if name:
                 wanted[_Group(ask.application, name)] += max(ask.max_allocations, 0)
             case Allocated(task_group=name, placeholder=False, identity=identity) as new if (
                 name and identity not in recovered
@@ -74,16 +74,16 @@ class _Replacements:
                     self._open.add(identity)
                     self.seen.add(_group(self._placeholders[identity]))
             case (
-                ReleaseSaying(identity="", application=application)
+                ReleaseRequest(identity="", application=application)
                 | Released(identity="", application=application)
                 | ApplicationRemoval(application=application)
             ):
                 self._ends(lambda placeholder: placeholder.application == application)
-            case ReleaseSaying(identity=identity) | Released(identity=identity):
+            case ReleaseRequest(identity=identity) | Released(identity=identity):
                 if identity in self._open:
                     self._confirmed.add(identity)
                 self._open.discard(identity)
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._ends(lambda placeholder: placeholder.node == node)
             case _:
                 existing = [a for a in existing_in(content) if a.placeholder is True]

@@ -8,13 +8,13 @@ from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monit
 from siconform.monitors.settling import Settling
 from siconform.protocol.notifications import (
     Allocated,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     Termination,
+    UpdateKind,
 )
-from siconform.protocol.requests import Action, NodeSaying
+from siconform.protocol.requests import Action, NodeRequest
 from siconform.recording.history import Entry
 
 _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
@@ -30,7 +30,7 @@ def creations_get_at_most_one_verdict() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case NodeSaying(node=node):
+            case NodeRequest(node=node):
                 named[node] += 1
             case NodeAccepted(node=node) | NodeRejected(node=node):
                 judged[node] += 1
@@ -49,11 +49,11 @@ def nodes_of_allocations_exist() -> Judge:
     def judge(entry: Entry) -> Judgement:
         known.difference_update(leaving.hears(entry))
         match entry.content:
-            case NodeSaying(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
+            case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
                 known.add(node)
                 leaving.forgets(lambda left: left == node)
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
-                leaving.says(node, Kind.NODES)
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
+                leaving.says(node, UpdateKind.NODES)
             case Allocated(node=node, identity=identity):
                 says = f"allocation {identity} is on {node}, no node of this RM"
                 return violated_if(node not in known, says)
@@ -93,12 +93,12 @@ class _Draining:
         self._excused |= {existing.identity for existing in existing_in(entry.content)}
         self.nodes.update(self._settling.hears(entry))
         match entry.content:
-            case NodeSaying(node=node, action=action) if action in _CREATIONS:
+            case NodeRequest(node=node, action=action) if action in _CREATIONS:
                 return self._creates(node, action)
-            case NodeSaying(node=node, action=Action.DRAIN) if node in self._known:
-                self._settling.says(node, Kind.NODES)
+            case NodeRequest(node=node, action=Action.DRAIN) if node in self._known:
+                self._settling.says(node, UpdateKind.NODES)
                 return True
-            case NodeSaying(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
+            case NodeRequest(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
                 self._forgets(node)
                 if action is Action.DECOMMISSION:
                     self._known.discard(node)

@@ -9,7 +9,7 @@ import yaml
 from siconform.protocol.configuration import ConfigurationSent
 from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import ApplicationSaying
+from siconform.protocol.requests import ApplicationRequest
 from siconform.recording.history import Entry
 
 _THOUSANDTHS: Final = 1000  # in which vcore counts on the wire
@@ -36,7 +36,7 @@ class Quotas:
                 self._limits = self._wanted
             case ConfigurationSent():
                 self._limits = _NO_LIMITS
-            case ApplicationSaying(application=application, queue=queue):
+            case ApplicationRequest(application=application, queue=queue):
                 known = self._queue_of.setdefault(application, queue)
                 if known != queue:
                     self._queue_of[application] = ""  # it may be in either

@@ -18,9 +18,9 @@ from siconform.protocol.registration import RegistrationAnswered, RegistrationRe
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    AskReleaseSaying,
-    NodeSaying,
-    ReleaseSaying,
+    AskReleaseRequest,
+    NodeRequest,
+    ReleaseRequest,
 )
 from siconform.recording.history import Content, Entry
 
@@ -51,7 +51,7 @@ def confirmations_are_not_confirmed() -> Judge:
                 started[identity] = termination
             case Released(identity=identity):
                 said[identity] -= 1
-            case ReleaseSaying(identity=identity, termination=termination) if identity:
+            case ReleaseRequest(identity=identity, termination=termination) if identity:
                 if started.get(identity) is termination:
                     confirmed.add(identity)
                     crossing[identity] = termination
@@ -140,17 +140,17 @@ class _Causes:
 
 def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
     match content:
-        case NodeSaying(action=Action.DECOMMISSION, node=node):
+        case NodeRequest(action=Action.DECOMMISSION, node=node):
             yield "node", node
         case (
             ApplicationRemoval(application=application)
-            | ReleaseSaying(identity="", application=application)
-            | AskReleaseSaying(key="", application=application)
+            | ReleaseRequest(identity="", application=application)
+            | AskReleaseRequest(key="", application=application)
         ):
             yield "application", application
-        case ReleaseSaying(identity=identity):
+        case ReleaseRequest(identity=identity):
             yield "identity", identity
-        case AskReleaseSaying(key=key):
+        case AskReleaseRequest(key=key):
             yield "key", key
         case _:
             pass

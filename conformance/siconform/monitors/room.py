@@ -15,7 +15,7 @@ from siconform.monitors.existing import TakenOver
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor
 from siconform.monitors.quotas import Quotas
 from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
-from siconform.protocol.requests import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
+from siconform.protocol.requests import Action, ApplicationRemoval, NodeRequest, ReleaseRequest
 from siconform.recording.history import Entry
 
 Places = Callable[[Allocated], Iterable[str]]
@@ -88,9 +88,9 @@ class _Capacities:
 
     def hears(self, entry: Entry) -> None:
         match entry.content:
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._said.pop(node, None)
-            case NodeSaying(node=node, capacity=capacity) if capacity is not None:
+            case NodeRequest(node=node, capacity=capacity) if capacity is not None:
                 self._said.setdefault(node, []).append(capacity)
 
 
@@ -131,18 +131,18 @@ class _Books:
         for existing in self.existing.hears(entry):
             self.takes_if_it_fits(existing)
         match entry.content:
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._ends_where(lambda a: a.node == node)
             case ApplicationRemoval(application=application):
                 self._ends_where(lambda a: a.application == application)
             case (
-                ReleaseSaying(identity="", application=application)
+                ReleaseRequest(identity="", application=application)
                 | Released(identity="", application=application)
             ):
                 self._ends_where(lambda a: a.application == application)
             case AllocationRejected(key=key):
                 self._ends_where(lambda a: a.key == key)
-            case ReleaseSaying(identity=identity):
+            case ReleaseRequest(identity=identity):
                 self._ends_one(identity)
             case Released(identity=identity, termination=termination):
                 if termination not in CONFIRMED:

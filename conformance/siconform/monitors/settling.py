@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Generic, TypeVar
 
-from siconform.protocol.notifications import ApplicationUpdated, Fact, Kind
-from siconform.protocol.requests import Hello
+from siconform.protocol.notifications import ApplicationUpdated, Fact, UpdateKind
+from siconform.protocol.requests import StreamOpening
 from siconform.recording.history import Entry
 
 T = TypeVar("T")
@@ -28,11 +28,11 @@ class _Stage(IntEnum):
 @dataclass(slots=True)
 class _Waiting(Generic[T]):
     what: T
-    kind: Kind
+    kind: UpdateKind
     stage: _Stage = _Stage.SAID
 
-    def hears(self, kind: Kind | None, *, said_by_rm: bool) -> None:
-        expected = self.kind if self.stage < _Stage.PROCESSED else Kind.ALLOCATIONS
+    def hears(self, kind: UpdateKind | None, *, said_by_rm: bool) -> None:
+        expected = self.kind if self.stage < _Stage.PROCESSED else UpdateKind.ALLOCATIONS
         if kind is expected and said_by_rm == (self.stage in (_Stage.SAID, _Stage.PROCESSED)):
             self.stage = _Stage(self.stage + 1)
 
@@ -43,7 +43,7 @@ class Settling(Generic[T]):
     def __init__(self) -> None:
         self._waiting: list[_Waiting[T]] = []
 
-    def says(self, what: T, kind: Kind) -> None:
+    def says(self, what: T, kind: UpdateKind) -> None:
         """The RM said this on the stream of this kind."""
         self._waiting.append(_Waiting(what, kind))
 
@@ -65,6 +65,6 @@ class Settling(Generic[T]):
 def _is_probe(entry: Entry) -> bool:
     """A fence or its answer; the state of the application that is kept for fences is neither."""
     content = entry.content
-    return not isinstance(content, (Hello, ApplicationUpdated)) and (
+    return not isinstance(content, (StreamOpening, ApplicationUpdated)) and (
         entry.said_by_rm or isinstance(content, Fact)
     )

@@ -10,7 +10,7 @@ from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monit
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventTold, Subject
 from siconform.protocol.notifications import Released, Termination, Unreadable
-from siconform.protocol.requests import ReleaseSaying
+from siconform.protocol.requests import ReleaseRequest
 from siconform.recording.history import Entry
 
 
@@ -58,7 +58,7 @@ def what_has_a_meaning_is_set() -> Judge:
 
     def judge(entry: Entry) -> Judgement:
         match entry.content:
-            case ReleaseSaying(termination=Termination.UNKNOWN) as said:
+            case ReleaseRequest(termination=Termination.UNKNOWN) as said:
                 unset.add(said.identity or said.application)
             case Released(identity=identity, application=application, termination=termination):
                 if not {identity, application} & unset:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from siconform.protocol.requests import AskSaying
+from siconform.protocol.requests import AskRequest
 
 
 class Node(str):
@@ -40,9 +40,9 @@ class Ask(str):
 
     __slots__ = ("said",)
 
-    said: AskSaying
+    said: AskRequest
 
-    def __new__(cls, said: AskSaying) -> Self:
+    def __new__(cls, said: AskRequest) -> Self:
         """The key of the ask, with the ask."""
         ask = super().__new__(cls, said.key)
         ask.said = said

@@ -44,7 +44,7 @@ CONFIRMED: Final = frozenset(
 """What the scheduler may start by itself, and the RM therefore confirms with the same type."""
 
 
-class Kind(Enum):
+class UpdateKind(Enum):
     """The three conversations of an RM; in 2021-02 they share one stream."""
 
     NODES = "nodes"
@@ -228,7 +228,7 @@ class StreamEnded(Fact):
     Where the conversations share a stream each of them has ended.
     """
 
-    kind: Kind = ANY
+    kind: UpdateKind = ANY
     status: str = ANY
     details: str = ANY
 
@@ -237,7 +237,7 @@ class StreamEnded(Fact):
 class Nothing(Fact):
     """A response none of whose lists has an element."""
 
-    kind: Kind = ANY
+    kind: UpdateKind = ANY
 
     def __str__(self) -> str:
         return f"a message on the {self.kind.value} stream that tells nothing"
@@ -247,27 +247,27 @@ class Nothing(Fact):
 class Unreadable(Fact):
     """Bytes that are no message of the stream's type in the run's revision."""
 
-    kind: Kind = ANY
+    kind: UpdateKind = ANY
     problem: str = ANY
 
 
-_KIND_OF: Final[Mapping[type[Fact], Kind]] = {
-    NodeAccepted: Kind.NODES,
-    NodeRejected: Kind.NODES,
-    NodeRecommended: Kind.NODES,
-    RegistrationWanted: Kind.NODES,  # of none in particular; what it is about comes again first
-    ApplicationAccepted: Kind.APPLICATIONS,
-    ApplicationRejected: Kind.APPLICATIONS,
-    ApplicationUpdated: Kind.APPLICATIONS,
-    Allocated: Kind.ALLOCATIONS,
-    Released: Kind.ALLOCATIONS,
-    AskReleased: Kind.ALLOCATIONS,
-    AskRejected: Kind.ALLOCATIONS,
-    AllocationRejected: Kind.ALLOCATIONS,
+_KIND_OF: Final[Mapping[type[Fact], UpdateKind]] = {
+    NodeAccepted: UpdateKind.NODES,
+    NodeRejected: UpdateKind.NODES,
+    NodeRecommended: UpdateKind.NODES,
+    RegistrationWanted: UpdateKind.NODES,  # of none in particular: nodes come again first
+    ApplicationAccepted: UpdateKind.APPLICATIONS,
+    ApplicationRejected: UpdateKind.APPLICATIONS,
+    ApplicationUpdated: UpdateKind.APPLICATIONS,
+    Allocated: UpdateKind.ALLOCATIONS,
+    Released: UpdateKind.ALLOCATIONS,
+    AskReleased: UpdateKind.ALLOCATIONS,
+    AskRejected: UpdateKind.ALLOCATIONS,
+    AllocationRejected: UpdateKind.ALLOCATIONS,
 }
 
 
-def kind_of(fact: Fact) -> Kind | None:
+def kind_of(fact: Fact) -> UpdateKind | None:
     """The conversation a fact, or a pattern for one, belongs to; None outside of them."""
     if isinstance(fact, (StreamEnded, Nothing, Unreadable)):
         return fact.kind

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import ClassVar
 
 from siconform.protocol.constraints import Constraint
-from siconform.protocol.notifications import Allocated, Kind, PreemptionPolicy, Termination
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, Termination, UpdateKind
 
 Amounts = Mapping[str, int]
 """Resource type -> amount in the RM's smallest unit, as on the wire (int64)."""
@@ -41,20 +41,20 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
+class StreamOpening:
     """Only the rmID: opens a stream and says whose it is."""
 
-    kind: Kind
+    kind: UpdateKind
 
     def __str__(self) -> str:
         return f"opens the {self.kind.value} stream"
 
 
 @dataclass(frozen=True, slots=True)
-class NodeSaying:
+class NodeRequest:
     """One NodeInfo. ``None`` leaves a resource message out; an empty mapping sends it empty."""
 
-    kind: ClassVar = Kind.NODES
+    kind: ClassVar = UpdateKind.NODES
     node: str
     action: Action
     capacity: Amounts | None = None
@@ -77,10 +77,10 @@ class NodeSaying:
 
 
 @dataclass(frozen=True, slots=True)
-class UtilisationSaying:
+class UtilisationRequest:
     """One UtilizationReport: what a node, or an allocation by its identity, really uses."""
 
-    kind: ClassVar = Kind.NODES
+    kind: ClassVar = UpdateKind.NODES
     subject: str
     used: Amounts
 
@@ -89,10 +89,10 @@ class UtilisationSaying:
 
 
 @dataclass(frozen=True, slots=True)
-class ApplicationSaying:
+class ApplicationRequest:
     """One AddApplicationRequest."""
 
-    kind: ClassVar = Kind.APPLICATIONS
+    kind: ClassVar = UpdateKind.APPLICATIONS
     application: str
     queue: str
     partition: str
@@ -112,7 +112,7 @@ class ApplicationSaying:
 class ApplicationRemoval:
     """One RemoveApplicationRequest."""
 
-    kind: ClassVar = Kind.APPLICATIONS
+    kind: ClassVar = UpdateKind.APPLICATIONS
     application: str
     partition: str
 
@@ -121,10 +121,10 @@ class ApplicationRemoval:
 
 
 @dataclass(frozen=True, slots=True)
-class AskSaying:
+class AskRequest:
     """One AllocationAsk."""
 
-    kind: ClassVar = Kind.ALLOCATIONS
+    kind: ClassVar = UpdateKind.ALLOCATIONS
     key: str
     application: str
     partition: str
@@ -158,10 +158,10 @@ class AskSaying:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseSaying:
+class ReleaseRequest:
     """One AllocationRelease: the RM's own, or its confirmation of the scheduler's."""
 
-    kind: ClassVar = Kind.ALLOCATIONS
+    kind: ClassVar = UpdateKind.ALLOCATIONS
     application: str
     identity: str
     termination: Termination
@@ -175,10 +175,10 @@ class ReleaseSaying:
 
 
 @dataclass(frozen=True, slots=True)
-class AskReleaseSaying:
+class AskReleaseRequest:
     """One AllocationAskRelease."""
 
-    kind: ClassVar = Kind.ALLOCATIONS
+    kind: ClassVar = UpdateKind.ALLOCATIONS
     application: str
     key: str
     partition: str
@@ -190,26 +190,26 @@ class AskReleaseSaying:
 
 
 @dataclass(frozen=True, slots=True)
-class ExistingAllocationSaying:
+class ExistingAllocationRequest:
     """One existing allocation in AllocationRequest.allocations (2023-08 on)."""
 
-    kind: ClassVar = Kind.ALLOCATIONS
+    kind: ClassVar = UpdateKind.ALLOCATIONS
     allocation: Allocated
 
     def __str__(self) -> str:
         return f"existing allocation {self.allocation.identity} on {self.allocation.node}"
 
 
-Saying = (
-    Hello
-    | NodeSaying
-    | UtilisationSaying
-    | ApplicationSaying
+Request = (
+    StreamOpening
+    | NodeRequest
+    | UtilisationRequest
+    | ApplicationRequest
     | ApplicationRemoval
-    | AskSaying
-    | ReleaseSaying
-    | AskReleaseSaying
-    | ExistingAllocationSaying
+    | AskRequest
+    | ReleaseRequest
+    | AskReleaseRequest
+    | ExistingAllocationRequest
 )
 """Everything an RM can say; ``kind`` is the conversation it belongs to."""
 

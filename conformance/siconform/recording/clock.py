@@ -42,10 +42,10 @@ class Clock(Protocol):
     def ahead(self) -> float:
         """Seconds that passed in no time."""
 
-    def along(self, look: Look[T], seconds: float) -> T | None:
+    def wait_for_answer(self, look: Look[T], seconds: float) -> T | None:
         """Look for an answer that may take so long."""
 
-    def past(
+    def advance_and_look(
         self,
         look: Look[T],
         seconds: float,
@@ -74,11 +74,11 @@ class WallClock:
         """Never."""
         return 0.0
 
-    def along(self, look: Look[T], seconds: float) -> T | None:
+    def wait_for_answer(self, look: Look[T], seconds: float) -> T | None:
         """Look for so long."""
         return look(seconds)
 
-    def past(
+    def advance_and_look(
         self,
         look: Look[T],
         seconds: float,
@@ -113,7 +113,7 @@ class VirtualClock:
         """Seconds that passed in no time."""
         return self._ahead
 
-    def along(self, look: Look[T], seconds: float) -> T | None:
+    def wait_for_answer(self, look: Look[T], seconds: float) -> T | None:
         """Look for so long, and let time follow once no answer came promptly."""
         until = time.monotonic() + seconds
         while True:
@@ -124,7 +124,7 @@ class VirtualClock:
                 return found
             self._pass(now - began, at_once=False)
 
-    def past(
+    def advance_and_look(
         self,
         look: Look[T],
         seconds: float,

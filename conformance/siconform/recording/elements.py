@@ -8,10 +8,10 @@ import msgspec
 
 from siconform.protocol import notifications
 from siconform.protocol.notifications import ANY, Fact
-from siconform.protocol.requests import Saying
+from siconform.protocol.requests import Request
 
 _IS: Final = "is"  # the key that names the kind of element
-_SAYINGS: Final[Mapping[str, type[Saying]]] = {kind.__name__: kind for kind in get_args(Saying)}
+_REQUESTS: Final[Mapping[str, type[Request]]] = {kind.__name__: kind for kind in get_args(Request)}
 _FACTS: Final[Mapping[str, type[Fact]]] = {
     name: kind
     for name, kind in vars(notifications).items()
@@ -23,7 +23,7 @@ class Unreplayable(ValueError):
     """A record that does not say what it was; the message is a sentence."""
 
 
-def element(content: Saying | Fact) -> dict[str, Any]:
+def element(content: Request | Fact) -> dict[str, Any]:
     """Its kind and its fields; a pattern leaves out those that may be anything."""
     named = {
         field.name: msgspec.to_builtins(value, enc_hook=_plain)
@@ -33,9 +33,9 @@ def element(content: Saying | Fact) -> dict[str, Any]:
     return {_IS: type(content).__name__, **named}
 
 
-def saying_of(record: Mapping[str, Any]) -> Saying:
+def request_of(record: Mapping[str, Any]) -> Request:
     """What the RM said; Unreplayable where the record is of nothing of the kind."""
-    return cast("Saying", _read(record, _SAYINGS))
+    return cast("Request", _read(record, _REQUESTS))
 
 
 def fact_of(record: Mapping[str, Any]) -> Fact:

@@ -13,19 +13,19 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from siconform.protocol.notifications import Fact, Kind, kind_of
+from siconform.protocol.notifications import Fact, UpdateKind, kind_of
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import Hello, Saying
+from siconform.protocol.requests import Request, StreamOpening
 from siconform.recording.clock import WALL, Clock
 from siconform.recording.elements import element
 
 T = TypeVar("T")
 
 
-Content = Fact | Saying | RegistrationRequested
+Content = Fact | Request | RegistrationRequested
 
 
-def _kind(content: Content) -> Kind | None:
+def _kind(content: Content) -> UpdateKind | None:
     """The conversation of an element; the registration belongs to none."""
     match content:
         case RegistrationRequested():
@@ -43,7 +43,7 @@ class Entry:
     at: float  # seconds since the history began, with those that passed in no time
     rm: str
     said_by_rm: bool
-    kind: Kind | None
+    kind: UpdateKind | None
     content: Content
     message: Message | None
     number: int  # of the message: elements of one message share it
@@ -213,7 +213,7 @@ class Exchange:
 
 def _is_put_up(entry: Entry) -> bool:
     """Whether this is a fence itself, not its answer or the opening of a stream."""
-    return entry.said_by_rm and not isinstance(entry.content, Hello)
+    return entry.said_by_rm and not isinstance(entry.content, StreamOpening)
 
 
 HISTORY = pytest.StashKey[Exchange]()

@@ -24,13 +24,13 @@ class CleanUp:
         exchange: Exchange,
         inbox: Inbox,
         fencing: Fencing,
-        observe: Observations,
+        observations: Observations,
     ) -> None:
         self._link = link
         self._exchange = exchange
         self._inbox = inbox
         self._fencing = fencing
-        self._observe = observe
+        self._observations = observations
         self._compensations: list[Callable[[], None]] = []
 
     def compensates(self, undo: Callable[[], None]) -> None:
@@ -51,7 +51,7 @@ class CleanUp:
         finally:
             self.clears_up()
             self._compensations = outside
-            self._observe.settles()
+            self._observations.settles()
             self._inbox.take_since(begun)
 
     def clears_up(self) -> list[str]:

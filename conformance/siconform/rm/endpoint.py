@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.recording.history import Exchange
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import Sender
@@ -24,20 +24,20 @@ class Endpoint:
         self,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
+        deadlines: Deadlines,
         alive: Callable[[], bool],
         *,
         prefix: str,
-        observed: Observed | None = None,
+        observed: TargetHabits | None = None,
     ) -> None:
         self.link = link
         self.exchange = exchange
         self.deadlines = deadlines
         self.alive = alive
-        self.observed = Observed() if observed is None else observed
+        self.observed = TargetHabits() if observed is None else observed
         self.inbox = Inbox(link, exchange)
         self.fencing = Fencing(link, alive)
-        self.expect = Expectations(
+        self.expectations = Expectations(
             link=link,
             exchange=exchange,
             deadlines=deadlines,
@@ -46,13 +46,13 @@ class Endpoint:
             fencing=self.fencing,
             alive=alive,
         )
-        self.observe = Observations(
+        self.observations = Observations(
             exchange=exchange,
             deadlines=deadlines,
             observed=self.observed,
             inbox=self.inbox,
             fencing=self.fencing,
-            expect=self.expect,
+            expectations=self.expectations,
         )
         self.sender = Sender(link, self.fencing, prefix)
-        self.clean_up = CleanUp(link, exchange, self.inbox, self.fencing, self.observe)
+        self.clean_up = CleanUp(link, exchange, self.inbox, self.fencing, self.observations)

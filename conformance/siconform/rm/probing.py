@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import Outcome, TargetLost
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import (
@@ -22,7 +22,7 @@ _ROOM: Final = 10  # memory of the node
 _SEVERAL: Final = 2
 
 
-def probe(rm: ResourceManager, observed: Observed) -> None:
+def probe(rm: ResourceManager, observed: TargetHabits) -> None:
     """Fill in what can be seen; what cannot stays unknown, and its tests find out themselves."""
     try:
         _look(rm, observed)
@@ -36,7 +36,7 @@ def probe(rm: ResourceManager, observed: Observed) -> None:
         rm.leaves()
 
 
-def _look(rm: ResourceManager, observed: Observed) -> None:
+def _look(rm: ResourceManager, observed: TargetHabits) -> None:
     rm.has_node(memory=_ROOM, vcore=_ROOM)
     app = rm.has_application()
     for _ in range(_PLACEMENTS):

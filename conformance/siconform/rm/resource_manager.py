@@ -4,14 +4,14 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from siconform.expecting import checks
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.event_checks import EventChecks
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.protocol.timers import Timers
 from siconform.recording.history import Exchange
 from siconform.rm.composition import areas_of
@@ -19,8 +19,8 @@ from siconform.rm.endpoint import Endpoint
 from siconform.rm.sender import Sender
 from siconform.rm.verb import Composed, verb
 from siconform.rm.verbs.allocations import AllocationVerbs
-from siconform.rm.verbs.application_ends import EndingVerbs
-from siconform.rm.verbs.application_states import StateVerbs
+from siconform.rm.verbs.application_ends import ApplicationEndVerbs
+from siconform.rm.verbs.application_states import ApplicationStateVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.callbacks import CallbackVerbs
 from siconform.rm.verbs.configuration import ConfigurationVerbs
@@ -28,19 +28,19 @@ from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.draining import DrainingVerbs
 from siconform.rm.verbs.events import EventVerbs
 from siconform.rm.verbs.gang_styles import GangStyleVerbs
-from siconform.rm.verbs.gang_timeouts import GangTimerVerbs
+from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs
 from siconform.rm.verbs.gangs import GangVerbs
-from siconform.rm.verbs.heeding import HeedingVerbs
 from siconform.rm.verbs.metrics import MetricsVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
-from siconform.rm.verbs.order import TurnVerbs
-from siconform.rm.verbs.placement_constraints import PlacementVerbs
+from siconform.rm.verbs.order import OrderVerbs
+from siconform.rm.verbs.placement_constraints import PlacementConstraintVerbs
 from siconform.rm.verbs.preemption import PreemptionVerbs
+from siconform.rm.verbs.prerequisites import PrerequisiteVerbs
 from siconform.rm.verbs.recovery import RecoveryVerbs
 from siconform.rm.verbs.service import ServiceVerbs
 from siconform.rm.verbs.snapshots import SnapshotVerbs
 from siconform.rm.verbs.timers import TimerVerbs
-from siconform.rm.verbs.waiting_asks import WaitingVerbs
+from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import Terms
 from siconform.transport.connection import Connection
@@ -57,38 +57,40 @@ class ResourceManager(Composed):
         self,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
+        deadlines: Deadlines,
         alive: Callable[[], bool],
         *,
         prefix: str,
         profile: TargetProfile | None = None,
-        observed: Observed | None = None,
+        observed: TargetHabits | None = None,
     ) -> None:
         self.profile = TargetProfile() if profile is None else profile
-        self._at = Endpoint(link, exchange, deadlines, alive, prefix=prefix, observed=observed)
-        super().__init__(areas_of(self._at, self.profile))
+        self._endpoint = Endpoint(
+            link, exchange, deadlines, alive, prefix=prefix, observed=observed
+        )
+        super().__init__(areas_of(self._endpoint, self.profile))
         self._confirmations = self.areas.of(ConfirmationVerbs)
         self.connection.listeners.append(self._confirmations.hears)
 
     @property
     def connection(self) -> Connection:
         """The streams it speaks on."""
-        return self._at.link.connection
+        return self._endpoint.link.connection
 
     @property
     def exchange(self) -> Exchange:
         """What was said and told in its test."""
-        return self._at.exchange
+        return self._endpoint.exchange
 
     @property
-    def patience(self) -> Patience:
+    def deadlines(self) -> Deadlines:
         """How long it waits, by class of answer."""
-        return self._at.deadlines
+        return self._endpoint.deadlines
 
     @property
-    def observed(self) -> Observed:
+    def observed(self) -> TargetHabits:
         """What was found out about the target so far."""
-        return self._at.observed
+        return self._endpoint.observed
 
     @property
     def terms(self) -> Terms:
@@ -108,7 +110,7 @@ class ResourceManager(Composed):
     def leaves(self) -> list[str]:
         """Clear up and stop listening; what could not be cleared up, in words."""
         try:
-            return self._at.clean_up.clears_up()
+            return self._endpoint.clean_up.clears_up()
         finally:
             with suppress(ValueError):  # another listens in its place by now
                 self.connection.listeners.remove(self._confirmations.hears)
@@ -207,25 +209,27 @@ class ResourceManager(Composed):
     confirms_from_now_on = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_from_now_on)
     confirms_everything = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_everything)
 
-    needs = verb(WaitingVerbs, WaitingVerbs.needs)
-    has_waiting_ask = verb(WaitingVerbs, WaitingVerbs.has_waiting_ask)
-    has_pending_ask = verb(WaitingVerbs, WaitingVerbs.has_pending_ask)
-    is_pending = verb(WaitingVerbs, WaitingVerbs.is_pending)
-    is_served = verb(WaitingVerbs, WaitingVerbs.is_served)
-    is_not_served = verb(WaitingVerbs, WaitingVerbs.is_not_served)
-    has_room_exactly_if_released = verb(WaitingVerbs, WaitingVerbs.has_room_exactly_if_released)
+    needs = verb(WaitingAskVerbs, WaitingAskVerbs.needs)
+    has_waiting_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_waiting_ask)
+    has_pending_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_pending_ask)
+    is_pending = verb(WaitingAskVerbs, WaitingAskVerbs.is_pending)
+    is_served = verb(WaitingAskVerbs, WaitingAskVerbs.is_served)
+    is_not_served = verb(WaitingAskVerbs, WaitingAskVerbs.is_not_served)
+    has_room_exactly_if_released = verb(
+        WaitingAskVerbs, WaitingAskVerbs.has_room_exactly_if_released
+    )
 
-    has_full_node = verb(TurnVerbs, TurnVerbs.has_full_node)
-    serves_higher_priority_first = verb(TurnVerbs, TurnVerbs.serves_higher_priority_first)
+    has_full_node = verb(OrderVerbs, OrderVerbs.has_full_node)
+    serves_higher_priority_first = verb(OrderVerbs, OrderVerbs.serves_higher_priority_first)
 
-    has_ask_left_alone = verb(HeedingVerbs, HeedingVerbs.has_ask_left_alone)
-    has_accepted = verb(HeedingVerbs, HeedingVerbs.has_accepted)
-    rejected = verb(HeedingVerbs, HeedingVerbs.rejected)
-    has_constraints_heeded = verb(HeedingVerbs, HeedingVerbs.has_constraints_heeded)
+    has_ask_left_alone = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_ask_left_alone)
+    has_accepted = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_accepted)
+    rejected = verb(PrerequisiteVerbs, PrerequisiteVerbs.rejected)
+    has_constraints_heeded = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_constraints_heeded)
 
     sees_draining = verb(DrainingVerbs, DrainingVerbs.sees_draining)
 
-    has_operators_read = verb(PlacementVerbs, PlacementVerbs.has_operators_read)
+    has_operators_read = verb(PlacementConstraintVerbs, PlacementConstraintVerbs.has_operators_read)
 
     claims = verb(PreemptionVerbs, PreemptionVerbs.claims)
     sees_preemption_of = verb(PreemptionVerbs, PreemptionVerbs.sees_preemption_of)
@@ -260,44 +264,50 @@ class ResourceManager(Composed):
     has_replacement_under_way = verb(GangVerbs, GangVerbs.has_replacement_under_way)
     is_open_unless_released = verb(GangVerbs, GangVerbs.is_open_unless_released)
 
-    short_limit = verb(GangTimerVerbs, GangTimerVerbs.short_limit)
-    limit_of_scheduler = verb(GangTimerVerbs, GangTimerVerbs.limit_of_scheduler)
-    has_partial_gang = verb(GangTimerVerbs, GangTimerVerbs.has_partial_gang)
-    has_time_left = verb(GangTimerVerbs, GangTimerVerbs.has_time_left)
-    is_not_told_in_time = verb(GangTimerVerbs, GangTimerVerbs.is_not_told_in_time)
-    is_told_expiry = verb(GangTimerVerbs, GangTimerVerbs.is_told_expiry)
-    has_expired = verb(GangTimerVerbs, GangTimerVerbs.has_expired)
-    has_begun_to_expire = verb(GangTimerVerbs, GangTimerVerbs.has_begun_to_expire)
-    has_release_of = verb(GangTimerVerbs, GangTimerVerbs.has_release_of)
-    is_told_ask_released = verb(GangTimerVerbs, GangTimerVerbs.is_told_ask_released)
-    has_confirmed = verb(GangTimerVerbs, GangTimerVerbs.has_confirmed)
-    outwaits_gangs = verb(GangTimerVerbs, GangTimerVerbs.outwaits_gangs)
-    has_waiting_gang = verb(GangTimerVerbs, GangTimerVerbs.has_waiting_gang)
-    is_told_clean_up = verb(GangTimerVerbs, GangTimerVerbs.is_told_clean_up)
-    has_begun_to_clean_up = verb(GangTimerVerbs, GangTimerVerbs.has_begun_to_clean_up)
+    short_limit = verb(GangTimeoutVerbs, GangTimeoutVerbs.short_limit)
+    limit_of_scheduler = verb(GangTimeoutVerbs, GangTimeoutVerbs.limit_of_scheduler)
+    has_partial_gang = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_partial_gang)
+    has_time_left = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_time_left)
+    is_not_told_in_time = verb(GangTimeoutVerbs, GangTimeoutVerbs.is_not_told_in_time)
+    is_told_expiry = verb(GangTimeoutVerbs, GangTimeoutVerbs.is_told_expiry)
+    has_expired = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_expired)
+    has_begun_to_expire = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_begun_to_expire)
+    has_release_of = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_release_of)
+    is_told_ask_released = verb(GangTimeoutVerbs, GangTimeoutVerbs.is_told_ask_released)
+    has_confirmed = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_confirmed)
+    outwaits_gangs = verb(GangTimeoutVerbs, GangTimeoutVerbs.outwaits_gangs)
+    has_waiting_gang = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_waiting_gang)
+    is_told_clean_up = verb(GangTimeoutVerbs, GangTimeoutVerbs.is_told_clean_up)
+    has_begun_to_clean_up = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_begun_to_clean_up)
 
     takes_gangs_spelled = verb(GangStyleVerbs, GangStyleVerbs.takes_gangs_spelled)
 
-    is_told_waiting = verb(EndingVerbs, EndingVerbs.is_told_waiting)
-    reported_waiting = verb(EndingVerbs, EndingVerbs.reported_waiting)
-    reported_once_allocated = verb(EndingVerbs, EndingVerbs.reported_once_allocated)
-    is_told_failure = verb(EndingVerbs, EndingVerbs.is_told_failure)
-    failure = verb(EndingVerbs, EndingVerbs.failure)
-    is_told_completed = verb(EndingVerbs, EndingVerbs.is_told_completed)
-    waits_a_while = verb(EndingVerbs, EndingVerbs.waits_a_while)
-    outlasts_waiting = verb(EndingVerbs, EndingVerbs.outlasts_waiting)
+    is_told_waiting = verb(ApplicationEndVerbs, ApplicationEndVerbs.is_told_waiting)
+    reported_waiting = verb(ApplicationEndVerbs, ApplicationEndVerbs.reported_waiting)
+    reported_once_allocated = verb(ApplicationEndVerbs, ApplicationEndVerbs.reported_once_allocated)
+    is_told_failure = verb(ApplicationEndVerbs, ApplicationEndVerbs.is_told_failure)
+    failure = verb(ApplicationEndVerbs, ApplicationEndVerbs.failure)
+    is_told_completed = verb(ApplicationEndVerbs, ApplicationEndVerbs.is_told_completed)
+    waits_a_while = verb(ApplicationEndVerbs, ApplicationEndVerbs.waits_a_while)
+    outlasts_waiting = verb(ApplicationEndVerbs, ApplicationEndVerbs.outlasts_waiting)
 
-    presupposes_reports = verb(StateVerbs, StateVerbs.presupposes_reports)
-    has_reached = verb(StateVerbs, StateVerbs.has_reached)
-    is_shown_in = verb(StateVerbs, StateVerbs.is_shown_in)
-    is_shown_in_where_shown = verb(StateVerbs, StateVerbs.is_shown_in_where_shown)
-    is_not_seen_waiting = verb(StateVerbs, StateVerbs.is_not_seen_waiting)
-    comes_to_wait = verb(StateVerbs, StateVerbs.comes_to_wait)
-    has_waiting_application = verb(StateVerbs, StateVerbs.has_waiting_application)
-    in_its_waiting_time = verb(StateVerbs, StateVerbs.in_its_waiting_time)
-    is_completed_when_due = verb(StateVerbs, StateVerbs.is_completed_when_due)
-    has_application_held_back = verb(StateVerbs, StateVerbs.has_application_held_back)
-    is_let_in = verb(StateVerbs, StateVerbs.is_let_in)
+    presupposes_reports = verb(ApplicationStateVerbs, ApplicationStateVerbs.presupposes_reports)
+    has_reached = verb(ApplicationStateVerbs, ApplicationStateVerbs.has_reached)
+    is_shown_in = verb(ApplicationStateVerbs, ApplicationStateVerbs.is_shown_in)
+    is_shown_in_where_shown = verb(
+        ApplicationStateVerbs, ApplicationStateVerbs.is_shown_in_where_shown
+    )
+    is_not_seen_waiting = verb(ApplicationStateVerbs, ApplicationStateVerbs.is_not_seen_waiting)
+    comes_to_wait = verb(ApplicationStateVerbs, ApplicationStateVerbs.comes_to_wait)
+    has_waiting_application = verb(
+        ApplicationStateVerbs, ApplicationStateVerbs.has_waiting_application
+    )
+    in_its_waiting_time = verb(ApplicationStateVerbs, ApplicationStateVerbs.in_its_waiting_time)
+    is_completed_when_due = verb(ApplicationStateVerbs, ApplicationStateVerbs.is_completed_when_due)
+    has_application_held_back = verb(
+        ApplicationStateVerbs, ApplicationStateVerbs.has_application_held_back
+    )
+    is_let_in = verb(ApplicationStateVerbs, ApplicationStateVerbs.is_let_in)
 
     remembers_allocation = verb(RecoveryVerbs, RecoveryVerbs.remembers_allocation)
     remembers_placeholder = verb(RecoveryVerbs, RecoveryVerbs.remembers_placeholder)

@@ -6,8 +6,8 @@ from itertools import count
 
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.link import Link
-from siconform.protocol.notifications import Kind
-from siconform.protocol.requests import Amounts, Saying
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.requests import Amounts, Request
 
 DEFAULT_PARTITION = "default"
 
@@ -25,24 +25,24 @@ class Sender:
         self._fencing = fencing
         self._counter = count(1)
         self._fences_between_streams = True
-        self._collecting: list[Saying] | None = None
+        self._collecting: list[Request] | None = None
 
     def new_name(self, what: str) -> str:
         """An id no other test uses."""
         return f"{self.prefix}-{what}-{next(self._counter)}"
 
-    def says(self, *sayings: Saying) -> None:
+    def says(self, *requests: Request) -> None:
         """Say these elements, one message for each unless inside ``one_message``."""
         if self._collecting is not None:
-            self._collecting.extend(sayings)
+            self._collecting.extend(requests)
             return
-        for saying in sayings:
-            self._send(saying.kind, [saying])
+        for request in requests:
+            self._send(request.kind, [request])
 
     @contextmanager
     def one_message(self) -> Iterator[None]:
         """Everything said inside goes out as one request for each stream, in the order said."""
-        collected: list[Saying] = []
+        collected: list[Request] = []
         self._collecting = collected
         try:
             yield
@@ -52,7 +52,7 @@ class Sender:
             kind = collected[0].kind
             together = [s for s in collected if self._link.connection.shares_stream(s.kind, kind)]
             self._send(kind, together)
-            collected = [saying for saying in collected if saying not in together]
+            collected = [request for request in collected if request not in together]
 
     @contextmanager
     def unordered(self) -> Iterator[None]:
@@ -63,11 +63,11 @@ class Sender:
         finally:
             self._fences_between_streams = True
 
-    def _send(self, kind: Kind, sayings: list[Saying]) -> None:
-        kinds = {saying.kind for saying in sayings}
+    def _send(self, kind: UpdateKind, requests: list[Request]) -> None:
+        kinds = {request.kind for request in requests}
         if self._fences_between_streams:
             self._fencing.fences_all_but(kinds)
-        self._link.connection.say(kind, sayings)
+        self._link.connection.say(kind, requests)
         self._fencing.spoke_on(kinds)
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.recording.history import Exchange
 from siconform.rm.composition import adds_registration
 from siconform.rm.resource_manager import ResourceManager
@@ -18,52 +18,52 @@ from siconform.transport.connection import Connection
 from siconform.transport.extension import Extension
 
 
-class Newcomer(ResourceManager):
+class UnregisteredRM(ResourceManager):
     """Registers when told to; everything else as any RM."""
 
     def __init__(
         self,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
+        deadlines: Deadlines,
         alive: Callable[[], bool],
         *,
         prefix: str,
         profile: TargetProfile | None = None,
-        observed: Observed | None = None,
+        observed: TargetHabits | None = None,
     ) -> None:
         super().__init__(
             link, exchange, deadlines, alive, prefix=prefix, profile=profile, observed=observed
         )
-        adds_registration(self.areas, self._at, self.profile)
+        adds_registration(self.areas, self._endpoint, self.profile)
 
-    def under_name(self, rm_id: str) -> "Newcomer":
+    def under_name(self, rm_id: str) -> "UnregisteredRM":
         """An RM of this other id that speaks to the same scheduler; it leaves with this one."""
-        at = self._at
+        endpoint = self._endpoint
         connection = self.connection.another(rm_id)
-        connection.connects(at.deadlines.connect)
-        fences = Fences(connection, at.deadlines, at.link.fences.habits)
-        other = Newcomer(
-            Link(connection, fences, at.link.extension),
-            at.exchange,
-            at.deadlines,
-            at.alive,
-            prefix=at.sender.prefix,
+        connection.connects(endpoint.deadlines.connect)
+        fences = Fences(connection, endpoint.deadlines, endpoint.link.fences.habits)
+        other = UnregisteredRM(
+            Link(connection, fences, endpoint.link.extension),
+            endpoint.exchange,
+            endpoint.deadlines,
+            endpoint.alive,
+            prefix=endpoint.sender.prefix,
             profile=self.profile,
-            observed=at.observed,
+            observed=endpoint.observed,
         )
-        at.clean_up.compensates(connection.close)
+        endpoint.clean_up.compensates(connection.close)
         return other
 
     def moves_to(self, connection: Connection, extension: Extension) -> None:
         """The scheduler was restarted: talk to it where it is now; nothing is registered there."""
-        link = self._at.link
+        link = self._endpoint.link
         link.connection.close()
         link.connection = connection
         link.extension = extension
-        link.fences = Fences(connection, self._at.deadlines, link.fences.habits)
-        self._at.fencing.forgets()
-        self._at.clean_up.forgets()
+        link.fences = Fences(connection, self._endpoint.deadlines, link.fences.habits)
+        self._endpoint.fencing.forgets()
+        self._endpoint.clean_up.forgets()
         connection.listeners.append(self._confirmations.hears)
 
     def leaves(self) -> list[str]:

@@ -11,11 +11,11 @@ import pytest
 from siconform import monitors
 from siconform.catalogue import Level, catalogue
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
-from siconform.expecting.observed import OBSERVED
+from siconform.expecting.target_habits import TARGET_HABITS
 from siconform.outcomes import LacksWhatIsDemanded, NotOffered, TargetLost
 from siconform.protocol.notifications import StreamEnded
 from siconform.recording.history import HISTORY, Exchange
-from siconform.recording.judged import Judged
+from siconform.recording.history_verdict import Judged
 from siconform.running import carrying, labels
 from siconform.running.carrying import Parcel
 from siconform.running.failure_text import failure_text
@@ -97,11 +97,11 @@ class Watcher:
 
     def _lacks(self, item: pytest.Item) -> frozenset[str]:
         without = self._settings.terms.without
-        observed = item.stash.get(OBSERVED, None)
+        observed = item.stash.get(TARGET_HABITS, None)
         return without if observed is None else observed.lacks(without)
 
     def _tell_observed(self, item: pytest.Item, report: pytest.TestReport) -> None:
-        observed = item.stash.get(OBSERVED, None)
+        observed = item.stash.get(TARGET_HABITS, None)
         if observed is not None:
             told = {"habits": dict(observed.told()), "slowest": observed.pace.slowest}
             carrying.put(report, Parcel.OBSERVED, told)

@@ -14,7 +14,7 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 def released(rm: ResourceManager, allocation: Allocated) -> None:
@@ -54,7 +54,9 @@ def test_allocations_are_on_schedulable_nodes(rm: ResourceManager) -> None:
 
 
 @requirement("SI-ALLOC-001")
-def test_allocations_are_on_nodes_of_their_rm(rm: ResourceManager, second_rm: Newcomer) -> None:
+def test_allocations_are_on_nodes_of_their_rm(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
     second_rm.joins()
     own = rm.has_node(memory=1)
     second_rm.has_node(memory=10)

@@ -174,7 +174,7 @@ def test_the_id_is_free_as_soon_as_completed_is_told(rm: ResourceManager) -> Non
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
     completed = ApplicationUpdated(app, state=COMPLETED)
-    rm.may_be_told(completed, window=rm.waiting_timeout() + rm.patience.timer)
+    rm.may_be_told(completed, window=rm.waiting_timeout() + rm.deadlines.timer)
     rm.needs_some(rm.hears(completed), of="to report that an application is completed")
 
     rm.submits_application(app)

@@ -19,7 +19,7 @@ from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.unregistered_rm import Newcomer
+from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.rm.verbs.gangs import HARD, SOFT, Style
 from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
@@ -311,35 +311,35 @@ def test_the_detail_of_a_dynamic_queue_tells_what_changed(rm: ResourceManager) -
 
 
 @requirement("SI-EVT-010")
-def test_the_detail_of_a_managed_queue_tells_what_changed(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues_with_quotas(first=8, second=8))
-    newcomer.hears_events()
-    newcomer.events_so_far()
+def test_the_detail_of_a_managed_queue_tells_what_changed(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=8, second=8))
+    unregistered_rm.hears_events()
+    unregistered_rm.events_so_far()
 
-    newcomer.has_been_reconfigured(queues_with_quotas(first=5, second=8, third=None))
-    changed = newcomer.events_of_this_step("root.first", Subject.QUEUE)
-    added = newcomer.events_of_this_step("root.third", Subject.QUEUE)
-    same = newcomer.events_of_this_step("root.second", Subject.QUEUE)
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=5, second=8, third=None))
+    changed = unregistered_rm.events_of_this_step("root.first", Subject.QUEUE)
+    added = unregistered_rm.events_of_this_step("root.third", Subject.QUEUE)
+    same = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
 
-    newcomer.presupposes_some([*changed, *added], "queues")
-    newcomer.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_MAX)
-    newcomer.only_tells(added, Detail.QUEUE_CONFIG, *NEW_QUEUE)
-    newcomer.only_tells(same, Detail.QUEUE_CONFIG)
+    unregistered_rm.presupposes_some([*changed, *added], "queues")
+    unregistered_rm.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_MAX)
+    unregistered_rm.only_tells(added, Detail.QUEUE_CONFIG, *NEW_QUEUE)
+    unregistered_rm.only_tells(same, Detail.QUEUE_CONFIG)
 
 
 @requirement("SI-EVT-010")
-def test_a_changed_right_of_a_queue_is_told_as_such(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues_with_guarantees(first=2, second=2))
-    newcomer.hears_events()
-    newcomer.events_so_far()
+def test_a_changed_right_of_a_queue_is_told_as_such(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_guarantees(first=2, second=2))
+    unregistered_rm.hears_events()
+    unregistered_rm.events_so_far()
 
-    newcomer.has_been_reconfigured(queues_with_guarantees(first=4, second=2))
-    changed = newcomer.events_of_this_step("root.first", Subject.QUEUE)
-    same = newcomer.events_of_this_step("root.second", Subject.QUEUE)
+    unregistered_rm.has_been_reconfigured(queues_with_guarantees(first=4, second=2))
+    changed = unregistered_rm.events_of_this_step("root.first", Subject.QUEUE)
+    same = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
 
-    newcomer.presupposes_some(changed, "what queues have a right to")
-    newcomer.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_GUARANTEED)
-    newcomer.only_tells(same, Detail.QUEUE_CONFIG)
+    unregistered_rm.presupposes_some(changed, "what queues have a right to")
+    unregistered_rm.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_GUARANTEED)
+    unregistered_rm.only_tells(same, Detail.QUEUE_CONFIG)
 
 
 @requirement("SI-EVT-011")

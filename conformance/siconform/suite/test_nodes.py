@@ -5,11 +5,11 @@ from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.matchers import Including
 from siconform.protocol.notifications import (
     Allocated,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     StreamEnded,
+    UpdateKind,
 )
 from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
@@ -119,7 +119,7 @@ def test_a_node_without_id_is_not_accepted(rm: ResourceManager) -> None:
 
     rm.registers_node("")
 
-    rm.is_told_one_of(NodeRejected(""), StreamEnded(Kind.NODES))
+    rm.is_told_one_of(NodeRejected(""), StreamEnded(UpdateKind.NODES))
     rm.is_not_told(NodeAccepted(""))
 
 

@@ -20,7 +20,7 @@ from siconform.protocol.facets import Facet
 from siconform.protocol.notifications import Fact
 from siconform.recording.history import History
 from siconform.transport.connection import is_fence
-from siconform.transport.dialects.callback_payloads import CallbackWords
+from siconform.transport.dialects.callback_payloads import CallbackPayloads
 from siconform.transport.extension import Extension
 from siconform.transport.extension_messages import CALLBACKS
 
@@ -44,7 +44,7 @@ class CallbackStream:
         offer: int,
         answers: Answers,
     ) -> None:
-        self._words = CallbackWords(revision, offer)
+        self._words = CallbackPayloads(revision, offer)
         self._history = history
         self._rm_id = rm_id
         self._offer = offer

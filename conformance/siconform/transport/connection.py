@@ -9,9 +9,9 @@ from google.protobuf.message import DecodeError, Message
 from siwire import Revision, rpc
 
 from siconform.outcomes import Unreachable
-from siconform.protocol.notifications import Fact, Kind, Nothing, StreamEnded, Unreadable
+from siconform.protocol.notifications import Fact, Nothing, StreamEnded, Unreadable, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import Hello, Registration, Saying
+from siconform.protocol.requests import Registration, Request, StreamOpening
 from siconform.recording.history import Content, History
 from siconform.transport.channels import OPTIONS, close
 from siconform.transport.dialects import dialect_for
@@ -83,32 +83,32 @@ class Connection:
         self.history.add(self.rm_id, [outcome], said_by_rm=False, message=response)
         return outcome
 
-    def say(self, kind: Kind, sayings: Sequence[Saying]) -> None:
-        """Send one request with all ``sayings`` of the stream; opens it where it is not open."""
+    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
+        """Send one request with all ``requests`` of the stream; opens it where it is not open."""
         with self._speaking:
             stream = self._stream(kind)
-            self._send(stream, kind, sayings)
+            self._send(stream, kind, requests)
 
-    def is_open(self, kind: Kind) -> bool:
+    def is_open(self, kind: UpdateKind) -> bool:
         """Whether the stream of this kind was opened and has not ended."""
         stream = self._streams.get(self.dialect.method(kind))
         return stream is not None and stream.open
 
-    def shares_stream(self, kind: Kind, other: Kind) -> bool:
+    def shares_stream(self, kind: UpdateKind, other: UpdateKind) -> bool:
         """Whether two conversations travel on one stream in this revision."""
         return self.dialect.method(kind) == self.dialect.method(other)
 
-    def opens(self, kind: Kind) -> None:
+    def opens(self, kind: UpdateKind) -> None:
         """Open the stream of this kind if it is not open."""
         with self._speaking:
             self._stream(kind)
 
     def opens_all(self) -> None:
         """Open every stream that is not open, so that whatever is told finds its way."""
-        for kind in Kind:
+        for kind in UpdateKind:
             self.opens(kind)
 
-    def half_closes(self, kind: Kind) -> None:
+    def half_closes(self, kind: UpdateKind) -> None:
         """Say that this RM has nothing more to say on the stream of this kind."""
         stream = self._streams.get(self.dialect.method(kind))
         if stream is not None:
@@ -145,7 +145,7 @@ class Connection:
             stream.cut()
         close(self._channel, patience)
 
-    def _stream(self, kind: Kind) -> Stream:
+    def _stream(self, kind: UpdateKind) -> Stream:
         method = self.dialect.method(kind)
         stream = self._streams.get(method)
         if stream is not None and stream.open:
@@ -166,17 +166,17 @@ class Connection:
             name=f"{self.rm_id} {method}",
         )
         self._streams[method] = stream
-        self._send(stream, kind, [Hello(kind)])
+        self._send(stream, kind, [StreamOpening(kind)])
         return stream
 
-    def _send(self, stream: Stream, kind: Kind, sayings: Sequence[Saying]) -> None:
-        message = self.dialect.request(kind, self.rm_id, sayings)
+    def _send(self, stream: Stream, kind: UpdateKind, requests: Sequence[Request]) -> None:
+        message = self.dialect.request(kind, self.rm_id, requests)
         time.sleep(max(0.0, self._next_turn - time.monotonic()))
-        self.history.add(self.rm_id, sayings, said_by_rm=True, message=message, fence=is_fence)
+        self.history.add(self.rm_id, requests, said_by_rm=True, message=message, fence=is_fence)
         stream.send(message.SerializeToString())
         self._next_turn = time.monotonic() + self.pace
 
-    def _hears(self, kind: Kind, data: bytes) -> None:
+    def _hears(self, kind: UpdateKind, data: bytes) -> None:
         message: Message | None
         facts: list[Fact]
         try:
@@ -190,9 +190,11 @@ class Connection:
                 for listener in self.listeners:
                     listener(fact)
 
-    def _hears_end(self, kind: Kind, status: str, details: str) -> None:
+    def _hears_end(self, kind: UpdateKind, status: str, details: str) -> None:
         if not self._closing:
-            ends = [StreamEnded(k, status, details) for k in Kind if self.shares_stream(k, kind)]
+            ends = [
+                StreamEnded(k, status, details) for k in UpdateKind if self.shares_stream(k, kind)
+            ]
             self.history.add(self.rm_id, ends, said_by_rm=False)
 
 
@@ -200,7 +202,7 @@ def is_fence(content: Content) -> bool:
     """Whether this element is the kit's own probe."""
     names = ("node", "application", "key")
     return any(str(getattr(content, name, "")).startswith(FENCE_PREFIX) for name in names) or (
-        isinstance(content, Hello)
+        isinstance(content, StreamOpening)
     )
 
 

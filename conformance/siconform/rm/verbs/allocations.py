@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from siconform.expecting.checks import premise
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.observations import Observations
@@ -22,9 +22,9 @@ from siconform.protocol.notifications import (
 )
 from siconform.protocol.requests import (
     Amounts,
-    AskReleaseSaying,
-    AskSaying,
-    ReleaseSaying,
+    AskReleaseRequest,
+    AskRequest,
+    ReleaseRequest,
 )
 from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
 
@@ -38,16 +38,16 @@ class AllocationVerbs:
     def __init__(
         self,
         *,
-        deadlines: Patience,
+        deadlines: Deadlines,
         fencing: Fencing,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         sender: Sender,
     ) -> None:
         self._deadlines = deadlines
         self._fencing = fencing
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._sender = sender
 
     def asks(
@@ -76,7 +76,7 @@ class AllocationVerbs:
         if memory is not None and vcore is None:
             wanted["vcore"] = 1
         ask = Ask(
-            AskSaying(
+            AskRequest(
                 key=self._sender.new_name("ask") if key is None else str(key),
                 application=str(application),
                 partition=partition,
@@ -139,8 +139,8 @@ class AllocationVerbs:
                 policy=policy,
                 constraint=constraint,
             )
-            allocation = self._observe.measured(
-                lambda: self._expect.is_told(Allocated(ask)), self._observe.pace.seen
+            allocation = self._observations.measured(
+                lambda: self._expectations.is_told(Allocated(ask)), self._observations.pace.seen
             )
         if node is not None and allocation.node != node:
             raise PremiseLost(f"the allocation landed on {allocation.node}, needed on {node}")
@@ -157,7 +157,7 @@ class AllocationVerbs:
     ) -> None:
         """Release one pending ask; fields can be given to name it wrongly."""
         self._sender.says(
-            AskReleaseSaying(
+            AskReleaseRequest(
                 ask.said.application if application is None else str(application),
                 str(ask) if key is None else key,
                 ask.said.partition if partition is None else partition,
@@ -169,7 +169,7 @@ class AllocationVerbs:
         self, *, application: str = "", key: str = "", partition: str = DEFAULT_PARTITION
     ) -> None:
         """Release asks by whatever filters are given."""
-        self._sender.says(AskReleaseSaying(str(application), str(key), partition))
+        self._sender.says(AskReleaseRequest(str(application), str(key), partition))
 
     def releases(
         self,
@@ -183,7 +183,7 @@ class AllocationVerbs:
     ) -> None:
         """Release one allocation; fields can be given to name it wrongly."""
         self._sender.says(
-            ReleaseSaying(
+            ReleaseRequest(
                 application=allocation.application if application is None else str(application),
                 identity=allocation.identity if identity is None else identity,
                 termination=termination,
@@ -196,7 +196,7 @@ class AllocationVerbs:
         """Given: an allocation that the RM released, which was confirmed; it is over."""
         self.releases(allocation)
         with premise("a release by the RM is confirmed"):
-            self._expect.is_told(Released(identity=allocation.identity))
+            self._expectations.is_told(Released(identity=allocation.identity))
         return allocation
 
     def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
@@ -205,7 +205,7 @@ class AllocationVerbs:
         Without a key it released every ask of the application.
         """
         with premise("the scheduler releases a pending ask"):
-            return self._expect.is_told_one_of(
+            return self._expectations.is_told_one_of(
                 AskReleased(ask),
                 AskReleased("", ask.said.application),  # all the application has
             )
@@ -227,7 +227,7 @@ class AllocationVerbs:
         key: str = "",
     ) -> None:
         """Release every allocation of an application: no identity is named."""
-        self._sender.says(ReleaseSaying(str(application), "", termination, key=key))
+        self._sender.says(ReleaseRequest(str(application), "", termination, key=key))
 
     def is_told_all_released(self, *allocations: Allocated) -> None:
         """All of an application's allocations end: one release each, or one that names none."""
@@ -241,7 +241,7 @@ class AllocationVerbs:
                 identity=allocation.identity,
                 termination=Termination.STOPPED_BY_RM,
             )
-            if whole.matches(self._expect.is_told_one_of(own, whole)):
+            if whole.matches(self._expectations.is_told_one_of(own, whole)):
                 return
 
     def gives(
@@ -264,13 +264,13 @@ class AllocationVerbs:
         for allocation in allocations:
             own = Released(identity=allocation.identity)
             whole = Released(application=application, identity="")
-            if whole.matches(self._expect.is_told_one_of(own, whole)):
+            if whole.matches(self._expectations.is_told_one_of(own, whole)):
                 return
 
     def still_holds(self, allocation: Allocated) -> None:
         """The allocation is live: it can be released and the release is confirmed."""
         self.releases(allocation)
-        self._expect.is_told(Released(identity=allocation.identity))
+        self._expectations.is_told(Released(identity=allocation.identity))
 
     def sees_nothing_given_away(self, *patterns: Fact) -> None:
         """None of these comes in the time a placement may take: the room waits for the RM's word.
@@ -279,4 +279,4 @@ class AllocationVerbs:
         the room away by a timer of its own.
         """
         self._fencing.fences_all()
-        self._expect.stays_quiet(*patterns, window=self._deadlines.place)
+        self._expectations.stays_quiet(*patterns, window=self._deadlines.place)

@@ -3,11 +3,11 @@
 from typing import Final
 
 from siconform.expecting.checks import premise
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import Outcome, TargetLost
 from siconform.protocol.application_states import (
     ACCEPTED,
@@ -29,17 +29,17 @@ from siconform.rm.verbs.timers import TimerVerbs
 _MUCH: Final = 2.0  # seconds after which a second wait can be told from the first, at most
 
 
-class EndingVerbs:
+class ApplicationEndVerbs:
     """No text fixes the names of states; only those of an end are known (completed, failed)."""
 
     def __init__(
         self,
         *,
-        deadlines: Patience,
-        observed: Observed,
+        deadlines: Deadlines,
+        observed: TargetHabits,
         inbox: Inbox,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         clean_up: CleanUp,
         timers: TimerVerbs,
         nodes: NodeVerbs,
@@ -49,8 +49,8 @@ class EndingVerbs:
         self._deadlines = deadlines
         self._observed = observed
         self._inbox = inbox
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._clean_up = clean_up
         self._timers = timers
         self._nodes = nodes
@@ -70,13 +70,13 @@ class EndingVerbs:
         reported = ApplicationUpdated(application, state=WAITING)
         if self._timers.timers.waiting_to_completed is None:
             with premise("the step to waiting is reported, as its end is not known"):
-                self._expect.is_told(reported)
+                self._expectations.is_told(reported)
             return
         if not self.reports_states:
             self.outlasts_waiting()
             self.is_told_completed(application)
             return
-        self._expect.is_told_one_of(
+        self._expectations.is_told_one_of(
             reported,
             ApplicationUpdated(application, state=COMPLETED),
             patience=self._timers.waiting_timeout() + self._deadlines.timer,
@@ -102,10 +102,10 @@ class EndingVerbs:
             self._nodes.has_node()
             application = self._applications.has_application()
             allocation = self._allocations.has_allocation(application)
-            self._observe.settles()
+            self._observations.settles()
             before = len(self._inbox.hears(ApplicationUpdated(application)))
             self._allocations.has_released(allocation)
-            self._observe.settles()
+            self._observations.settles()
         except TargetLost:
             raise
         except Outcome:  # the tests of this will say what is wrong
@@ -125,7 +125,7 @@ class EndingVerbs:
             self._allocations.asks(asking, memory=1000)
             self._nodes.has_node()
             self._allocations.has_allocation(holding)
-            self._observe.settles()
+            self._observations.settles()
             before = {update.state for update in self._inbox.hears(ApplicationUpdated(asking))}
             after = {update.state for update in self._inbox.hears(ApplicationUpdated(holding))}
             if before:  # what has no room was kept, so it shows what comes before an allocation
@@ -138,7 +138,7 @@ class EndingVerbs:
         Where this scheduler reports no states nothing is expected.
         """
         if self.reports_states:
-            self._expect.is_told(ApplicationUpdated(application, state=self.failure()))
+            self._expectations.is_told(ApplicationUpdated(application, state=self.failure()))
 
     def failure(self) -> AnotherState:
         """Every name of a state but those of applications that did not fail."""
@@ -151,22 +151,24 @@ class EndingVerbs:
         Where nothing is reported it has as much time for that as for the report.
         """
         if self.reports_states:
-            self._expect.is_told(ApplicationUpdated(application, state=COMPLETED))
+            self._expectations.is_told(ApplicationUpdated(application, state=COMPLETED))
             return
-        self._expect.stays_quiet(window=self._deadlines.timer)  # or the ask would bring it back
-        self._expect.is_not_told(Allocated(self._allocations.asks(application)))
+        self._expectations.stays_quiet(
+            window=self._deadlines.timer
+        )  # or the ask would bring it back
+        self._expectations.is_not_told(Allocated(self._allocations.asks(application)))
 
     def waits_a_while(self, *unexpected: Fact, since: float) -> None:
         """So much of the time to be waiting passes that a second wait can be told from this one.
 
         What passed of it ``since`` it may have begun counts.
         """
-        left = min(self._timers.waiting_timeout() / 2, _MUCH) - (self._observe.now() - since)
+        left = min(self._timers.waiting_timeout() / 2, _MUCH) - (self._observations.now() - since)
         if left > 0:
-            self._expect.stays_quiet(*unexpected, window=left)
+            self._expectations.stays_quiet(*unexpected, window=left)
 
     def outlasts_waiting(self, *unexpected: Fact) -> None:
         """So much time passes that an application that was waiting since now is completed."""
-        self._expect.stays_quiet(
+        self._expectations.stays_quiet(
             *unexpected, window=self._timers.waiting_timeout() + self._deadlines.timer
         )

@@ -12,11 +12,11 @@ from typing import Final
 
 from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.checks import agrees, premise
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.protocol.application_states import COMPLETED, KNOWN, WAITING, State
 from siconform.protocol.facets import Facet
@@ -30,9 +30,9 @@ from siconform.protocol.notifications import (
 from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.optional_extension import OptionalExtension
 from siconform.rm.verbs.allocations import AllocationVerbs
-from siconform.rm.verbs.application_ends import EndingVerbs
+from siconform.rm.verbs.application_ends import ApplicationEndVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
-from siconform.rm.verbs.heeding import HeedingVerbs
+from siconform.rm.verbs.prerequisites import PrerequisiteVerbs
 from siconform.rm.verbs.snapshots import SnapshotVerbs
 from siconform.rm.verbs.timers import TimerVerbs
 
@@ -48,35 +48,35 @@ class HeldBack:
 _UNSEEN: Final = "the target shows this step neither in a report nor in a snapshot"
 
 
-class StateVerbs:
+class ApplicationStateVerbs:
     """NotOffered where a state cannot be seen under a name that is known."""
 
     def __init__(
         self,
         *,
-        deadlines: Patience,
-        observed: Observed,
+        deadlines: Deadlines,
+        observed: TargetHabits,
         inbox: Inbox,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         timers: TimerVerbs,
         applications: ApplicationVerbs,
         allocations: AllocationVerbs,
         extension: OptionalExtension,
-        heeding: HeedingVerbs,
-        ends: EndingVerbs,
+        prerequisites: PrerequisiteVerbs,
+        ends: ApplicationEndVerbs,
         snapshots: SnapshotVerbs,
     ) -> None:
         self._deadlines = deadlines
         self._observed = observed
         self._inbox = inbox
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._timers = timers
         self._applications = applications
         self._allocations = allocations
         self._extension = extension
-        self._heeding = heeding
+        self._prerequisites = prerequisites
         self._ends = ends
         self._snapshots = snapshots
 
@@ -93,7 +93,7 @@ class StateVerbs:
         reached = ApplicationUpdated(application, state=state)
         is_reported = any(map(state.accepts, self._observed.reported_states))
         if self._inbox.hears(reached) or (
-            is_reported and self._observe.may_be_told(reached) is not None
+            is_reported and self._observations.may_be_told(reached) is not None
         ):
             return
         self.is_shown_in(application, state)
@@ -111,7 +111,9 @@ class StateVerbs:
 
     def is_not_seen_waiting(self, *applications: str) -> None:
         """Then: none of them is reported or shown as waiting."""
-        self._expect.is_not_told(*(ApplicationUpdated(one, state=WAITING) for one in applications))
+        self._expectations.is_not_told(
+            *(ApplicationUpdated(one, state=WAITING) for one in applications)
+        )
         if self._shows_states():
             self._snapshots.does_not_see(
                 *(ApplicationSeen(one, state=WAITING) for one in applications)
@@ -147,7 +149,7 @@ class StateVerbs:
         """
         shortest, by = (
             self._timers.shortest_wait(),
-            self._observe.now() + self._observe.pace.slowest + lasting,
+            self._observations.now() + self._observations.pace.slowest + lasting,
         )
         is_over = shortest is not None and by - since >= shortest
         try:
@@ -167,7 +169,7 @@ class StateVerbs:
         """
         completed = ApplicationUpdated(application, state=COMPLETED)
         try:
-            self._observe.is_told_when_due(completed, seconds=seconds, since=since)
+            self._observations.is_told_when_due(completed, seconds=seconds, since=since)
         except NotAsTheTextSays:
             if any(
                 KNOWN.accepts(told.state)
@@ -182,37 +184,37 @@ class StateVerbs:
         NotOffered where it runs: no text has a queue limit the number of its applications.
         """
         second = self._applications.submits_application(queue=queue)
-        verdict = self._expect.is_told_one_of(
+        verdict = self._expectations.is_told_one_of(
             ApplicationAccepted(second), ApplicationRejected(second)
         )
         if isinstance(verdict, ApplicationRejected):
             return HeldBack(second, None)
         ask = self._allocations.asks(second)
-        if self._observe.may_be_told(Allocated(ask)) is not None:
+        if self._observations.may_be_told(Allocated(ask)) is not None:
             raise NotOffered(not_offered(Feature.APPLICATION_LIMIT))
         return HeldBack(second, ask)
 
     def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
         """Then: within so many seconds it runs, submitted once more where it was rejected."""
         application, ask = held_back.application, held_back.ask
-        if ask is not None and not self._heeding.rejected(ask):
-            self._expect.is_told(Allocated(ask), patience=after + self._deadlines.place)
+        if ask is not None and not self._prerequisites.rejected(ask):
+            self._expectations.is_told(Allocated(ask), patience=after + self._deadlines.place)
             return
-        self._expect.stays_quiet(window=after + self._deadlines.timer)
+        self._expectations.stays_quiet(window=after + self._deadlines.timer)
         self._applications.submits_application(
             application
         )  # it may be over: with its ask rejected nothing was left
         accepted = ApplicationAccepted(application)
-        told = self._expect.is_told_one_of(accepted, ApplicationRejected(application))
+        told = self._expectations.is_told_one_of(accepted, ApplicationRejected(application))
         if ask is None:
             agrees(told, accepted)
-        self._expect.is_told(Allocated(self._allocations.asks(application)))
+        self._expectations.is_told(Allocated(self._allocations.asks(application)))
 
     def _is_seen_waiting(self, application: str) -> bool:
         """Whether it is reported or shown as waiting; it has to be where its state is shown."""
         waiting = ApplicationUpdated(application, state=WAITING)
-        if self._inbox.hears(waiting) or self._observe.may_be_told(waiting) is not None:
-            self._observe.has_heard(waiting)
+        if self._inbox.hears(waiting) or self._observations.may_be_told(waiting) is not None:
+            self._observations.has_heard(waiting)
         elif self._state_is_shown(application):
             self._snapshots.sees(ApplicationSeen(application, state=WAITING))
         else:
@@ -238,6 +240,6 @@ class StateVerbs:
 
         Its last word on an application with nothing left is no known name; or there is none.
         """
-        self._observe.settles()
+        self._observations.settles()
         reported = [update.state for update in self._inbox.hears(ApplicationUpdated(application))]
         return not reported or not KNOWN.accepts(reported[-1])

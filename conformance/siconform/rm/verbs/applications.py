@@ -7,7 +7,7 @@ from siconform.expecting.expectations import Expectations
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Application
 from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
-from siconform.protocol.requests import ApplicationRemoval, ApplicationSaying
+from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import DEFAULT_PARTITION, Sender
 
@@ -21,11 +21,11 @@ class ApplicationVerbs:
     def __init__(
         self,
         *,
-        expect: Expectations,
+        expectations: Expectations,
         sender: Sender,
         clean_up: CleanUp,
     ) -> None:
-        self._expect = expect
+        self._expectations = expectations
         self._sender = sender
         self._clean_up = clean_up
 
@@ -49,7 +49,7 @@ class ApplicationVerbs:
         if not isinstance(application, Application):
             self._clean_up.compensates(lambda: self.removes_application(handle))
         self._sender.says(
-            ApplicationSaying(
+            ApplicationRequest(
                 str(handle),
                 queue=handle.queue,
                 partition=partition,
@@ -70,7 +70,7 @@ class ApplicationVerbs:
         """
         for queue, partition in (("root.missing", DEFAULT_PARTITION), (None, "nope")):
             rejected = self.submits_application(queue=queue, partition=partition)
-            told = self._expect.is_told_one_of(
+            told = self._expectations.is_told_one_of(
                 ApplicationRejected(rejected), ApplicationAccepted(rejected)
             )
             if isinstance(told, ApplicationRejected):
@@ -97,7 +97,7 @@ class ApplicationVerbs:
                 gang_style=gang_style,
                 user=user,
             )
-            self._expect.is_told(ApplicationAccepted(application))
+            self._expectations.is_told(ApplicationAccepted(application))
         return application
 
     def removes_application(self, application: str, *, partition: str = DEFAULT_PARTITION) -> None:

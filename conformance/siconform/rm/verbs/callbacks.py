@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from siconform.expecting.checks import agrees
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
@@ -21,7 +21,7 @@ from siconform.protocol.callbacks import (
 from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Allocated, Fact, Released, Termination
-from siconform.protocol.requests import AskSaying
+from siconform.protocol.requests import AskRequest
 from siconform.recording.history import Exchange
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.optional_extension import OptionalExtension
@@ -40,9 +40,9 @@ class CallbackVerbs:
         *,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
+        deadlines: Deadlines,
         inbox: Inbox,
-        observe: Observations,
+        observations: Observations,
         clean_up: CleanUp,
         extension: OptionalExtension,
         preemption: PreemptionVerbs,
@@ -51,7 +51,7 @@ class CallbackVerbs:
         self._exchange = exchange
         self._deadlines = deadlines
         self._inbox = inbox
-        self._observe = observe
+        self._observations = observations
         self._clean_up = clean_up
         self._extension = extension
         self._preemption = preemption
@@ -118,7 +118,7 @@ class CallbackVerbs:
 
     def sees_eviction_check(self, key: str) -> EvictionCheck:
         """Given: the scheduler asks which victims have to go for this ask; NotOffered otherwise."""
-        check = self._observe.may_be_told(EvictionCheck(key), window=self._deadlines.place)
+        check = self._observations.may_be_told(EvictionCheck(key), window=self._deadlines.place)
         if not isinstance(check, EvictionCheck):
             raise NotOffered("the target does not offer to ask whom an ask may evict, here")
         return check
@@ -131,12 +131,12 @@ class CallbackVerbs:
         look = partial(
             self._exchange.history.look, lambda: self._inbox.hears(SchedulingReported()) or None
         )
-        if self._exchange.history.clock.past(look, self._deadlines.place) is None:
+        if self._exchange.history.clock.advance_and_look(look, self._deadlines.place) is None:
             raise NotOffered("the target does not offer a report on an ask that has to wait")
 
     def every_report_names_an_ask(self) -> None:
         """Every report so far names an ask of this RM, and the application it belongs to."""
-        said = [e.content for e in self._exchange.everything() if isinstance(e.content, AskSaying)]
+        said = [e.content for e in self._exchange.everything() if isinstance(e.content, AskRequest)]
         asks = {(ask.key, ask.application) for ask in said}
         for report in self._inbox.hears(SchedulingReported()):
             if (report.key, report.application) not in asks:

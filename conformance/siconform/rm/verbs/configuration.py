@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from siwire.ext import extension_pb2 as ext
 
 from siconform.expecting.checks import premise
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays
@@ -33,7 +33,7 @@ class ConfigurationVerbs:
         *,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
+        deadlines: Deadlines,
         profile: TargetProfile,
         fencing: Fencing,
         extension: OptionalExtension,

@@ -12,11 +12,11 @@ from siconform.protocol.notifications import (
     CONFIRMED,
     AskReleased,
     Fact,
-    Kind,
     Released,
     Termination,
+    UpdateKind,
 )
-from siconform.protocol.requests import AskReleaseSaying, ReleaseSaying
+from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
 from siconform.recording.history import Exchange
 from siconform.rm.sender import Sender
 
@@ -41,7 +41,7 @@ class ConfirmationVerbs:
     def confirms(self, release: Released, termination: Termination | None = None) -> None:
         """Answer a release of the scheduler with the same message (or with another type)."""
         self._sender.says(
-            ReleaseSaying(
+            ReleaseRequest(
                 application=release.application,
                 identity=release.identity,
                 termination=release.termination if termination is None else termination,
@@ -53,7 +53,7 @@ class ConfirmationVerbs:
     def confirms_ask(self, release: AskReleased) -> None:
         """Answer the scheduler's release of an ask with the same message."""
         self._sender.says(
-            AskReleaseSaying(
+            AskReleaseRequest(
                 release.application, release.key, release.partition, release.termination
             )
         )
@@ -96,8 +96,10 @@ class ConfirmationVerbs:
             self.confirms(release)
 
     def _unconfirmed(self) -> list[Released]:
-        said = [e.content for e in self._exchange.entries() if isinstance(e.content, ReleaseSaying)]
-        answered = {(saying.identity, saying.termination) for saying in said}
+        said = [
+            e.content for e in self._exchange.entries() if isinstance(e.content, ReleaseRequest)
+        ]
+        answered = {(request.identity, request.termination) for request in said}
         told = {  # a release may be repeated until it is confirmed
             (release.application, release.identity, release.termination): release
             for release in self._inbox.hears(Released())
@@ -113,7 +115,7 @@ class ConfirmationVerbs:
         """Confirm it at once, if it is a release the RM confirms by itself."""
         if isinstance(fact, Released) and fact.termination in CONFIRMED:
             if self._confirms_releases and not self._is_left_open(fact):
-                confirmation = ReleaseSaying(
+                confirmation = ReleaseRequest(
                     application=fact.application,
                     identity=fact.identity,
                     termination=fact.termination,
@@ -126,14 +128,14 @@ class ConfirmationVerbs:
             and fact.termination in CONFIRMED
             and not self._may_be_an_answer(fact)
         ):
-            withdrawal = AskReleaseSaying(
+            withdrawal = AskReleaseRequest(
                 fact.application, fact.key, fact.partition, fact.termination
             )
             self._confirms_by(withdrawal)
 
-    def _confirms_by(self, saying: ReleaseSaying | AskReleaseSaying) -> None:
+    def _confirms_by(self, request: ReleaseRequest | AskReleaseRequest) -> None:
         self._fencing.has_confirmed()
-        self._link.connection.say(Kind.ALLOCATIONS, [saying])
+        self._link.connection.say(UpdateKind.ALLOCATIONS, [request])
 
     def _may_be_an_answer(self, release: AskReleased) -> bool:
         """Without a type it cannot be told from the confirmation of what this RM withdrew."""
@@ -141,7 +143,7 @@ class ConfirmationVerbs:
             return False
         return any(
             entry.rm == self._link.connection.rm_id
-            and isinstance(said := entry.content, AskReleaseSaying)
+            and isinstance(said := entry.content, AskReleaseRequest)
             and said.application in ("", release.application)
             and said.key in ("", release.key)
             for entry in self._exchange.entries()

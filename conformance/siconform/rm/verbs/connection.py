@@ -1,12 +1,12 @@
 """The end of an RM's streams: it drops, closes or loses them, or the scheduler ends them."""
 
 from siconform.expecting.checks import premise
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays
-from siconform.protocol.notifications import Kind, StreamEnded
+from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.rm.clean_up import CleanUp
 
 
@@ -17,15 +17,15 @@ class ConnectionVerbs:
         self,
         *,
         link: Link,
-        deadlines: Patience,
+        deadlines: Deadlines,
         fencing: Fencing,
-        expect: Expectations,
+        expectations: Expectations,
         clean_up: CleanUp,
     ) -> None:
         self._link = link
         self._deadlines = deadlines
         self._fencing = fencing
-        self._expect = expect
+        self._expectations = expectations
         self._clean_up = clean_up
 
     def drops_its_streams(self) -> None:
@@ -35,13 +35,13 @@ class ConnectionVerbs:
 
     def shuts_down(self) -> None:
         """Given: a voluntary shutdown; every stream is half-closed and seen to end."""
-        for kind in Kind:
+        for kind in UpdateKind:
             self._link.connection.opens(kind)
-        for kind in Kind:
+        for kind in UpdateKind:
             self._link.connection.half_closes(kind)
         with premise("half-closed streams end"):
-            for kind in Kind:
-                self._expect.is_told(StreamEnded(kind))
+            for kind in UpdateKind:
+                self._expectations.is_told(StreamEnded(kind))
         self._fencing.forgets()
 
     def loses_its_connection(self) -> None:
@@ -50,9 +50,9 @@ class ConnectionVerbs:
         self._fencing.forgets()
         self._clean_up.forgets()
 
-    def is_turned_away(self, kind: Kind) -> None:
+    def is_turned_away(self, kind: UpdateKind) -> None:
         """The stream of this kind ends with an error status."""
-        ended = self._expect.is_told(StreamEnded(kind))
+        ended = self._expectations.is_told(StreamEnded(kind))
         if ended.status == "OK":
             raise NotAsTheTextSays(
                 f"the {kind.value} stream ended as if all were well", expected="an error status"

@@ -6,7 +6,7 @@ from siconform.protocol.handles import Application, Node
 from siconform.protocol.notifications import Allocated
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
-from siconform.rm.verbs.waiting_asks import WaitingVerbs
+from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 
 
 class DrainingVerbs:
@@ -15,12 +15,12 @@ class DrainingVerbs:
     def __init__(
         self,
         *,
-        expect: Expectations,
+        expectations: Expectations,
         nodes: NodeVerbs,
         allocations: AllocationVerbs,
-        waiting: WaitingVerbs,
+        waiting: WaitingAskVerbs,
     ) -> None:
-        self._expect = expect
+        self._expectations = expectations
         self._nodes = nodes
         self._allocations = allocations
         self._waiting = waiting
@@ -28,7 +28,7 @@ class DrainingVerbs:
     def sees_draining(self, node: Node, app: Application) -> None:
         """An ask of ``app`` gets nothing while ``node`` is draining, and ``node`` afterwards."""
         waiting = self._allocations.asks(app)
-        self._expect.is_not_told(Allocated(waiting))
+        self._expectations.is_not_told(Allocated(waiting))
         with control("undrained, the node takes the ask"):
             self._nodes.undrains(node)
             self._waiting.is_served(waiting, node=node)

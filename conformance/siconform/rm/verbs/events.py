@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
@@ -20,17 +20,17 @@ class EventVerbs:
     def __init__(
         self,
         *,
-        deadlines: Patience,
+        deadlines: Deadlines,
         inbox: Inbox,
         fencing: Fencing,
-        observe: Observations,
+        observations: Observations,
         nodes: NodeVerbs,
         callbacks: CallbackVerbs,
     ) -> None:
         self._deadlines = deadlines
         self._inbox = inbox
         self._fencing = fencing
-        self._observe = observe
+        self._observations = observations
         self._nodes = nodes
         self._callbacks = callbacks
 
@@ -42,7 +42,7 @@ class EventVerbs:
         """Wait until the events of everything before have come; all of this test."""
         self._fencing.fences_all()
         marker = self._nodes.has_node(resources=_MARKER)
-        self._observe.may_be_told(EventTold(marker), window=self._deadlines.events)
+        self._observations.may_be_told(EventTold(marker), window=self._deadlines.events)
         self._callbacks.has_been_called_properly()
         return self._inbox.hears(EventTold())
 

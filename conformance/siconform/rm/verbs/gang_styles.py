@@ -7,7 +7,7 @@ from siwire import Capability, Revision
 
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.link import Link
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotAsTheTextSays, NotOffered, Outcome, TargetLost
 from siconform.protocol.notifications import (
     Allocated,
@@ -18,7 +18,7 @@ from siconform.protocol.notifications import (
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.confirmations import ConfirmationVerbs
-from siconform.rm.verbs.gang_timeouts import GangTimerVerbs, PartialGang
+from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs, PartialGang
 from siconform.rm.verbs.gangs import GangVerbs, Spelling, Style
 
 _LARGEST: Final = 5  # of memory, for the members of the first gang; each gang after it has less
@@ -50,17 +50,17 @@ class GangStyleVerbs:
         self,
         *,
         link: Link,
-        observed: Observed,
-        expect: Expectations,
+        observed: TargetHabits,
+        expectations: Expectations,
         clean_up: CleanUp,
         confirmations: ConfirmationVerbs,
         applications: ApplicationVerbs,
         gangs: GangVerbs,
-        timeouts: GangTimerVerbs,
+        timeouts: GangTimeoutVerbs,
     ) -> None:
         self._link = link
         self._observed = observed
-        self._expect = expect
+        self._expectations = expectations
         self._clean_up = clean_up
         self._confirmations = confirmations
         self._applications = applications
@@ -86,7 +86,9 @@ class GangStyleVerbs:
     def takes_gangs_spelled(self, spelling: str) -> bool:
         """Whether the scheduler accepts a gang with this style; it is removed again."""
         gang = self._gangs.submits_gang(style=spelling)
-        verdict = self._expect.is_told_one_of(ApplicationAccepted(gang), ApplicationRejected(gang))
+        verdict = self._expectations.is_told_one_of(
+            ApplicationAccepted(gang), ApplicationRejected(gang)
+        )
         self._applications.removes_application(gang)
         return isinstance(verdict, ApplicationAccepted)
 
@@ -135,7 +137,7 @@ class GangStyleVerbs:
         """What is asked for next is allocated exactly to an application that goes on."""
         real = self._gangs.asks_member(partial.gang)
         try:
-            told = self._expect.is_told_one_of(Allocated(real), AskRejected(real))
+            told = self._expectations.is_told_one_of(Allocated(real), AskRejected(real))
         except NotAsTheTextSays:
             return True
         return isinstance(told, AskRejected)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.expecting.checks import control, premise
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.observations import Observations
@@ -25,7 +25,7 @@ from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.gangs import GangVerbs, timed_out
 from siconform.rm.verbs.nodes import NodeVerbs
 from siconform.rm.verbs.timers import TimerVerbs
-from siconform.rm.verbs.waiting_asks import WaitingVerbs
+from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 
 SHORT_LIMIT: Final = 1.5
 """Seconds an application says where it can: time enough to ask, be told and say something more."""
@@ -50,27 +50,27 @@ class WaitingGang:
     since: float
 
 
-class GangTimerVerbs:
+class GangTimeoutVerbs:
     """The placeholder timeout, and the end of a gang application."""
 
     def __init__(
         self,
         *,
-        deadlines: Patience,
+        deadlines: Deadlines,
         fencing: Fencing,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         timers: TimerVerbs,
         confirmations: ConfirmationVerbs,
         nodes: NodeVerbs,
         allocations: AllocationVerbs,
-        waiting: WaitingVerbs,
+        waiting: WaitingAskVerbs,
         gangs: GangVerbs,
     ) -> None:
         self._deadlines = deadlines
         self._fencing = fencing
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._timers = timers
         self._confirmations = confirmations
         self._nodes = nodes
@@ -116,11 +116,11 @@ class GangTimerVerbs:
         gang = self._gangs.has_gang(
             members=members, memory=memory, queue=queue, style=style, limit=limit
         )
-        since = self._observe.now()
+        since = self._observations.now()
         asks = self._gangs.asks_placeholders(gang)
         with premise("the placeholders that fit are allocated"):
             anyone = [Allocated(ask) for ask in asks]
-            placeholders = tuple(self._expect.is_told_one_of(*anyone) for _ in asks[1:])
+            placeholders = tuple(self._expectations.is_told_one_of(*anyone) for _ in asks[1:])
         keys = {placeholder.key for placeholder in placeholders}
         pending = next(ask for ask in asks if ask not in keys)
         self._waiting.is_pending(pending)
@@ -137,7 +137,7 @@ class GangTimerVerbs:
         Whether it was is known of the scheduler, not believed when it says so.
         """
         try:
-            self._expect.is_not_told(*patterns)
+            self._expectations.is_not_told(*patterns)
         except NotAsTheTextSays as failure:
             if self._is_over(partial):
                 raise PremiseLost("the time of the gang was over meanwhile") from failure
@@ -163,12 +163,12 @@ class GangTimerVerbs:
     def has_release_of(self, placeholder: Allocated) -> Released:
         """Given: the scheduler wants this one released as well, by now or since the last answer."""
         with premise("the next placeholder is released"):
-            return self._expect.is_told(timed_out(placeholder))
+            return self._expectations.is_told(timed_out(placeholder))
 
     def is_told_ask_released(self, ask: Ask) -> AskReleased:
         """The time is over for this pending ask, or for all the application has in one message."""
         of_all = AskReleased("", ask.said.application, Termination.TIMEOUT)
-        return self._expect.is_told_one_of(
+        return self._expectations.is_told_one_of(
             AskReleased(ask, termination=Termination.TIMEOUT), of_all
         )
 
@@ -194,10 +194,10 @@ class GangTimerVerbs:
         """Given: the only real allocation of a gang was released; placeholders are left over."""
         gang, placeholders = self._gangs.has_complete_gang(members=leftovers + 1)
         real, gone = self._gangs.has_replaced(gang, placeholders)
-        since = self._observe.now()
+        since = self._observations.now()
         self._allocations.releases(real)
         with premise("a release by the RM is confirmed"):
-            self._expect.is_told(Released(identity=real.identity))
+            self._expectations.is_told(Released(identity=real.identity))
         left = tuple(p for p in placeholders if p is not gone)
         return WaitingGang(gang, left, since)
 
@@ -215,20 +215,22 @@ class GangTimerVerbs:
 
     def _are_withdrawn(self, placeholders: Sequence[Allocated], seconds: float) -> list[Released]:
         limit = seconds + self._deadlines.timer
-        return [self._expect.is_told(timed_out(p), patience=limit) for p in placeholders]
+        return [self._expectations.is_told(timed_out(p), patience=limit) for p in placeholders]
 
     def _is_withdrawn_first(
         self, placeholders: Sequence[Allocated], seconds: float
     ) -> tuple[Released, Allocated]:
         limit = seconds + self._deadlines.timer
-        first = self._expect.is_told_one_of(*(timed_out(p) for p in placeholders), patience=limit)
+        first = self._expectations.is_told_one_of(
+            *(timed_out(p) for p in placeholders), patience=limit
+        )
         return first, next(p for p in placeholders if p.identity != first.identity)
 
     def _is_over(self, partial: PartialGang) -> bool:
         """Whether the gang may have run out of time by now, as far as its time is known."""
         limit = partial.gang.limit
         seconds = self._timers.timers.placeholder if limit is None else limit.seconds
-        return seconds is not None and self._observe.now() - partial.since >= seconds
+        return seconds is not None and self._observations.now() - partial.since >= seconds
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:

@@ -17,9 +17,9 @@ from siconform.protocol.notifications import (
     ApplicationAccepted,
     ApplicationRejected,
     Fact,
-    Kind,
     Released,
     Termination,
+    UpdateKind,
 )
 from siconform.protocol.requests import Amounts
 from siconform.rm.verbs.allocations import AllocationVerbs
@@ -77,8 +77,8 @@ class GangVerbs:
         *,
         link: Link,
         inbox: Inbox,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         timers: TimerVerbs,
         confirmations: ConfirmationVerbs,
         nodes: NodeVerbs,
@@ -89,8 +89,8 @@ class GangVerbs:
     ) -> None:
         self._link = link
         self._inbox = inbox
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._timers = timers
         self._confirmations = confirmations
         self._nodes = nodes
@@ -156,7 +156,7 @@ class GangVerbs:
                 style=style,
                 limit=limit,
             )
-            self._expect.is_told(ApplicationAccepted(gang))
+            self._expectations.is_told(ApplicationAccepted(gang))
         return gang
 
     def asks_placeholder(
@@ -184,14 +184,14 @@ class GangVerbs:
     def has_placeholder(self, gang: Gang, *, group: str = TASK_GROUP) -> Allocated:
         """Given: one more placeholder of the gang, allocated."""
         with premise("a placeholder is allocated"):
-            return self._expect.is_told(Allocated(self.asks_placeholder(gang, group=group)))
+            return self._expectations.is_told(Allocated(self.asks_placeholder(gang, group=group)))
 
     def has_placeholders(self, gang: Gang, *groups: str) -> list[Allocated]:
         """Given: every placeholder of the gang, allocated; one of each group, if any are named."""
         with premise("the placeholders of a gang are allocated"):
             named = [self.asks_placeholder(gang, group=group) for group in groups]
             asks = named or self.asks_placeholders(gang)
-            return [self._expect.is_told(Allocated(ask)) for ask in asks]
+            return [self._expectations.is_told(Allocated(ask)) for ask in asks]
 
     def has_allocations_of_both_sorts(self, *, memory: int) -> tuple[Allocated, Allocated]:
         """Given: a live allocation and a live placeholder, each of an application of its own."""
@@ -218,27 +218,27 @@ class GangVerbs:
 
     def is_told_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
         """The scheduler asks for the release of one of these placeholders in favour of ``real``."""
-        release = self._expect.is_told_one_of(*(replaced(placeholder) for placeholder in of))
+        release = self._expectations.is_told_one_of(*(replaced(placeholder) for placeholder in of))
         placeholder = next(p for p in of if p.identity == release.identity)
         return Replacement(Application(real.said.application, ""), placeholder, real, release)
 
     def has_room_for_the_rest_of(self, total: int, *, queue: str, beside: Gang) -> None:
         """Of so much memory exactly what no real allocation of the gang holds is free, by now."""
-        self._observe.settles()
+        self._observations.settles()
         held = [a for a in self._inbox.hears(Allocated(application=beside)) if not a.placeholder]
         rest = total - sum(allocation.resource.get("memory", 0) for allocation in held)
         application = self._applications.has_application(queue=queue)
         if rest > 0:
-            self._expect.is_told(Allocated(self._allocations.asks(application, memory=rest)))
-        self._expect.is_not_told(Allocated(self._allocations.asks(application, memory=1)))
+            self._expectations.is_told(Allocated(self._allocations.asks(application, memory=rest)))
+        self._expectations.is_not_told(Allocated(self._allocations.asks(application, memory=1)))
 
     def is_served_at_the_latest_when_repeated(self, early: Ask, of: Sequence[Allocated]) -> None:
         """A real ask that came too early replaces a placeholder now, or once it is said again."""
-        if self._observe.may_be_told(*(replaced(placeholder) for placeholder in of)) is None:
+        if self._observations.may_be_told(*(replaced(placeholder) for placeholder in of)) is None:
             self._allocations.asks_again(early)
             self.is_told_replacement(early, of)
-            self._expect.records("a real ask before the last placeholder: dropped")
-        self._expect.is_told(Allocated(early))
+            self._expectations.records("a real ask before the last placeholder: dropped")
+        self._expectations.is_told(Allocated(early))
 
     def has_open_replacement(
         self, gang: Gang, of: Sequence[Allocated], *, memory: int | None = None
@@ -254,7 +254,7 @@ class GangVerbs:
         with premise("a real ask replaces a placeholder"):
             real = self.asks_member(gang, group=group)
             gone = self.is_told_replacement(real, of).placeholder
-            return self._expect.is_told(Allocated(real)), gone
+            return self._expectations.is_told(Allocated(real)), gone
 
     def queues_in_force(self, *queues: str) -> list[str]:
         """Given: those of the queues that take an ordinary application; at least one."""
@@ -263,7 +263,9 @@ class GangVerbs:
             application = self._applications.submits_application(queue=queue)
             accepted = ApplicationAccepted(application)
             with premise("an ordinary application gets a verdict"):
-                verdict = self._expect.is_told_one_of(accepted, ApplicationRejected(application))
+                verdict = self._expectations.is_told_one_of(
+                    accepted, ApplicationRejected(application)
+                )
             if accepted.matches(verdict):
                 there.append(queue)
         if not there:
@@ -279,9 +281,9 @@ class GangVerbs:
         gang = self.has_gang(memory=memory)
         try:
             first = self.asks_placeholder(gang, timeout_ms=timeout_ms)
-            placeholder = self._expect.is_told(Allocated(first, placeholder=True))
+            placeholder = self._expectations.is_told(Allocated(first, placeholder=True))
             real = self.asks_member(gang)
-            release = self._expect.is_told(replaced(placeholder))
+            release = self._expectations.is_told(replaced(placeholder))
         except CameLate as late:
             raise PremiseLost(f"premise lost (a placeholder is replaced): {late.says}") from late
         except NotAsTheTextSays as failure:
@@ -292,12 +294,12 @@ class GangVerbs:
 
     def is_open_unless_released(self, told: Fact, replacement: Replacement) -> None:
         """A replacement goes on waiting for its confirmation, unless its placeholder was ended."""
-        if isinstance(told, Released) or not self._link.connection.is_open(Kind.ALLOCATIONS):
+        if isinstance(told, Released) or not self._link.connection.is_open(UpdateKind.ALLOCATIONS):
             return
         self._allocations.sees_nothing_given_away(Allocated(replacement.real))
         with control("the right confirmation is taken"):
             self._confirmations.confirms(replacement.release)
-            self._expect.is_told(Allocated(replacement.real))
+            self._expectations.is_told(Allocated(replacement.real))
 
 
 def replaced(placeholder: Allocated) -> Released:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays
@@ -37,14 +37,14 @@ class MetricsVerbs:
         *,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
-        expect: Expectations,
+        deadlines: Deadlines,
+        expectations: Expectations,
         extension: OptionalExtension,
     ) -> None:
         self._link = link
         self._exchange = exchange
         self._deadlines = deadlines
-        self._expect = expect
+        self._expectations = expectations
         self._extension = extension
 
     def outstanding(self) -> list[Outstanding]:
@@ -67,7 +67,7 @@ class MetricsVerbs:
     def does_not_see_outstanding(self, *asks: Ask) -> None:
         """None of these is listed, now or in a quiet window."""
         listed = self._look_until(
-            lambda there: any(_of(ask, there) for ask in asks), self._expect.quiet_window()
+            lambda there: any(_of(ask, there) for ask in asks), self._expectations.quiet_window()
         )
         for ask in asks:
             if _of(ask, listed):
@@ -89,7 +89,7 @@ class MetricsVerbs:
                     return None
                 time.sleep(_LOOK_AGAIN)
 
-        self._exchange.history.clock.along(
+        self._exchange.history.clock.wait_for_answer(
             look, self._deadlines.ack if seconds is None else seconds
         )
         return last

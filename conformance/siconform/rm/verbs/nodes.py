@@ -7,7 +7,7 @@ from siconform.expecting.expectations import Expectations
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Node
 from siconform.protocol.notifications import Allocated, Fact, NodeAccepted
-from siconform.protocol.requests import Action, Amounts, NodeSaying, UtilisationSaying
+from siconform.protocol.requests import Action, Amounts, NodeRequest, UtilisationRequest
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import Sender, amounts
 
@@ -20,11 +20,11 @@ class NodeVerbs:
     def __init__(
         self,
         *,
-        expect: Expectations,
+        expectations: Expectations,
         sender: Sender,
         clean_up: CleanUp,
     ) -> None:
-        self._expect = expect
+        self._expectations = expectations
         self._sender = sender
         self._clean_up = clean_up
 
@@ -50,7 +50,7 @@ class NodeVerbs:
         if not isinstance(node, Node):
             self._clean_up.compensates(lambda: self.decommissions(handle))
         self._sender.says(
-            NodeSaying(
+            NodeRequest(
                 str(handle),
                 Action.CREATE_DRAINING if draining else Action.CREATE,
                 capacity=capacity,
@@ -82,7 +82,7 @@ class NodeVerbs:
                 attributes=attributes,
                 draining=draining,
             )
-            self._expect.is_told(NodeAccepted(node))
+            self._expectations.is_told(NodeAccepted(node))
         return node
 
     def updates_node(
@@ -101,7 +101,7 @@ class NodeVerbs:
         if capacity is not None and vcore is None and "memory" in capacity:
             capacity.setdefault("vcore", max(10, capacity["memory"]))
         self._sender.says(
-            NodeSaying(str(node), Action.UPDATE, capacity, occupied, attributes or {}, existing)
+            NodeRequest(str(node), Action.UPDATE, capacity, occupied, attributes or {}, existing)
         )
 
     def drains(self, node: str) -> None:
@@ -118,7 +118,7 @@ class NodeVerbs:
 
     def reports_use(self, subject: str, *, memory: int) -> None:
         """What a node, or an allocation by its identity, really uses (2021-02)."""
-        self._sender.says(UtilisationSaying(str(subject), {"memory": memory}))
+        self._sender.says(UtilisationRequest(str(subject), {"memory": memory}))
 
     def presupposes_recommendation(self, told: Fact | None) -> None:
         """NotOffered where the scheduler recommended nothing: no text has it do that."""
@@ -142,4 +142,4 @@ class NodeVerbs:
         capacity: Amounts | None = None,
         occupied: Amounts | None = None,
     ) -> None:
-        self._sender.says(NodeSaying(str(node), action, capacity, occupied))
+        self._sender.says(NodeRequest(str(node), action, capacity, occupied))

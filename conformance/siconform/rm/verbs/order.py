@@ -9,26 +9,26 @@ from siconform.protocol.notifications import Allocated
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
-from siconform.rm.verbs.waiting_asks import WaitingVerbs
+from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 
 _PRIORITIES: Final = (1, 2, 10, 7, 0)
 _TURNS: Final = (10, 7)
 """The first two of these; neither those asked for first, nor those asked for last."""
 
 
-class TurnVerbs:
+class OrderVerbs:
     """Asks for the same room."""
 
     def __init__(
         self,
         *,
-        expect: Expectations,
+        expectations: Expectations,
         nodes: NodeVerbs,
         applications: ApplicationVerbs,
         allocations: AllocationVerbs,
-        waiting: WaitingVerbs,
+        waiting: WaitingAskVerbs,
     ) -> None:
-        self._expect = expect
+        self._expectations = expectations
         self._nodes = nodes
         self._applications = applications
         self._allocations = allocations
@@ -59,7 +59,7 @@ class TurnVerbs:
         for turn in _TURNS:
             self._allocations.releases(held)
             with premise("one of several asks is allocated where there is room for one"):
-                held = self._expect.is_told_one_of(*(Allocated(ask) for ask in asks.values()))
+                held = self._expectations.is_told_one_of(*(Allocated(ask) for ask in asks.values()))
             if held.key != asks[turn].said.key:
                 raise NotOffered("the target does not offer an order by priority")
         self._applications.removes_application(application)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.observations import Observations
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.constraints import Operator, on_nodes, where
@@ -14,20 +14,20 @@ from siconform.rm.verbs.nodes import NodeVerbs
 ONLY_IN_CORRECTED_FORM: Final = (Operator.NOT_IN, Operator.EXIST, Operator.NOT_EXIST)
 
 
-class PlacementVerbs:
+class PlacementConstraintVerbs:
     """What is special about placement constraints."""
 
     def __init__(
         self,
         *,
-        deadlines: Patience,
-        observe: Observations,
+        deadlines: Deadlines,
+        observations: Observations,
         nodes: NodeVerbs,
         applications: ApplicationVerbs,
         allocations: AllocationVerbs,
     ) -> None:
         self._deadlines = deadlines
-        self._observe = observe
+        self._observations = observations
         self._nodes = nodes
         self._applications = applications
         self._allocations = allocations
@@ -52,7 +52,7 @@ class PlacementVerbs:
             for operator in ONLY_IN_CORRECTED_FORM
         ]
         if (
-            self._observe.may_be_told(
+            self._observations.may_be_told(
                 *(Allocated(ask) for ask in asks), window=self._deadlines.place
             )
             is None

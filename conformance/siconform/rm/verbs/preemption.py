@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
@@ -34,18 +34,18 @@ class PreemptionVerbs:
     def __init__(
         self,
         *,
-        deadlines: Patience,
+        deadlines: Deadlines,
         inbox: Inbox,
         fencing: Fencing,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         allocations: AllocationVerbs,
     ) -> None:
         self._deadlines = deadlines
         self._inbox = inbox
         self._fencing = fencing
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._allocations = allocations
         self._preemption_took: float | None = None
 
@@ -65,14 +65,14 @@ class PreemptionVerbs:
 
         Left out where none is released: no text obliges a scheduler to preempt.
         """
-        begun = self._observe.now()
+        begun = self._observations.now()
         named = (Released(identity=allocation.identity) for allocation in allocations)
         nameless = Released(termination=Termination.PREEMPTED_BY_SCHEDULER)
-        release = self._observe.may_be_told(*named, nameless, window=self._deadlines.place)
+        release = self._observations.may_be_told(*named, nameless, window=self._deadlines.place)
         if not isinstance(release, Released):
             self._was_not_allocated(by)
             raise NotForThisTarget("the target preempts nothing for an entitled ask")
-        self._preemption_took = max(self._preemption_took or 0.0, self._observe.now() - begun)
+        self._preemption_took = max(self._preemption_took or 0.0, self._observations.now() - begun)
         return release
 
     def names_one_of(self, release: Released, allocations: Sequence[Allocated]) -> None:
@@ -86,7 +86,7 @@ class PreemptionVerbs:
 
     def may_see_preemption_for(self, *asks: Ask) -> bool:
         """Whether these asks, for which there is no room, are allocated: all of them or none."""
-        return self._observe.is_told_all_or_none(
+        return self._observations.is_told_all_or_none(
             *(Allocated(ask) for ask in asks), window=self._long()
         )
 
@@ -94,7 +94,7 @@ class PreemptionVerbs:
         """None of them is released, in several times the time preemption took in this test."""
         self._fencing.fences_all()
         try:
-            self._expect.stays_quiet(
+            self._expectations.stays_quiet(
                 *(Released(identity=a.identity) for a in allocations), window=self._long()
             )
         except NotAsTheTextSays as failure:
@@ -115,4 +115,4 @@ class PreemptionVerbs:
     def _long(self) -> float:
         if self._preemption_took is None:
             return self._deadlines.place
-        return OFTEN_ENOUGH * self._preemption_took + self._expect.quiet_window()
+        return OFTEN_ENOUGH * self._preemption_took + self._expectations.quiet_window()

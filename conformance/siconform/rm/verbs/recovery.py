@@ -6,8 +6,8 @@ from siconform.expecting.checks import premise
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.protocol.handles import Gang, Node
-from siconform.protocol.notifications import Allocated, Kind, NodeAccepted, PreemptionPolicy
-from siconform.protocol.requests import ExistingAllocationSaying
+from siconform.protocol.notifications import Allocated, NodeAccepted, PreemptionPolicy, UpdateKind
+from siconform.protocol.requests import ExistingAllocationRequest
 from siconform.rm.sender import DEFAULT_PARTITION, Sender
 from siconform.rm.verbs.allocations import PLAIN_POLICY
 from siconform.rm.verbs.applications import ApplicationVerbs
@@ -22,14 +22,14 @@ class RecoveryVerbs:
         self,
         *,
         fencing: Fencing,
-        expect: Expectations,
+        expectations: Expectations,
         sender: Sender,
         nodes: NodeVerbs,
         applications: ApplicationVerbs,
         gangs: GangVerbs,
     ) -> None:
         self._fencing = fencing
-        self._expect = expect
+        self._expectations = expectations
         self._sender = sender
         self._nodes = nodes
         self._applications = applications
@@ -76,14 +76,14 @@ class RecoveryVerbs:
 
     def adds_existing(self, allocation: Allocated) -> None:
         """Report an existing allocation by itself (2023-08 on), and see that processed."""
-        self._sender.says(ExistingAllocationSaying(allocation))
-        self._fencing.fences(Kind.ALLOCATIONS)
+        self._sender.says(ExistingAllocationRequest(allocation))
+        self._fencing.fences(UpdateKind.ALLOCATIONS)
 
     def has_recovered_node(self, node: str, *existing: Allocated, memory: int = 10) -> Node:
         """Given: a new node was accepted with allocations that exist on it."""
         with premise("a node with existing allocations is accepted"):
             handle = self._nodes.registers_node(node, memory=memory, existing=existing)
-            self._expect.is_told(NodeAccepted(handle))
+            self._expectations.is_told(NodeAccepted(handle))
         return handle
 
     def does_gang_scheduling(self) -> None:
@@ -91,6 +91,6 @@ class RecoveryVerbs:
         node = self._nodes.has_node(memory=1)
         replacement = self._gangs.has_replacement_under_way(memory=1)
         with premise("a placeholder that was allocated is replaced"):
-            self._expect.is_told(Allocated(replacement.real))
+            self._expectations.is_told(Allocated(replacement.real))
         self._applications.removes_application(replacement.application)
         self._nodes.decommissions(node)

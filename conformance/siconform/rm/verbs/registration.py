@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Final, TypedDict, Unpack
 
 from siconform.expecting.checks import premise
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
-from siconform.protocol.notifications import Kind
+from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.queue_configurations import POLICY_GROUP, QueueConfiguration
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import Registration
@@ -38,7 +38,7 @@ class RegistrationVerbs:
         *,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
+        deadlines: Deadlines,
         profile: TargetProfile,
         fencing: Fencing,
         extension: OptionalExtension,
@@ -133,7 +133,7 @@ class RegistrationVerbs:
             )
         if outcome.status != "OK":
             raise _failed(outcome)
-        for kind in Kind:
+        for kind in UpdateKind:
             if self._link.connection.is_open(kind):
                 self._fencing.fences(kind)
 

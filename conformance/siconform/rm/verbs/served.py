@@ -16,7 +16,7 @@ from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.gangs import GangVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
-from siconform.rm.verbs.waiting_asks import WaitingVerbs
+from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 
 
 class ServedVerbs:
@@ -25,16 +25,16 @@ class ServedVerbs:
     def __init__(
         self,
         *,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         nodes: NodeVerbs,
         applications: ApplicationVerbs,
         allocations: AllocationVerbs,
-        waiting: WaitingVerbs,
+        waiting: WaitingAskVerbs,
         gangs: GangVerbs,
     ) -> None:
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._nodes = nodes
         self._applications = applications
         self._allocations = allocations
@@ -47,17 +47,17 @@ class ServedVerbs:
             raise NotAsTheTextSays("the registration was not answered", expected="OK or an error")
         node = self._nodes.registers_node()
         if outcome.status == "OK":
-            self._expect.is_told(NodeAccepted(node))
+            self._expectations.is_told(NodeAccepted(node))
         else:
-            self._expect.stays_quiet(NodeAccepted(node))
+            self._expectations.stays_quiet(NodeAccepted(node))
 
     def is_served_on_every_stream(self) -> None:
         """On each stream: a node and an application are accepted, an ask is allocated."""
         node = self._nodes.registers_node()
-        self._expect.is_told(NodeAccepted(node))
+        self._expectations.is_told(NodeAccepted(node))
         application = self._applications.submits_application()
-        self._expect.is_told(ApplicationAccepted(application))
-        self._expect.is_told(Allocated(self._allocations.asks(application), node=node))
+        self._expectations.is_told(ApplicationAccepted(application))
+        self._expectations.is_told(Allocated(self._allocations.asks(application), node=node))
 
     def is_as_before_once_replayed(self, forgets: Callable[[], None]) -> None:
         """What ``forgets`` makes the scheduler forget is as it was once all is said again.
@@ -75,12 +75,12 @@ class ServedVerbs:
         self._applications.submits_application(app)
         self._gangs.submits_gang_again(gang)
         self._nodes.registers_node(node, existing=(normal, placeholder))
-        self._expect.is_told(NodeAccepted(node))
-        self._observe.passes_over(AskRejected(pending))  # the end of what it was before
+        self._expectations.is_told(NodeAccepted(node))
+        self._observations.passes_over(AskRejected(pending))  # the end of what it was before
         self._allocations.asks_again(pending)
 
-        self._expect.is_not_told(Allocated(pending))
+        self._expectations.is_not_told(Allocated(pending))
         self._allocations.still_holds(normal)
         self._waiting.is_served(pending, node=node)
-        self._expect.is_told(Allocated(self._allocations.asks(app, memory=2), node=node))
-        self._expect.is_not_told(Allocated(self._allocations.asks(app)))
+        self._expectations.is_told(Allocated(self._allocations.asks(app, memory=2), node=node))
+        self._expectations.is_not_told(Allocated(self._allocations.asks(app)))

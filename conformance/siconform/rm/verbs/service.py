@@ -1,6 +1,6 @@
 """What an RM finds out about the service itself: its methods and its description."""
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
 from siconform.transport.reflection import Description
@@ -15,7 +15,7 @@ class ServiceVerbs:
         self,
         *,
         link: Link,
-        deadlines: Patience,
+        deadlines: Deadlines,
     ) -> None:
         self._link = link
         self._deadlines = deadlines

@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Final, TypeVar
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.link import Link
 from siconform.outcomes import NotAsTheTextSays
@@ -32,14 +32,14 @@ class SnapshotVerbs:
         *,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
-        expect: Expectations,
+        deadlines: Deadlines,
+        expectations: Expectations,
         extension: OptionalExtension,
     ) -> None:
         self._link = link
         self._exchange = exchange
         self._deadlines = deadlines
-        self._expect = expect
+        self._expectations = expectations
         self._extension = extension
 
     def snapshot(self) -> list[Fact]:
@@ -76,11 +76,11 @@ class SnapshotVerbs:
         clock = self._exchange.history.clock
         look = partial(self._look, lambda shown: _matching(shown, patterns))
         seconds = (
-            self._expect.quiet_window()
+            self._expectations.quiet_window()
             if until is None
             else max(0.0, until - self._exchange.history.moment())
         )
-        found = clock.past(look, seconds, settled=self._expect.settle_window())
+        found = clock.advance_and_look(look, seconds, settled=self._expectations.settle_window())
         if found is not None:
             self._notes(found)
             raise NotAsTheTextSays(
@@ -111,8 +111,8 @@ class SnapshotVerbs:
         clock = self._exchange.history.clock
         look = partial(self._look, find)
         if patience is None:
-            return clock.along(look, self._deadlines.ack)
-        return clock.past(look, patience, settled=self._deadlines.ack)
+            return clock.wait_for_answer(look, self._deadlines.ack)
+        return clock.advance_and_look(look, patience, settled=self._deadlines.ack)
 
     def _look(self, find: Callable[[list[Fact]], T | None], seconds: float) -> T | None:
         until = time.monotonic() + seconds

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Final
 
-from siconform.expecting.deadlines import Patience
+from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
 from siconform.outcomes import PremiseLost
@@ -27,15 +27,15 @@ class TimerVerbs:
         *,
         link: Link,
         exchange: Exchange,
-        deadlines: Patience,
+        deadlines: Deadlines,
         profile: TargetProfile,
-        observe: Observations,
+        observations: Observations,
     ) -> None:
         self._link = link
         self._exchange = exchange
         self._deadlines = deadlines
         self._profile = profile
-        self._observe = observe
+        self._observations = observations
 
     @cached_property
     def timers(self) -> Timers:
@@ -55,7 +55,7 @@ class TimerVerbs:
 
     def long_enough_to_be_served(self, seconds: float) -> float:
         """So many seconds, or more where this scheduler takes longer to serve an ask."""
-        return max(seconds, _PLACEMENTS * self._observe.pace.slowest)
+        return max(seconds, _PLACEMENTS * self._observations.pace.slowest)
 
     def shortest_wait(self) -> float | None:
         """After so many seconds with nothing left an application may be completed; None: unknown.

@@ -14,7 +14,7 @@ from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
-from siconform.expecting.observed import Observed
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotOffered, PremiseLost
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
@@ -24,10 +24,10 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     AskRejected,
     Fact,
-    Kind,
     Released,
+    UpdateKind,
 )
-from siconform.protocol.requests import ApplicationSaying
+from siconform.protocol.requests import ApplicationRequest
 from siconform.recording.history import Exchange
 from siconform.rm.sender import Sender
 from siconform.rm.verbs.allocations import AllocationVerbs
@@ -47,19 +47,19 @@ class Wanted(TypedDict, total=False):
     constraint: Constraint | None
 
 
-class WaitingVerbs:
+class WaitingAskVerbs:
     """What an RM does with asks that have to wait, and what it needs of a target at all."""
 
     def __init__(
         self,
         *,
         exchange: Exchange,
-        observed: Observed,
+        observed: TargetHabits,
         profile: TargetProfile,
         inbox: Inbox,
         fencing: Fencing,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         sender: Sender,
         timers: TimerVerbs,
         allocations: AllocationVerbs,
@@ -69,8 +69,8 @@ class WaitingVerbs:
         self._profile = profile
         self._inbox = inbox
         self._fencing = fencing
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._sender = sender
         self._timers = timers
         self._allocations = allocations
@@ -94,7 +94,7 @@ class WaitingVerbs:
     def has_waiting_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
         """Given: an ask for which there is no room now, kept or rejected."""
         ask = self._allocations.asks(application, **wanted)
-        self._fencing.fences(Kind.ALLOCATIONS)
+        self._fencing.fences(UpdateKind.ALLOCATIONS)
         if self._inbox.hears(Allocated(ask)):
             raise PremiseLost(f"the ask found room: {self._inbox.hears(Allocated(ask))[0]}")
         return ask
@@ -110,10 +110,10 @@ class WaitingVerbs:
 
         NotOffered where the target was seen to reject what there is no room for.
         """
-        self._fencing.fences(Kind.ALLOCATIONS)
+        self._fencing.fences(UpdateKind.ALLOCATIONS)
         keeps = self._observed.keeps_waiting_asks, self._observed.keeps_oversized_asks
         if False in keeps:
-            self._observe.settles()  # a rejection may take a whole scheduling cycle
+            self._observations.settles()  # a rejection may take a whole scheduling cycle
             if self._inbox.hears(AskRejected(ask)):
                 raise NotOffered(not_offered(Feature.WAITING_ASKS))
         for fact in (AskRejected(ask), Allocated(ask)):
@@ -128,27 +128,27 @@ class WaitingVerbs:
         may have been completed: the RM submits it once more.
         """
         allocated = Allocated(ask, **wanted)
-        told = self._expect.is_told_one_of(allocated, AskRejected(ask))
+        told = self._expectations.is_told_one_of(allocated, AskRejected(ask))
         if isinstance(told, Allocated):
             return told
-        self._expect.records("an ask without room", told)
+        self._expectations.records("an ask without room", told)
         again = self._asks_anew(ask)
         if self._may_be_completed(ask.said.application):
-            told = self._expect.is_told_one_of(
+            told = self._expectations.is_told_one_of(
                 replace(allocated, key=str(again)), AskRejected(again)
             )
             if isinstance(told, Allocated):
                 return told
             if self._is_taken_anew(ask.said.application):
                 again = self._asks_anew(ask)
-        return self._expect.is_told(replace(allocated, key=str(again)))
+        return self._expectations.is_told(replace(allocated, key=str(again)))
 
     def is_not_served(self, ask: Ask) -> None:
         """There is still no room for the ask: it waits, or is rejected when it is asked again."""
-        self._expect.is_not_told(Allocated(ask))
+        self._expectations.is_not_told(Allocated(ask))
         if self._inbox.hears(AskRejected(ask)):
             again = self._asks_anew(ask)
-            self._expect.is_not_told(Allocated(again))
+            self._expectations.is_not_told(Allocated(again))
             self._allocations.withdraws(again)
 
     def has_room_exactly_if_released(self, told: Fact, waiting: Ask, *, held: Allocated) -> None:
@@ -176,22 +176,22 @@ class WaitingVerbs:
         if shortest is None or not submitted:
             return False
         at, _ = submitted[-1]
-        return self._observe.now() + self._observe.pace.slowest - at >= shortest
+        return self._observations.now() + self._observations.pace.slowest - at >= shortest
 
     def _is_taken_anew(self, application: str) -> bool:
         """Whether the scheduler takes an application of this id, as it was, once more."""
         _, said = self._submissions(application)[-1]
         self._sender.says(said)
-        verdict = self._expect.is_told_one_of(
+        verdict = self._expectations.is_told_one_of(
             ApplicationAccepted(application), ApplicationRejected(application)
         )
         return isinstance(verdict, ApplicationAccepted)
 
-    def _submissions(self, application: str) -> list[tuple[float, ApplicationSaying]]:
+    def _submissions(self, application: str) -> list[tuple[float, ApplicationRequest]]:
         """Of this application, with the moment of each."""
         return [
             (entry.moment, entry.content)
             for entry in self._exchange.everything()
-            if isinstance(entry.content, ApplicationSaying)
+            if isinstance(entry.content, ApplicationRequest)
             and entry.content.application == application
         ]

@@ -1,4 +1,4 @@
-"""Dialects: how an RM's sayings become bytes of one revision, and the scheduler's bytes facts."""
+"""Dialects: how an RM's requests become bytes of one revision, and the scheduler's bytes facts."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -6,18 +6,18 @@ from typing import Protocol
 from google.protobuf.message import Message
 from siwire import Capability, Revision
 
-from siconform.protocol.notifications import Fact, Kind
-from siconform.protocol.requests import Registration, Saying
+from siconform.protocol.notifications import Fact, UpdateKind
+from siconform.protocol.requests import Registration, Request
 from siconform.transport.dialects.one_stream import OneStream
 from siconform.transport.dialects.three_streams import ThreeStreams
 
 
 class Dialect(Protocol):
-    """One revision's way of saying things."""
+    """One revision's way of said things."""
 
     revision: Revision
 
-    def method(self, kind: Kind) -> str:
+    def method(self, kind: UpdateKind) -> str:
         """Name of the streaming method that carries this conversation."""
         ...
 
@@ -29,15 +29,15 @@ class Dialect(Protocol):
         """The registration request."""
         ...
 
-    def request(self, kind: Kind, rm_id: str, sayings: Sequence[Saying]) -> Message:
-        """One request carrying all ``sayings``, which belong to ``kind``."""
+    def request(self, kind: UpdateKind, rm_id: str, requests: Sequence[Request]) -> Message:
+        """One request carrying all ``requests``, which belong to ``kind``."""
         ...
 
-    def response(self, kind: Kind, data: bytes) -> Message:
+    def response(self, kind: UpdateKind, data: bytes) -> Message:
         """The response in these bytes; DecodeError where they are none."""
         ...
 
-    def facts(self, kind: Kind, message: Message) -> list[Fact]:
+    def facts(self, kind: UpdateKind, message: Message) -> list[Fact]:
         """Everything a response of this conversation tells, in the order of its fields."""
         ...
 

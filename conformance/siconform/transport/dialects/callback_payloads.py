@@ -27,7 +27,7 @@ Told = tuple[Fact, Message | None]
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
 
 
-class CallbackWords:
+class CallbackPayloads:
     """Reads the calls of one stream of callbacks, the ``offer``-th of its RM."""
 
     def __init__(self, revision: Revision, offer: int) -> None:

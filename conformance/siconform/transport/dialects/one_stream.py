@@ -17,27 +17,27 @@ from siconform.protocol.notifications import (
     AskRejected,
     AskReleased,
     Fact,
-    Kind,
     NodeAccepted,
     NodeRecommended,
     NodeRejected,
     RegistrationWanted,
     Released,
     Termination,
+    UpdateKind,
 )
 from siconform.protocol.queue_configurations import QueueConfiguration
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    AskReleaseSaying,
-    AskSaying,
-    Hello,
-    NodeSaying,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    NodeRequest,
     Registration,
-    ReleaseSaying,
-    Saying,
-    UtilisationSaying,
+    ReleaseRequest,
+    Request,
+    StreamOpening,
+    UtilisationRequest,
 )
 from siconform.transport.dialects.amounts import amounts_in, resource_of
 from siconform.transport.dialects.lax import lax_messages
@@ -77,7 +77,7 @@ class OneStream:
         self.revision = revision
         self._si: Any = lax_messages(revision)
 
-    def method(self, _kind: Kind) -> str:
+    def method(self, _kind: UpdateKind) -> str:
         """The one stream."""
         return UPDATE
 
@@ -97,103 +97,103 @@ class OneStream:
         )
         return request
 
-    def request(self, _kind: Kind, rm_id: str, sayings: Sequence[Saying]) -> Message:
-        """One UpdateRequest, whatever the sayings are about."""
+    def request(self, _kind: UpdateKind, rm_id: str, requests: Sequence[Request]) -> Message:
+        """One UpdateRequest, whatever the requests are about."""
         message = self._si.UpdateRequest(rmID=rm_id)
-        for saying in sayings:
-            self._add(message, saying)
+        for said in requests:
+            self._add(message, said)
         request: Message = message
         return request
 
-    def _add(self, message: Any, saying: Saying) -> None:
-        match saying:
-            case Hello():
+    def _add(self, message: Any, said: Request) -> None:
+        match said:
+            case StreamOpening():
                 pass
-            case NodeSaying(action=Action.CREATE):
-                message.newSchedulableNodes.append(self._new_node(saying))
-            case NodeSaying(action=action, existing=()) if action in ACTIONS:
-                message.updatedNodes.append(self._updated_node(saying))
-            case UtilisationSaying():
+            case NodeRequest(action=Action.CREATE):
+                message.newSchedulableNodes.append(self._new_node(said))
+            case NodeRequest(action=action, existing=()) if action in ACTIONS:
+                message.updatedNodes.append(self._updated_node(said))
+            case UtilisationRequest():
                 message.utilizationReports.add(
-                    ID=saying.subject, actualUsedResource=resource_of(self._si, saying.used)
+                    ID=said.subject, actualUsedResource=resource_of(self._si, said.used)
                 )
-            case ApplicationSaying():
-                message.newApplications.append(self._application(saying))
+            case ApplicationRequest():
+                message.newApplications.append(self._application(said))
             case ApplicationRemoval():
                 message.removeApplications.add(
-                    applicationID=saying.application, partitionName=saying.partition
+                    applicationID=said.application, partitionName=said.partition
                 )
-            case AskSaying():
-                message.asks.append(self._ask(saying))
-            case ReleaseSaying():
+            case AskRequest():
+                message.asks.append(self._ask(said))
+            case ReleaseRequest():
                 message.releases.allocationsToRelease.add(
-                    partitionName=saying.partition,
-                    applicationID=saying.application,
-                    UUID=saying.identity,
-                    terminationType=TERMINATIONS.get(saying.termination, 0),
-                    message=saying.message,
+                    partitionName=said.partition,
+                    applicationID=said.application,
+                    UUID=said.identity,
+                    terminationType=TERMINATIONS.get(said.termination, 0),
+                    message=said.message,
                 )
-            case AskReleaseSaying():
+            case AskReleaseRequest():
                 message.releases.allocationAsksToRelease.add(
-                    partitionName=saying.partition,
-                    applicationID=saying.application,
-                    allocationkey=saying.key,
+                    partitionName=said.partition,
+                    applicationID=said.application,
+                    allocationkey=said.key,
                 )
             case _:
-                problem = f"SI {self.revision} has no words for {saying}"
+                problem = f"SI {self.revision} has no words for {said}"
                 raise LookupError(problem)
 
-    def _new_node(self, saying: NodeSaying) -> Any:
-        node = self._si.NewNodeInfo(nodeID=saying.node, attributes=saying.attributes)
-        node.existingAllocations.extend(self._allocation(a) for a in saying.existing)
-        self._equip(node, saying)
+    def _new_node(self, said: NodeRequest) -> Any:
+        node = self._si.NewNodeInfo(nodeID=said.node, attributes=said.attributes)
+        node.existingAllocations.extend(self._allocation(a) for a in said.existing)
+        self._equip(node, said)
         return node
 
-    def _updated_node(self, saying: NodeSaying) -> Any:
-        node = self._si.UpdateNodeInfo(nodeID=saying.node, attributes=saying.attributes)
-        node.action = ACTIONS[saying.action]
-        self._equip(node, saying)
+    def _updated_node(self, said: NodeRequest) -> Any:
+        node = self._si.UpdateNodeInfo(nodeID=said.node, attributes=said.attributes)
+        node.action = ACTIONS[said.action]
+        self._equip(node, said)
         return node
 
-    def _equip(self, node: Any, saying: NodeSaying) -> None:
-        if saying.unknown_field:
+    def _equip(self, node: Any, said: NodeRequest) -> None:
+        if said.unknown_field:
             node.MergeFromString(UNKNOWN_FIELD_500)
-        if saying.capacity is not None:
-            node.schedulableResource.CopyFrom(resource_of(self._si, saying.capacity))
-        if saying.occupied is not None:
-            node.occupiedResource.CopyFrom(resource_of(self._si, saying.occupied))
+        if said.capacity is not None:
+            node.schedulableResource.CopyFrom(resource_of(self._si, said.capacity))
+        if said.occupied is not None:
+            node.occupiedResource.CopyFrom(resource_of(self._si, said.occupied))
 
-    def _application(self, saying: ApplicationSaying) -> Any:
+    def _application(self, said: ApplicationRequest) -> Any:
         request = self._si.AddApplicationRequest(
-            applicationID=saying.application,
-            queueName=saying.queue,
-            partitionName=saying.partition,
-            tags=saying.tags,
-            executionTimeoutMilliSeconds=saying.timeout_ms,
+            applicationID=said.application,
+            queueName=said.queue,
+            partitionName=said.partition,
+            tags=said.tags,
+            executionTimeoutMilliSeconds=said.timeout_ms,
         )
-        if saying.user is not None:
-            request.ugi.user = saying.user
-            request.ugi.groups.extend(saying.groups)
-        if saying.placeholder_ask is not None:
-            request.placeholderAsk.CopyFrom(resource_of(self._si, saying.placeholder_ask))
+        if said.user is not None:
+            request.ugi.user = said.user
+            request.ugi.groups.extend(said.groups)
+        if said.placeholder_ask is not None:
+            request.placeholderAsk.CopyFrom(resource_of(self._si, said.placeholder_ask))
         return request
 
-    def _ask(self, saying: AskSaying) -> Any:
+    def _ask(self, said: AskRequest) -> Any:
         ask = self._si.AllocationAsk(
-            allocationKey=saying.key,
-            applicationID=saying.application,
-            partitionName=saying.partition,
-            maxAllocations=saying.max_allocations,
-            executionTimeoutMilliSeconds=saying.timeout_ms,
-            tags=saying.tags,
-            taskGroupName=saying.task_group,
-            placeholder=saying.placeholder,
+            allocationKey=said.key,
+            applicationID=said.application,
+            partitionName=said.partition,
+            maxAllocations=said.max_allocations,
+            executionTimeoutMilliSeconds=said.timeout_ms,
+            tags=said.tags,
+            taskGroupName=said.task_group,
+            placeholder=said.placeholder,
         )
-        if saying.resource is not None:
-            ask.resourceAsk.CopyFrom(resource_of(self._si, saying.resource))
-        self._prioritise(ask, saying.priority, saying.priority_class)
-        if saying.constraint is not None:
-            ask.placementConstraint.simpleConstraint.CopyFrom(self._simple(saying.constraint))
+        if said.resource is not None:
+            ask.resourceAsk.CopyFrom(resource_of(self._si, said.resource))
+        self._prioritise(ask, said.priority, said.priority_class)
+        if said.constraint is not None:
+            ask.placementConstraint.simpleConstraint.CopyFrom(self._simple(said.constraint))
         return ask
 
     def _prioritise(self, message: Any, number: int, name: str) -> None:
@@ -247,12 +247,12 @@ class OneStream:
         self._prioritise(message, allocation.priority, allocation.priority_class)
         return message
 
-    def response(self, _kind: Kind, data: bytes) -> Message:
+    def response(self, _kind: UpdateKind, data: bytes) -> Message:
         """An UpdateResponse, whatever the schema thinks of it."""
         message: Message = self._si.UpdateResponse.FromString(data)
         return message
 
-    def facts(self, _kind: Kind, message: Message) -> list[Fact]:
+    def facts(self, _kind: UpdateKind, message: Message) -> list[Fact]:
         """What is wanted, rejected, accepted, updated, allocated, released and recommended."""
         response: Any = message
         told: list[Fact] = []

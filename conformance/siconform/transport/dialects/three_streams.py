@@ -15,32 +15,32 @@ from siconform.protocol.notifications import (
     AskRejected,
     AskReleased,
     Fact,
-    Kind,
     NodeAccepted,
     NodeRejected,
     PreemptionPolicy,
     Released,
     Termination,
+    UpdateKind,
 )
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    AskReleaseSaying,
-    AskSaying,
-    ExistingAllocationSaying,
-    Hello,
-    NodeSaying,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
     Registration,
-    ReleaseSaying,
-    Saying,
+    ReleaseRequest,
+    Request,
+    StreamOpening,
 )
 from siconform.transport.dialects.amounts import amounts_in, resource_of
 
 METHODS: Final = {
-    Kind.NODES: "UpdateNode",
-    Kind.APPLICATIONS: "UpdateApplication",
-    Kind.ALLOCATIONS: "UpdateAllocation",
+    UpdateKind.NODES: "UpdateNode",
+    UpdateKind.APPLICATIONS: "UpdateApplication",
+    UpdateKind.ALLOCATIONS: "UpdateAllocation",
 }
 UNKNOWN_FIELD_500: Final = b"\xa2\x1f\x03new"  # field 500, length-delimited, "new"
 UNDEFINED_ACTION: Final = 99  # no revision defines it
@@ -55,7 +55,7 @@ class ThreeStreams:
         by_id = revision.can(Capability.IDENTITY_IN_ALLOCATION_ID)
         self._identity = "allocationID" if by_id else "UUID"
 
-    def method(self, kind: Kind) -> str:
+    def method(self, kind: UpdateKind) -> str:
         """UpdateNode, UpdateApplication or UpdateAllocation."""
         return METHODS[kind]
 
@@ -75,93 +75,93 @@ class ThreeStreams:
         )
         return request
 
-    def request(self, kind: Kind, rm_id: str, sayings: Sequence[Saying]) -> Message:
+    def request(self, kind: UpdateKind, rm_id: str, requests: Sequence[Request]) -> Message:
         """One NodeRequest, ApplicationRequest or AllocationRequest."""
         message: Any = {
-            Kind.NODES: self._si.NodeRequest,
-            Kind.APPLICATIONS: self._si.ApplicationRequest,
-            Kind.ALLOCATIONS: self._si.AllocationRequest,
+            UpdateKind.NODES: self._si.NodeRequest,
+            UpdateKind.APPLICATIONS: self._si.ApplicationRequest,
+            UpdateKind.ALLOCATIONS: self._si.AllocationRequest,
         }[kind](rmID=rm_id)
-        for saying in sayings:
-            self._add(message, saying)
+        for said in requests:
+            self._add(message, said)
         request: Message = message
         return request
 
-    def _add(self, message: Any, saying: Saying) -> None:
-        match saying:
-            case Hello():
+    def _add(self, message: Any, said: Request) -> None:
+        match said:
+            case StreamOpening():
                 pass
-            case NodeSaying():
-                message.nodes.append(self._node(saying))
-            case ApplicationSaying():
-                message.new.append(self._application(saying))
+            case NodeRequest():
+                message.nodes.append(self._node(said))
+            case ApplicationRequest():
+                message.new.append(self._application(said))
             case ApplicationRemoval():
-                message.remove.add(applicationID=saying.application, partitionName=saying.partition)
-            case AskSaying(constraint=None, priority_class=""):
-                message.asks.append(self._ask(saying))
-            case ReleaseSaying():
-                message.releases.allocationsToRelease.append(self._release(saying))
-            case AskReleaseSaying():
+                message.remove.add(applicationID=said.application, partitionName=said.partition)
+            case AskRequest(constraint=None, priority_class=""):
+                message.asks.append(self._ask(said))
+            case ReleaseRequest():
+                message.releases.allocationsToRelease.append(self._release(said))
+            case AskReleaseRequest():
                 message.releases.allocationAsksToRelease.add(
-                    partitionName=saying.partition,
-                    applicationID=saying.application,
-                    allocationKey=saying.key,
-                    terminationType=self._termination_number(saying.termination),
+                    partitionName=said.partition,
+                    applicationID=said.application,
+                    allocationKey=said.key,
+                    terminationType=self._termination_number(said.termination),
                 )
-            case ExistingAllocationSaying():
-                message.allocations.append(self._allocation(saying.allocation))
+            case ExistingAllocationRequest():
+                message.allocations.append(self._allocation(said.allocation))
             case _:
-                problem = f"SI {self.revision} has no words for {saying}"
+                problem = f"SI {self.revision} has no words for {said}"
                 raise LookupError(problem)
 
-    def _node(self, saying: NodeSaying) -> Any:
-        node = self._si.NodeInfo(nodeID=saying.node, attributes=saying.attributes)
-        if saying.unknown_field:
+    def _node(self, said: NodeRequest) -> Any:
+        node = self._si.NodeInfo(nodeID=said.node, attributes=said.attributes)
+        if said.unknown_field:
             node.MergeFromString(UNKNOWN_FIELD_500)
-        if saying.action is Action.UNDEFINED:
+        if said.action is Action.UNDEFINED:
             node.action = UNDEFINED_ACTION
         else:
-            node.action = self._si.NodeInfo.ActionFromRM.Value(saying.action.value)
-        if saying.capacity is not None:
-            node.schedulableResource.CopyFrom(resource_of(self._si, saying.capacity))
-        if saying.occupied is not None:
-            node.occupiedResource.CopyFrom(resource_of(self._si, saying.occupied))
-        node.existingAllocations.extend(self._allocation(a) for a in saying.existing)
+            node.action = self._si.NodeInfo.ActionFromRM.Value(said.action.value)
+        if said.capacity is not None:
+            node.schedulableResource.CopyFrom(resource_of(self._si, said.capacity))
+        if said.occupied is not None:
+            node.occupiedResource.CopyFrom(resource_of(self._si, said.occupied))
+        node.existingAllocations.extend(self._allocation(a) for a in said.existing)
         return node
 
-    def _application(self, saying: ApplicationSaying) -> Any:
+    def _application(self, said: ApplicationRequest) -> Any:
         request = self._si.AddApplicationRequest(
-            applicationID=saying.application,
-            queueName=saying.queue,
-            partitionName=saying.partition,
-            tags=saying.tags,
-            executionTimeoutMilliSeconds=saying.timeout_ms,
-            gangSchedulingStyle=saying.gang_style,
+            applicationID=said.application,
+            queueName=said.queue,
+            partitionName=said.partition,
+            tags=said.tags,
+            executionTimeoutMilliSeconds=said.timeout_ms,
+            gangSchedulingStyle=said.gang_style,
         )
-        if saying.user is not None:
-            request.ugi.user = saying.user
-            request.ugi.groups.extend(saying.groups)
-        if saying.placeholder_ask is not None:
-            request.placeholderAsk.CopyFrom(resource_of(self._si, saying.placeholder_ask))
+        if said.user is not None:
+            request.ugi.user = said.user
+            request.ugi.groups.extend(said.groups)
+        if said.placeholder_ask is not None:
+            request.placeholderAsk.CopyFrom(resource_of(self._si, said.placeholder_ask))
         return request
 
-    def _ask(self, saying: AskSaying) -> Any:
+    def _ask(self, said: AskRequest) -> Any:
         ask = self._si.AllocationAsk(
-            allocationKey=saying.key,
-            applicationID=saying.application,
-            partitionName=saying.partition,
-            maxAllocations=saying.max_allocations,
-            priority=saying.priority,
-            executionTimeoutMilliSeconds=saying.timeout_ms,
-            tags=saying.tags,
-            taskGroupName=saying.task_group,
-            placeholder=saying.placeholder,
-            Originator=saying.originator,
+            allocationKey=said.key,
+            applicationID=said.application,
+            partitionName=said.partition,
+            maxAllocations=said.max_allocations,
+            priority=said.priority,
+            executionTimeoutMilliSeconds=said.timeout_ms,
+            tags=said.tags,
+            taskGroupName=said.task_group,
+            placeholder=said.placeholder,
+            Originator=said.originator,
         )
-        if saying.resource is not None:
-            ask.resourceAsk.CopyFrom(resource_of(self._si, saying.resource))
-        if saying.preemption_policy is not None:
-            ask.preemptionPolicy.CopyFrom(self._policy(saying.preemption_policy))
+        if said.resource is not None:
+            ask.resourceAsk.CopyFrom(resource_of(self._si, said.resource))
+        if said.preemption_policy is not None:
+            ask.preemptionPolicy.CopyFrom(self._policy(said.preemption_policy))
         return ask
 
     def _allocation(self, allocation: Allocated) -> Any:
@@ -183,15 +183,15 @@ class ThreeStreams:
                 message.preemptionPolicy.CopyFrom(self._policy(allocation.preemption_policy))
         return message
 
-    def _release(self, saying: ReleaseSaying) -> Any:
+    def _release(self, said: ReleaseRequest) -> Any:
         release = self._si.AllocationRelease(
-            partitionName=saying.partition,
-            applicationID=saying.application,
-            allocationKey=saying.key,
-            message=saying.message,
-            terminationType=self._termination_number(saying.termination),
+            partitionName=said.partition,
+            applicationID=said.application,
+            allocationKey=said.key,
+            message=said.message,
+            terminationType=self._termination_number(said.termination),
         )
-        setattr(release, self._identity, saying.identity)
+        setattr(release, self._identity, said.identity)
         return release
 
     def _policy(self, policy: PreemptionPolicy) -> Any:
@@ -204,25 +204,25 @@ class ThreeStreams:
         number: int = self._si.TerminationType.Value(termination.value)
         return number
 
-    def response(self, kind: Kind, data: bytes) -> Message:
+    def response(self, kind: UpdateKind, data: bytes) -> Message:
         """One NodeResponse, ApplicationResponse or AllocationResponse."""
         response: Message = {
-            Kind.NODES: self._si.NodeResponse,
-            Kind.APPLICATIONS: self._si.ApplicationResponse,
-            Kind.ALLOCATIONS: self._si.AllocationResponse,
+            UpdateKind.NODES: self._si.NodeResponse,
+            UpdateKind.APPLICATIONS: self._si.ApplicationResponse,
+            UpdateKind.ALLOCATIONS: self._si.AllocationResponse,
         }[kind].FromString(data)
         return response
 
-    def facts(self, kind: Kind, message: Message) -> list[Fact]:
+    def facts(self, kind: UpdateKind, message: Message) -> list[Fact]:
         """Rejections and acceptances, updates, new allocations, releases, in field order."""
         response: Any = message
         told: Iterable[Fact]
         match kind:
-            case Kind.NODES:
+            case UpdateKind.NODES:
                 told = self._node_facts(response)
-            case Kind.APPLICATIONS:
+            case UpdateKind.APPLICATIONS:
                 told = self._application_facts(response)
-            case Kind.ALLOCATIONS:
+            case UpdateKind.ALLOCATIONS:
                 told = self._allocation_facts(response)
         return list(told)
 

@@ -56,7 +56,7 @@ class Pace:
 
 
 @dataclass
-class Observed:
+class TargetHabits:
     """Habits of a target that the texts leave free. None: not found out (yet)."""
 
     pace: Pace = field(default_factory=Pace)
@@ -101,5 +101,5 @@ class Observed:
         return {**words, **self.others}
 
 
-OBSERVED = pytest.StashKey[Observed]()
+TARGET_HABITS = pytest.StashKey[TargetHabits]()
 """Where the fixtures of a test leave the record for the plugin."""

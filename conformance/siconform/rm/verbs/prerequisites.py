@@ -22,7 +22,7 @@ from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
 
 
-class HeedingVerbs:
+class PrerequisiteVerbs:
     """Each is a given: NotOffered where the target was seen not to heed it."""
 
     def __init__(
@@ -30,16 +30,16 @@ class HeedingVerbs:
         *,
         link: Link,
         inbox: Inbox,
-        expect: Expectations,
-        observe: Observations,
+        expectations: Expectations,
+        observations: Observations,
         nodes: NodeVerbs,
         applications: ApplicationVerbs,
         allocations: AllocationVerbs,
     ) -> None:
         self._link = link
         self._inbox = inbox
-        self._expect = expect
-        self._observe = observe
+        self._expectations = expectations
+        self._observations = observations
         self._nodes = nodes
         self._applications = applications
         self._allocations = allocations
@@ -50,14 +50,14 @@ class HeedingVerbs:
         NotOffered where it is allocated: the target does not heed what speaks against it.
         """
         ask = self._allocations.asks(application, **wanted)
-        if self._observe.may_be_told(Allocated(ask)) is not None:
+        if self._observations.may_be_told(Allocated(ask)) is not None:
             raise NotOffered(f"the target does not heed {reason}")
         return ask
 
     def has_accepted(self, application: str, reason: str) -> None:
         """Given: the application is accepted; NotOffered where it is not, for want of this."""
         accepted = ApplicationAccepted(application)
-        told = self._expect.is_told_one_of(accepted, ApplicationRejected(application))
+        told = self._expectations.is_told_one_of(accepted, ApplicationRejected(application))
         if not accepted.matches(told):
             raise NotOffered(f"the target does not heed {reason}")
 
