@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from siwire import Capability
 
-from siconform.exploring.holdings import Holdings, chosen
+from siconform.exploring.model_state import ModelState, chosen
 from siconform.protocol.handles import Node
 from siconform.rm.verbs.allocations import PLAIN_POLICY
 from siconform.rm.verbs.applications import DEFAULT_QUEUE
@@ -34,16 +34,16 @@ _rule: Any = rule  # its types leave no room for arguments that are passed on
 class Occasion(Protocol):
     """What one history is made for."""
 
-    def begins(self) -> Holdings:
+    def begins(self) -> ModelState:
         """An RM with nothing."""
 
-    def goes_on(self, has: Holdings, step: Callable[[], None]) -> None:
+    def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
         """One more step, fenced."""
 
-    def ends(self, has: Holdings) -> None:
+    def ends(self, has: ModelState) -> None:
         """Every step was made: judge what is left."""
 
-    def breaks_off(self, has: Holdings) -> None:
+    def breaks_off(self, has: ModelState) -> None:
         """The history ends here, judged already or not worth it."""
 
 

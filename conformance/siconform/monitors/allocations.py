@@ -3,9 +3,9 @@
 from collections import Counter, defaultdict
 from typing import Final
 
-from siconform.monitors.endings import Crossing, Endings
-from siconform.monitors.existing import existing_in
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
+from siconform.monitors.bulk_ends import BulkEnds, Crossing
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
 from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
 from siconform.recording.history import Entry
@@ -16,14 +16,14 @@ def allocations_carry_their_ask() -> Judge:
     asks: dict[str, list[AskRequest]] = defaultdict(list)
     recovered: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRequest() as ask:
                 asks[ask.key].append(ask)
             case Allocated() as new if new.identity not in recovered:
                 return _not_as_asked(new, asks[new.key])
             case content:
-                recovered.update(existing.identity for existing in existing_in(content))
+                recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_JUDGE
 
     return judge
@@ -48,7 +48,7 @@ def identities_are_unique() -> Judge:
     announced: set[str] = set()
     recovered: dict[str, str] = {}  # identity to key
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated(identity="", key=key):
                 return f"an allocation of {key} has no identity"
@@ -61,7 +61,7 @@ def identities_are_unique() -> Judge:
                 announced.add(identity)
                 return ""
             case content:
-                recovered.update({e.identity: e.key for e in existing_in(content)})
+                recovered.update({e.identity: e.key for e in recovered_in(content)})
         return NOTHING_TO_JUDGE
 
     return judge
@@ -78,11 +78,11 @@ def ended_allocations_stay_ended() -> Judge:
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
     said: Counter[str] = Counter()  # releases by the RM that were not answered yet
-    endings, crossing = Endings(), Crossing()
+    bulk_ends, crossing = BulkEnds(), Crossing()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         crossing.hears(entry)
-        ending = set(endings.hears(entry.content))
+        ending = set(bulk_ends.hears(entry.content))
         said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing.keys())
         match entry.content:
             case Released(identity="") | ReleaseRequest(identity=""):
@@ -110,7 +110,7 @@ def ended_allocations_stay_ended() -> Judge:
                 if is_confirmation or termination not in CONFIRMED:
                     crossing.begins(identity, unconfirmed.pop(identity, None))
             case content:
-                ended.difference_update(existing.identity for existing in existing_in(content))
+                ended.difference_update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_JUDGE
 
     return judge
@@ -126,7 +126,7 @@ def releases_name_what_was_announced() -> Judge:
     keys: dict[str, str] = {}
     said: set[tuple[str, str]] = set()  # application and identity, in releases of the RM
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated(identity=identity, application=application, key=key):
                 owners[identity], keys[identity] = application, key
@@ -136,8 +136,8 @@ def releases_name_what_was_announced() -> Judge:
                 repeated = (application, identity) in said and owners.get(identity) != application
                 return NOTHING_TO_JUDGE if repeated else _wrong_name(release, owners, keys)
             case content:
-                owners.update({a.identity: a.application for a in existing_in(content)})
-                keys.update({a.identity: a.key for a in existing_in(content)})
+                owners.update({a.identity: a.application for a in recovered_in(content)})
+                keys.update({a.identity: a.key for a in recovered_in(content)})
         return NOTHING_TO_JUDGE
 
     return judge

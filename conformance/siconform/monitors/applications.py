@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Final
 
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
-from siconform.monitors.settling import Settling
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.protocol.application_states import (
     ACCEPTED,
     COMPLETED,
@@ -34,7 +34,7 @@ def each_application_gets_at_most_one_verdict() -> Judge:
     added: Counter[str] = Counter()
     judged: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case ApplicationRequest(application=application):
                 added[application] += 1
@@ -53,19 +53,19 @@ def each_application_gets_at_most_one_verdict() -> Judge:
 def removed_applications_get_nothing() -> Judge:
     """Nothing is allocated to an application that is removed for certain, and not added anew."""
     partitions: dict[str, str] = {}
-    settling: Settling[str] = Settling()
+    certainty: Certainty[str] = Certainty()
     removed: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
-        removed.update(settling.hears(entry))
+    def judge(entry: Entry) -> EntryJudgement:
+        removed.update(certainty.hears(entry))
         match entry.content:
             case ApplicationRequest(application=application, partition=partition):
                 partitions[application] = partition
                 removed.discard(application)
-                settling.forgets(lambda name: name == application)
+                certainty.forgets(lambda name: name == application)
             case ApplicationRemoval(application=application, partition=partition):
                 if partitions.get(application) == partition:
-                    settling.says(application, UpdateKind.APPLICATIONS)
+                    certainty.says(application, UpdateKind.APPLICATIONS)
                     return ""
             case Allocated(application=application, identity=identity) if application in removed:
                 return f"allocation {identity} is for {application}, which was removed"
@@ -81,7 +81,7 @@ def state_changes_are_complete() -> Judge:
     """
     known: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case ApplicationRequest(application=application):
                 known.add(application)
@@ -106,7 +106,7 @@ def state_timestamps_do_not_go_back() -> Judge:
     """Timestamps of successive state changes of one application never decrease."""
     last: dict[str, int] = {}
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case ApplicationRequest(application=application):
                 last.pop(application, None)
@@ -137,7 +137,7 @@ def _last_state(final: State, *besides: State) -> Judge:
     """
     reached: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case (
                 ApplicationRequest(application=application)

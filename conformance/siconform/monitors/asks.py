@@ -3,9 +3,9 @@
 from collections import Counter, defaultdict
 from typing import Final
 
-from siconform.monitors.existing import existing_in
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
-from siconform.monitors.settling import Settling
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     Allocated,
     AskRejected,
@@ -27,7 +27,7 @@ def asks_are_not_served_too_often() -> Judge:
     recovered: set[str] = set()
     unclear: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRequest(key=key, max_allocations=most) if most <= 0:
                 unclear.add(key)
@@ -41,7 +41,7 @@ def asks_are_not_served_too_often() -> Judge:
                 says = f"{served[key]} allocations of {key}, asked were {wanted[key]}"
                 return violated_if(surplus, says)
             case content:
-                recovered.update(existing.identity for existing in existing_in(content))
+                recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_JUDGE
 
     return judge
@@ -55,7 +55,7 @@ def rejections_of_asks_are_complete() -> Judge:
     asked: dict[str, list[str]] = defaultdict(list)
     rejected: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRequest() as ask:
                 asked[ask.key].append(ask.application)
@@ -80,7 +80,7 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
 def rejections_of_asks_give_a_reason() -> Judge:
     """A rejection has a reason that is not empty."""
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRejected(key=key, reason=reason):
                 return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
@@ -94,7 +94,7 @@ def rejected_asks_stay_rejected() -> Judge:
     open_asks: Counter[str] = Counter()
     rejected: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRequest(key=key):
                 open_asks[key] += 1
@@ -118,20 +118,20 @@ def withdrawn_asks_are_not_allocated() -> Judge:
     weaker rule (SI-GANG-059): not judged here.
     """
     asks: dict[str, AskRequest] = {}
-    settling: Settling[str] = Settling()
+    certainty: Certainty[str] = Certainty()
     withdrawn: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
-        withdrawn.update(settling.hears(entry))
+    def judge(entry: Entry) -> EntryJudgement:
+        withdrawn.update(certainty.hears(entry))
         match entry.content:
             case AskRequest(key=key) as ask:
                 asks[key] = ask
                 withdrawn.discard(key)
-                settling.forgets(lambda name: name == key)
+                certainty.forgets(lambda name: name == key)
             case AskReleaseRequest() as withdrawal:
                 keys = [key for key, ask in asks.items() if _withdraws(withdrawal, ask)]
                 for key in keys:
-                    settling.says(key, UpdateKind.ALLOCATIONS)
+                    certainty.says(key, UpdateKind.ALLOCATIONS)
                 return "" if keys else NOTHING_TO_JUDGE
             case Allocated(key=key) if key in withdrawn:
                 return f"{key} was allocated after it was withdrawn"
@@ -155,7 +155,7 @@ def allocated_asks_are_not_rejected() -> Judge:
     wanted: Counter[str] = Counter()
     served: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRequest() as ask:
                 wanted[ask.key] += max(ask.max_allocations, 0)
@@ -180,7 +180,7 @@ def released_asks_were_asked_for() -> Judge:
     applications: set[str] = set()
     said: set[tuple[str, str]] = set()  # application and key, in withdrawals of the RM
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case ApplicationRequest(application=application):
                 applications.add(application)
@@ -199,7 +199,7 @@ def released_asks_were_asked_for() -> Judge:
                 says = f"release of ask {key} names application {application!r}"
                 return violated_if(application not in owners[key], says)
             case content:
-                for existing in existing_in(content):
+                for existing in recovered_in(content):
                     owners[existing.key].add(existing.application)
         return NOTHING_TO_JUDGE
 

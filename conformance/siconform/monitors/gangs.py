@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from siconform.monitors.existing import existing_in
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.requests import (
     Action,
@@ -32,7 +32,7 @@ def replacements_wait_for_their_confirmation() -> Judge:
     wanted: Counter[_Group] = Counter()
     recovered: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRequest(task_group=name, placeholder=False) as ask if name:
                 wanted[_Group(ask.application, name)] += max(ask.max_allocations, 0)
@@ -45,7 +45,7 @@ def replacements_wait_for_their_confirmation() -> Judge:
                     says = f"allocation {identity} came before its placeholder was confirmed"
                     return violated_if(replacements.open(group) > wanted[group], says)
             case content:
-                recovered.update(existing.identity for existing in existing_in(content))
+                recovered.update(existing.identity for existing in recovered_in(content))
                 replacements.hears(content)
         return NOTHING_TO_JUDGE
 
@@ -86,7 +86,7 @@ class _Replacements:
             case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._ends(lambda placeholder: placeholder.node == node)
             case _:
-                existing = [a for a in existing_in(content) if a.placeholder is True]
+                existing = [a for a in recovered_in(content) if a.placeholder is True]
                 self._placeholders.update({a.identity: a for a in existing})
                 self._confirmed.difference_update(a.identity for a in existing)
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from siconform.recording.history import Entry
 
-Judgement = str | None
+EntryJudgement = str | None
 """Of one entry: None where there is nothing to judge, "" where the rule holds, or what is wrong."""
 
-Judge = Callable[[Entry], Judgement]
+Judge = Callable[[Entry], EntryJudgement]
 """Hears every entry of one life of an RM in order, and says of each what it makes of it."""
 
 NOTHING_TO_JUDGE: Final = None
@@ -31,7 +31,7 @@ class Monitor:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MonitorResult:
     """What one monitor saw during one test.
 
     ``held`` counts how often its premise held; a monitor whose premise never held proves nothing.

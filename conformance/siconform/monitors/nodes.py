@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Final
 
-from siconform.monitors.existing import existing_in
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
-from siconform.monitors.settling import Settling
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -28,7 +28,7 @@ def creations_get_at_most_one_verdict() -> Judge:
     named: Counter[str] = Counter()
     judged: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case NodeRequest(node=node):
                 named[node] += 1
@@ -44,9 +44,9 @@ def creations_get_at_most_one_verdict() -> Judge:
 def nodes_of_allocations_exist() -> Judge:
     """The node of a new allocation is registered by this RM; once it is gone for certain, not."""
     known: set[str] = set()
-    leaving: Settling[str] = Settling()
+    leaving: Certainty[str] = Certainty()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         known.difference_update(leaving.hears(entry))
         match entry.content:
             case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
@@ -69,7 +69,7 @@ def draining_nodes_get_nothing_new() -> Judge:
     """
     drains = _Draining()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         begins = drains.hears(entry)
         match entry.content:
             case Allocated(node=node) as new if node in drains.nodes and not drains.excuses(new):
@@ -85,18 +85,18 @@ class _Draining:
     def __init__(self) -> None:
         self.nodes: set[str] = set()
         self._known: set[str] = set()
-        self._settling: Settling[str] = Settling()
+        self._certainty: Certainty[str] = Certainty()
         self._excused: set[str] = set()  # identities that exist, groups where one is replaced
 
     def hears(self, entry: Entry) -> bool:
         """Whether the RM has another node drain with this."""
-        self._excused |= {existing.identity for existing in existing_in(entry.content)}
-        self.nodes.update(self._settling.hears(entry))
+        self._excused |= {existing.identity for existing in recovered_in(entry.content)}
+        self.nodes.update(self._certainty.hears(entry))
         match entry.content:
             case NodeRequest(node=node, action=action) if action in _CREATIONS:
                 return self._creates(node, action)
             case NodeRequest(node=node, action=Action.DRAIN) if node in self._known:
-                self._settling.says(node, UpdateKind.NODES)
+                self._certainty.says(node, UpdateKind.NODES)
                 return True
             case NodeRequest(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
                 self._forgets(node)
@@ -122,7 +122,7 @@ class _Draining:
 
     def _forgets(self, node: str) -> None:
         self.nodes.discard(node)
-        self._settling.forgets(lambda draining: draining == node)
+        self._certainty.forgets(lambda draining: draining == node)
 
 
 MONITORS: Final = (

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from siconform.monitors.monitor import Finding, Judge, Monitor
+from siconform.monitors.monitor import Judge, Monitor, MonitorResult
 from siconform.monitors.registry import MONITORS
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.recording.history import Entry, Exchange, History
@@ -51,10 +51,10 @@ class Reading:
             self._hears(self._read, entry)
             self._read += 1
 
-    def findings(self, start: int, end: int) -> list[Finding]:
+    def results(self, start: int, end: int) -> list[MonitorResult]:
         """Of each monitor, what it saw between these indexes; what went before was context."""
         return [
-            _finding(monitor, record, start, end)
+            _result(monitor, record, start, end)
             for monitor, record in zip(MONITORS, self._records, strict=True)
         ]
 
@@ -78,14 +78,14 @@ def _begins_anew(entry: Entry) -> bool:
     return isinstance(content, RegistrationAnswered) and content.status == "OK"
 
 
-def _finding(monitor: Monitor, record: _Record, start: int, end: int) -> Finding:
+def _result(monitor: Monitor, record: _Record, start: int, end: int) -> MonitorResult:
     held = bisect_left(record.held, end) - bisect_left(record.held, start)
     first = bisect_left(record.violations, (start, ""))
     violated = record.violations[first : first + 1]
     for index, says in violated:
         if index < end:
-            return Finding(monitor.name, monitor.requirements, held, says, index)
-    return Finding(monitor.name, monitor.requirements, held, None)
+            return MonitorResult(monitor.name, monitor.requirements, held, says, index)
+    return MonitorResult(monitor.name, monitor.requirements, held, None)
 
 
 _READINGS: WeakKeyDictionary[History, Reading] = WeakKeyDictionary()

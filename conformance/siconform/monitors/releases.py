@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from siconform.monitors.endings import Crossing, Endings
-from siconform.monitors.existing import existing_in
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
+from siconform.monitors.bulk_ends import BulkEnds, Crossing
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     CONFIRMED,
     Allocated,
@@ -33,11 +33,11 @@ def confirmations_are_not_confirmed() -> Judge:
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
     said: Counter[str] = Counter()  # releases by the RM itself that were not answered
-    endings, crossing = Endings(), Crossing()
+    bulk_ends, crossing = BulkEnds(), Crossing()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         crossing.hears(entry)
-        ending = endings.hears(entry.content)
+        ending = bulk_ends.hears(entry.content)
         said.update(i for i in ending if i not in confirmed or i in crossing)
         match entry.content:
             case Released(identity=identity, termination=termination) if identity in confirmed:
@@ -58,7 +58,7 @@ def confirmations_are_not_confirmed() -> Judge:
                     return ""
                 said[identity] += 1
             case content:
-                for existing in existing_in(content):
+                for existing in recovered_in(content):
                     started.pop(existing.identity, None)
                     confirmed.discard(existing.identity)
         return NOTHING_TO_JUDGE
@@ -75,7 +75,7 @@ def stops_go_back_to_the_rm() -> Judge:
     """
     causes = _Causes()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         if isinstance(entry.content, Released):
             if entry.content.termination is Termination.STOPPED_BY_RM:
                 return causes.missing_for(entry.content)
@@ -91,7 +91,7 @@ def stops_go_back_to_the_rm() -> Judge:
 def ask_releases_name_a_partition() -> Judge:
     """The release of an ask names a partition, whether it is a decision or a confirmation."""
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskReleased(key=key, partition=partition):
                 says = f"the release of ask {key} names no partition"
@@ -113,7 +113,7 @@ class _Causes:
         self.ended["identity"].update(self.placed)
 
     def hears(self, content: Content) -> None:
-        placed = (content,) if isinstance(content, Allocated) else existing_in(content)
+        placed = (content,) if isinstance(content, Allocated) else recovered_in(content)
         for allocation in placed:
             self.placed[allocation.identity] = allocation
         for kind, name in _asked_to_end(content):

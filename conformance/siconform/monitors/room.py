@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from siconform.catalogue.features import Feature
-from siconform.monitors.existing import TakenOver
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor
 from siconform.monitors.quotas import Quotas
+from siconform.monitors.recovered_allocations import TakenOver
 from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
 from siconform.protocol.requests import Action, ApplicationRemoval, NodeRequest, ReleaseRequest
 from siconform.recording.history import Entry
@@ -30,7 +30,7 @@ def nodes_are_not_overfilled() -> Judge:
     nodes = _Capacities()
     books = _Books(lambda allocation: (allocation.node,), nodes.most)
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated() as echo if books.existing.knows(echo):
                 books.takes_if_it_fits(echo)
@@ -59,7 +59,7 @@ def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
     quotas = Quotas()
     books = _Books(lambda allocation: quotas.limited(allocation.application), quotas.most)
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated() as echo if books.existing.knows(echo):
                 books.takes_if_it_fits(echo)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, Judge, Judgement, Monitor, violated_if
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventTold, Subject
 from siconform.protocol.notifications import Released, Termination, Unreadable
@@ -20,7 +20,7 @@ def every_field_is_declared() -> Judge:
     A message with nothing in it shows neither.
     """
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         if not message.ByteSize():
             return NOTHING_TO_JUDGE
         unknown = list(_unknown(message))
@@ -28,7 +28,7 @@ def every_field_is_declared() -> Judge:
 
     told = _of_messages(judge_message)
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         if isinstance(entry.content, Unreadable):
             return f"undecodable bytes: {entry.content.problem}"
         return told(entry)
@@ -39,7 +39,7 @@ def every_field_is_declared() -> Judge:
 def reserved_numbers_are_not_used() -> Judge:
     """No message carries a number its definition reserves."""
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         if not _can_reserve(message):
             return NOTHING_TO_JUDGE
         used = [f"{name} {number}" for name, number in _unknown_numbers(message)]
@@ -56,7 +56,7 @@ def what_has_a_meaning_is_set() -> Judge:
     """
     unset: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case ReleaseRequest(termination=Termination.UNKNOWN) as said:
                 unset.add(said.identity or said.application)
@@ -76,7 +76,7 @@ def what_has_a_meaning_is_set() -> Judge:
 def a_priority_is_said_in_one_way() -> Judge:
     """No message of 2021-02 carries both members of the priority, number and class name."""
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         said = [p for p in _parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
         if not said:
             return NOTHING_TO_JUDGE
@@ -89,7 +89,7 @@ def a_priority_is_said_in_one_way() -> Judge:
 def the_action_is_resync_or_none() -> Judge:
     """The control code of 2021-02 is not used for anything else."""
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         if message.DESCRIPTOR.full_name != "si.v1.UpdateResponse":
             return NOTHING_TO_JUDGE
         action = getattr(message, "action", _NO_ACTION)
@@ -112,11 +112,11 @@ _RESERVED = {
 _CAN_RESERVE = {name.split()[0] for name in _RESERVED}
 
 
-def _of_messages(judge_message: Callable[[Message], Judgement]) -> Judge:
+def _of_messages(judge_message: Callable[[Message], EntryJudgement]) -> Judge:
     """A judge of what the scheduler says, once a message, whatever number of elements it has."""
     last = -1
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         nonlocal last
         if entry.said_by_rm or entry.message is None or entry.number == last:
             return NOTHING_TO_JUDGE

@@ -17,7 +17,7 @@ JUDGED: Final = "judged"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class HistoryVerdict:
     """A verdict on one requirement, and the facts it hangs on where it hangs on facts alone."""
 
     requirement: str

@@ -58,20 +58,20 @@ class Console:
         """Everything there is to say at the end."""
         if self._terminal:
             self._rewrite("")
-        nobody_there = bool(run.course.unreachable)
+        nobody_there = bool(run.status.unreachable)
         if self._verbosity >= 0 and not nobody_there:
             self._failures(run)
-            self._lines(summary.by_area(run.findings))
+            self._lines(summary.by_area(run.requirements))
             self.line()
         self.line(run.judgement.sentence, _COLOURS[run.judgement.verdict])
         if self._verbosity >= -1:
-            self._lines(() if nobody_there else summary.failing(run.findings))
-            self._lines(() if nobody_there else summary.not_offered(run.findings))
-            self._lines(() if nobody_there else summary.excluded(run.findings))
-            self._lines(summary.stale(run.course.stale))
-            self._lines(f"  KIT ERROR  {error}" for error in run.course.kit_errors)
+            self._lines(() if nobody_there else summary.failing(run.requirements))
+            self._lines(() if nobody_there else summary.not_offered(run.requirements))
+            self._lines(() if nobody_there else summary.excluded(run.requirements))
+            self._lines(summary.stale(run.status.stale))
+            self._lines(f"  KIT ERROR  {error}" for error in run.status.kit_errors)
         if self._verbosity > 0:
-            self._lines(summary.recorded(run.findings))
+            self._lines(summary.recorded(run.requirements))
         if self._verbosity >= 0:
             self._lines(summary.counts(run))
             self._lines(summary.observed(run))
@@ -160,7 +160,7 @@ def _shown(settings: Settings) -> str:
 
 def _files(run: Run) -> str:
     files = ["results.json"]
-    if not run.course.unreachable:
+    if not run.status.unreachable:
         files.append("junit.xml")
     if run.failures:
         files += ["failures.txt", "histories"]

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from siconform.protocol.timers import UNKNOWN, Timers
-from siconform.running.folder import adds
 from siconform.running.options import BadOption, Settings
+from siconform.running.results_dir import adds
 from siconform.targets import Target
 from siconform.targets.attached import AttachedTarget, check_address
 from siconform.targets.embedded import NAME, TIMERS, embedded, embedded_version

@@ -8,7 +8,7 @@ import pytest
 
 from siconform.catalogue import catalogue
 from siconform.running.options import EXPLORING, Settings
-from siconform.running.spreading import spread
+from siconform.running.worker_order import spread
 from siconform.targets.traits import RACES
 
 REQUIREMENTS = pytest.StashKey[tuple[str, ...]]()

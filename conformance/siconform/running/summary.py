@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from siconform.catalogue import AREAS, Level
-from siconform.policy import ExitCode, Finding
+from siconform.policy import ExitCode, RequirementResult
 from siconform.results import Run
 from siconform.running.command_line import CommandLine
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
@@ -33,12 +33,12 @@ _GROUPS: Final = 8  # of requirements that could not run, by reason
 _NOT_OFFERED: Final = "the target does not offer"
 
 
-def by_area(findings: Sequence[Finding]) -> Iterator[str]:
+def by_area(results: Sequence[RequirementResult]) -> Iterator[str]:
     """One line an area: a bar of its requirements and how many have each verdict."""
     for area in AREAS:
         counts: Counter[Verdict] = Counter(
             f.verdict
-            for f in findings
+            for f in results
             if f.requirement.area == area and f.verdict is not Verdict.OF_THE_RM
         )
         if counts:
@@ -53,29 +53,29 @@ def by_area(findings: Sequence[Finding]) -> Iterator[str]:
             )
 
 
-def failing(findings: Sequence[Finding]) -> Iterator[str]:
+def failing(results: Sequence[RequirementResult]) -> Iterator[str]:
     """What fails, worst first, MUST before SHOULD; then what could not run, by reason."""
-    for finding in _worst_first(findings):
-        yield from _failing(finding)
-    yield from _by_reason(findings, Verdict.COULD_NOT_RUN)
+    for result in _worst_first(results):
+        yield from _failing(result)
+    yield from _by_reason(results, Verdict.COULD_NOT_RUN)
 
 
-def not_offered(findings: Sequence[Finding]) -> Iterator[str]:
+def not_offered(results: Sequence[RequirementResult]) -> Iterator[str]:
     """What does not apply because the target does not claim it, by reason."""
-    silent = [f for f in findings if f.reason.startswith(_NOT_OFFERED)]
+    silent = [f for f in results if f.reason.startswith(_NOT_OFFERED)]
     yield from _by_reason(silent, Verdict.NOT_APPLICABLE)
 
 
-def excluded(findings: Sequence[Finding]) -> Iterator[str]:
+def excluded(results: Sequence[RequirementResult]) -> Iterator[str]:
     """What no test can show, and why."""
-    yield from _by_reason(findings, Verdict.EXCLUDED)
+    yield from _by_reason(results, Verdict.EXCLUDED)
 
 
-def recorded(findings: Sequence[Finding]) -> Iterator[str]:
+def recorded(results: Sequence[RequirementResult]) -> Iterator[str]:
     """What the baseline explains."""
-    for finding in findings:
-        if finding.verdict is Verdict.BASELINED:
-            yield from _failing(finding)
+    for result in results:
+        if result.verdict is Verdict.BASELINED:
+            yield from _failing(result)
 
 
 def counts(run: Run) -> Iterator[str]:
@@ -98,7 +98,7 @@ def not_looked_for(run: Run, seconds: float) -> Iterator[str]:
 
 def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
     """The next command, whatever came out."""
-    failed = _worst_first(run.findings)
+    failed = _worst_first(run.requirements)
     if failed:
         yield f"Look closer:  siconform explain {failed[0].requirement.id}"
         yield f"Run one:      {command.again(failed[0].requirement.id)}"
@@ -122,8 +122,8 @@ def stale(sentences: Iterable[str]) -> Iterator[str]:
         yield f"  STALE  {_clipped(sentence, WIDTH - 9)}"
 
 
-def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
-    failed = [f for f in findings if f.verdict in _LISTED]
+def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]:
+    failed = [f for f in results if f.verdict in _LISTED]
     levels = list(Level)
     return sorted(
         failed, key=lambda f: (levels.index(f.requirement.level), _LISTED.index(f.verdict))
@@ -141,22 +141,22 @@ def _bar(counts: Counter[Verdict]) -> str:
     return "".join(sign * length for sign, length in lengths.items())
 
 
-def _failing(finding: Finding) -> Iterator[str]:
-    requirement = finding.requirement
-    name = "KNOWN" if finding.verdict is Verdict.BASELINED else finding.verdict.words.upper()
+def _failing(result: RequirementResult) -> Iterator[str]:
+    requirement = result.requirement
+    name = "KNOWN" if result.verdict is Verdict.BASELINED else result.verdict.words.upper()
     head = f"  {name:<5} {requirement.id:<12} {requirement.level:<6} {requirement.title}"
-    if len(head) + 3 + len(finding.reason) <= WIDTH:
-        yield f"{head}   {finding.reason}".rstrip()
+    if len(head) + 3 + len(result.reason) <= WIDTH:
+        yield f"{head}   {result.reason}".rstrip()
     else:
         yield _clipped(head, WIDTH)
-        yield _clipped(f"{'':<8}{finding.reason}", WIDTH)
+        yield _clipped(f"{'':<8}{result.reason}", WIDTH)
 
 
-def _by_reason(findings: Sequence[Finding], verdict: Verdict) -> Iterator[str]:
-    reasons: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if finding.verdict is verdict:
-            reasons.setdefault(finding.reason, []).append(finding)
+def _by_reason(results: Sequence[RequirementResult], verdict: Verdict) -> Iterator[str]:
+    reasons: dict[str, list[RequirementResult]] = {}
+    for result in results:
+        if result.verdict is verdict:
+            reasons.setdefault(result.reason, []).append(result)
     if reasons:
         yield f"  {verdict.words}:"
     for reason, affected in list(reasons.items())[:_GROUPS]:

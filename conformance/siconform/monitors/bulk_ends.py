@@ -1,6 +1,6 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
-from siconform.monitors.existing import existing_in
+from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import Allocated, Released, Termination, UpdateKind
 from siconform.protocol.requests import (
     Action,
@@ -12,7 +12,7 @@ from siconform.protocol.requests import (
 from siconform.recording.history import Content, Entry
 
 
-class Endings:
+class BulkEnds:
     """Which allocations an application's removal or a node's decommission is about."""
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Endings:
 
     def hears(self, content: Content) -> list[str]:
         """The identities of what ends with this; what is announced too late ends at once."""
-        placed = (content,) if isinstance(content, Allocated) else existing_in(content)
+        placed = (content,) if isinstance(content, Allocated) else recovered_in(content)
         self._placed.update({allocation.identity: allocation for allocation in placed})
         match content:
             case Allocated(application=application, node=node) if {application, node} & self._over:

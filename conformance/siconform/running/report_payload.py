@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 
-class Parcel(StrEnum):
+class Payload(StrEnum):
     """What can be carried."""
 
     EVIDENCE = "si.evidence"  # what the test says, as records of Evidence
@@ -23,16 +23,16 @@ class Parcel(StrEnum):
     FAILURE = "si.failure"  # the failure text
 
 
-_KEYS = frozenset(parcel.value for parcel in Parcel)
+_KEYS = frozenset(payload.value for payload in Payload)
 
 
-def put(report: pytest.TestReport, parcel: Parcel, content: Any) -> None:
-    """Add a parcel of JSON values."""
-    report.user_properties.append((parcel.value, content))
+def put(report: pytest.TestReport, payload: Payload, content: Any) -> None:
+    """Add a payload of JSON values."""
+    report.user_properties.append((payload.value, content))
 
 
-def take(report: pytest.TestReport) -> Iterator[tuple[Parcel, Any]]:
+def take(report: pytest.TestReport) -> Iterator[tuple[Payload, Any]]:
     """Take all parcels out of the report."""
     everything = report.user_properties
     report.user_properties = [(key, value) for key, value in everything if key not in _KEYS]
-    yield from ((Parcel(key), value) for key, value in everything if key in _KEYS)
+    yield from ((Payload(key), value) for key, value in everything if key in _KEYS)

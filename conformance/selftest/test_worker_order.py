@@ -1,7 +1,7 @@
 """The order of tests over several workers."""
 
 import pytest
-from siconform.running.spreading import spread
+from siconform.running.worker_order import spread
 
 TESTS = ["a", "b", "Slow", "c", "Sloth", "Snail", "d", "e", "f"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from siconform.baseline import BaselineError
-from siconform.reporting.committed import baseline_of, in_short, records
+from siconform.reporting.classify import ResultClass, Row, rows
+from siconform.reporting.publish import baseline_of, in_short, records
 from siconform.reporting.record import RecordError
-from siconform.reporting.sorting import Outcome, Row, rows
 from siconform.targets import TargetUnavailable
 
 
@@ -27,5 +27,5 @@ def known_results(requirement: str) -> Mapping[str, str]:
 
 
 def _told(row: Row) -> str:
-    deviates = row.outcome in (Outcome.DEVIATES, Outcome.COULD_NOT_RUN)
+    deviates = row.outcome in (ResultClass.DEVIATES, ResultClass.COULD_NOT_RUN)
     return f"{row.outcome.value} ({row.why()})" if deviates else row.outcome.value

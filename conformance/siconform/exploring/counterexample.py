@@ -12,7 +12,7 @@ from siconform.protocol.notifications import Fact
 from siconform.protocol.requests import AskRequest, NodeRequest
 from siconform.recording.elements import element
 from siconform.recording.history import Content, Exchange
-from siconform.recording.history_verdict import Judged
+from siconform.recording.history_verdict import HistoryVerdict
 from siconform.verdicts import Verdict
 
 EXPECTED: Final = "expected"
@@ -20,7 +20,7 @@ EXPECTED: Final = "expected"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Counterexample:
     """One thing that is wrong, in the history it was seen in."""
 
     name: str  # of the monitor or of the law that was broken
@@ -41,7 +41,7 @@ class Finding:
         self.exchange.write_jsonl(path)
         if self.outcome is None:
             named = next(iter(self.requirements), "")
-            Judged(named, Verdict.FAIL.value, self.says, monitor=self.name).add_to(path)
+            HistoryVerdict(named, Verdict.FAIL.value, self.says, monitor=self.name).add_to(path)
         if self.expected is not None:
             with path.open("a", encoding="utf-8") as out:
                 out.write(json.dumps({EXPECTED: element(self.expected)}, ensure_ascii=False) + "\n")
@@ -64,21 +64,26 @@ _CLASSES: dict[str, type[Found]] = {}
 
 
 def raised_for(name: str) -> type[Found]:
-    """The class of findings of this name."""
+    """The class of counterexamples of this name."""
     return _CLASSES.setdefault(name, type("Found", (Found,), {"name": name}))
 
 
-def violations(exchange: Exchange, premises: dict[str, int]) -> list[Finding]:
+def violations(exchange: Exchange, premises: dict[str, int]) -> list[Counterexample]:
     """What the monitors complain of; ``premises`` counts how often each had something to judge."""
     found = []
     for judged in monitors.check(exchange):
         premises[judged.monitor] = premises.get(judged.monitor, 0) + judged.held
         if judged.violation and judged.seen_at is not None:
             until = replace(exchange, end=judged.seen_at + 1)
-            found.append(Finding(judged.monitor, judged.violation, judged.requirements, until))
+            found.append(
+                Counterexample(judged.monitor, judged.violation, judged.requirements, until)
+            )
     return found
 
 
-def smallest(findings: Mapping[str, Finding]) -> list[Finding]:
+def smallest(counterexamples: Mapping[str, Counterexample]) -> list[Counterexample]:
     """One of each name, those that take the least to see first."""
-    return sorted(findings.values(), key=lambda finding: (finding.size, finding.name))
+    return sorted(
+        counterexamples.values(),
+        key=lambda counterexample: (counterexample.size, counterexample.name),
+    )

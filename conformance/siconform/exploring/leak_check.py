@@ -2,7 +2,7 @@
 
 from typing import Final, TypeVar
 
-from siconform.exploring.holdings import Holdings
+from siconform.exploring.model_state import ModelState
 from siconform.outcomes import CameLate, NotAsTheTextSays
 from siconform.protocol.handles import Node
 from siconform.protocol.notifications import (
@@ -33,7 +33,7 @@ class Missing(NotAsTheTextSays):
         self.pattern = pattern
 
 
-def ends_everything(has: Holdings) -> None:
+def ends_everything(has: ModelState) -> None:
     """Every other allocation is released by itself; the rest ends with its application."""
     has.rm.confirms_everything()
     for allocation in has.allocations()[::2]:
@@ -46,7 +46,7 @@ def ends_everything(has: Holdings) -> None:
     has.rm.fences_all()
 
 
-def fills_again(has: Holdings, patience: float) -> float:
+def fills_again(has: ModelState, patience: float) -> float:
     """One ask takes all of a node, one node after the other, and one all of a queue; or Missing.
 
     Whatever was there has ended, and every node is draining. ``patience`` is for one allocation;

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Holdings:
+class ModelState:
     """Lists in the order things were said.
 
     Nodes, applications and asks go by the RM's own words alone, so that the same steps lead to

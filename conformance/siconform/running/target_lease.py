@@ -10,7 +10,7 @@ _LOSSES_AT_START = 2  # in a row, before the rest of the tests are spared the wa
 _DEATH_PATIENCE = 0.5  # seconds to see a process end after its connection broke
 
 
-class Seat:
+class TargetLease:
     """One target for one worker; ``given_up`` is why nothing more is tried, or ""."""
 
     def __init__(self, settings: Settings, worker: str) -> None:

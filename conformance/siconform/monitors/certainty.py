@@ -1,4 +1,4 @@
-"""Settling: from when on it is certain that what the RM said was processed, and its news are here.
+"""Certainty: from when on it is certain that what the RM said was processed, and its news are here.
 
 Nothing orders the streams, and what was told before the scheduler heard of something may come
 after it. So a fence on the stream it was said on has to be answered, and after that one on the
@@ -37,7 +37,7 @@ class _Waiting(Generic[T]):
             self.stage = _Stage(self.stage + 1)
 
 
-class Settling(Generic[T]):
+class Certainty(Generic[T]):
     """Things the RM said, on their way to be certain."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from siconform.recording.history import Content, Entry
 CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
-def existing_in(content: Content) -> tuple[Allocated, ...]:
+def recovered_in(content: Content) -> tuple[Allocated, ...]:
     """The existing allocations an element of the RM reports."""
     match content:
         case ExistingAllocationRequest(allocation=allocation):
@@ -39,7 +39,7 @@ class TakenOver:
 
     def hears(self, entry: Entry) -> Iterator[Allocated]:
         """What has been taken over with this entry."""
-        self._keys |= {existing.identity: existing.key for existing in existing_in(entry.content)}
+        self._keys |= {existing.identity: existing.key for existing in recovered_in(entry.content)}
         match entry.content:
             case NodeRequest(action=action, node=node, existing=existing) if action in CREATIONS:
                 self._with_node[node] = existing

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from siconform.catalogue import Requirement, Side, catalogue
-from siconform.policy import Course, ExitCode, Finding
+from siconform.policy import ExitCode, RequirementResult, RunStatus
 from siconform.results import Failure
-from siconform.running.carrying import Parcel
 from siconform.running.index import cited, tests_by_requirement
 from siconform.running.options import Settings
+from siconform.running.report_payload import Payload
 from siconform.verdicts import Evidence, Verdict, decisive
 
 
 @dataclass(slots=True)
-class Ledger:
+class EvidenceStore:
     """Everything the reports of a run said, in the process that controls it."""
 
     settings: Settings
@@ -32,24 +32,24 @@ class Ledger:
     met_target: bool = False
     lost_at_start: str = ""
 
-    def receive(self, test: str, parcel: Parcel, content: Any) -> None:
-        """Enter one parcel of a report."""
-        match parcel:
-            case Parcel.EVIDENCE:
+    def receive(self, test: str, payload: Payload, content: Any) -> None:
+        """Enter one payload of a report."""
+        match payload:
+            case Payload.EVIDENCE:
                 for record in content:
                     self._enter(Evidence.read(record))
-            case Parcel.SELECTION:
+            case Payload.SELECTION:
                 self.tests.update(content["tests"])
                 self.left_out.update(content["left_out"])
-            case Parcel.TARGET:
+            case Payload.TARGET:
                 self._note_contact(content)
-            case Parcel.OBSERVED:
+            case Payload.OBSERVED:
                 self._note_habits(content)
-            case Parcel.KIT_ERROR:
+            case Payload.KIT_ERROR:
                 self.broke(content)
-            case Parcel.NOTE:
+            case Payload.NOTE:
                 self.notes.append(content)
-            case Parcel.FAILURE:
+            case Payload.FAILURE:
                 self.failures.append(Failure(test, Verdict(content["verdict"]), content["text"]))
 
     def _note_contact(self, told: Mapping[str, Any]) -> None:
@@ -80,23 +80,23 @@ class Ledger:
         pace = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
         return {**pace, **{name: " / ".join(values) for name, values in self.observed.items()}}
 
-    def findings(self) -> list[Finding]:
+    def requirements(self) -> list[RequirementResult]:
         """One for every requirement of the revision, in the order of the catalogue."""
         revision = self.settings.revision.name
         spoken = self._by_requirement()
         citing = self._citing()
         return [
-            self._finding(r, spoken.get(r.id, []), citing.get(r.id, ()))
+            self._result(r, spoken.get(r.id, []), citing.get(r.id, ()))
             for r in catalogue().values()
             if revision in r.revisions
         ]
 
-    def course(self, ended_by: int) -> Course:
+    def status(self, ended_by: int) -> RunStatus:
         """How the run went; ``ended_by`` is pytest's exit code."""
         baseline = self.settings.baseline
         whole = ended_by in (ExitCode.OK, ExitCode.NON_CONFORMANT) and not self.not_begun
         evidence = [*self.evidence, *self._monitor_evidence()]
-        return Course(
+        return RunStatus(
             revision=self.settings.revision.name,
             unreachable=self.unreachable(),
             kit_errors=tuple(self.kit_errors),
@@ -168,26 +168,28 @@ class Ledger:
                 citing.setdefault(identifier, []).append(test.partition("[")[0])
         return {identifier: tuple(dict.fromkeys(names)) for identifier, names in citing.items()}
 
-    def _finding(
+    def _result(
         self, requirement: Requirement, spoken: list[Evidence], tests: tuple[str, ...]
-    ) -> Finding:
+    ) -> RequirementResult:
         entries = self.settings.baseline.about(requirement.id)
         judged = tuple(self._explained(e) for e in spoken)
         settled = decisive(judged)
         if settled is not None:
             reason = "" if settled.verdict is Verdict.PASS else settled.says
-            return Finding(requirement, settled.verdict, reason, judged, tests, entries)
+            return RequirementResult(requirement, settled.verdict, reason, judged, tests, entries)
         if not tests:
             if Side.SCHEDULER not in requirement.sides:
-                return Finding(requirement, Verdict.OF_THE_RM, "binds the RM, not the scheduler")
+                return RequirementResult(
+                    requirement, Verdict.OF_THE_RM, "binds the RM, not the scheduler"
+                )
             if requirement.not_tested:
-                return Finding(requirement, Verdict.EXCLUDED, requirement.not_tested)
-            return Finding(requirement, Verdict.NO_TEST_YET, "")
+                return RequirementResult(requirement, Verdict.EXCLUDED, requirement.not_tested)
+            return RequirementResult(requirement, Verdict.NO_TEST_YET, "")
         if self.not_begun:
-            return Finding(
+            return RequirementResult(
                 requirement, Verdict.COULD_NOT_RUN, self.not_begun, tests=tests, entries=entries
             )
-        return Finding(requirement, Verdict.NOT_SELECTED, "not selected", tests=tests)
+        return RequirementResult(requirement, Verdict.NOT_SELECTED, "not selected", tests=tests)
 
     def _explained(self, evidence: Evidence) -> Evidence:
         if not evidence.bad:

@@ -1,11 +1,11 @@
-"""Keeps one child process, and ends it when whoever asked for it goes away.
+"""Supervises one child process, and ends it when whoever asked for it goes away.
 
-Run as a script: ``keeper.py GRACE COMMAND...``. Its standard input is a lifeline: the asker holds
-the other end and says nothing. When that end closes (the asker is done, was interrupted, crashed
-or was killed) the child's process group gets SIGTERM, and SIGKILL after GRACE seconds, and so does
-everything else it started, in sessions of their own or not: on Linux all of that stays below this
-process. Only the standard library and no imports from this package: it has to start in a few
-milliseconds.
+Run as a script: ``supervisor.py GRACE COMMAND...``. Its standard input is a lifeline: the asker
+holds the other end and says nothing. When that end closes (the asker is done, was
+interrupted, crashed or was killed) the child's process group gets SIGTERM, and SIGKILL after GRACE
+seconds, and so does everything else it started, in sessions of their own or not: on Linux all of
+that stays below this process. Only the standard library and no imports from this package: it has to
+start in a few milliseconds.
 """
 
 import ctypes

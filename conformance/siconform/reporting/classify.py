@@ -6,13 +6,13 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final
 
-from siconform.baseline import Baseline, Entry
+from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Requirement, catalogue
-from siconform.reporting.record import Judged, Record, RecordError
+from siconform.reporting.record import Record, RecordError, RequirementRecord
 from siconform.verdicts import Verdict
 
 
-class Outcome(Enum):
+class ResultClass(Enum):
     """What came of a requirement; the value is the heading of a column."""
 
     PASSES = "pass"
@@ -25,18 +25,18 @@ class Outcome(Enum):
     OF_THE_RM = "of the RM"
 
 
-_BY_VERDICT: Final[Mapping[Verdict, Outcome]] = MappingProxyType(
+_BY_VERDICT: Final[Mapping[Verdict, ResultClass]] = MappingProxyType(
     {
-        Verdict.PASS: Outcome.PASSES,
-        Verdict.FAIL: Outcome.DEVIATES,
-        Verdict.LATE: Outcome.DEVIATES,
-        Verdict.COULD_NOT_RUN: Outcome.COULD_NOT_RUN,
-        Verdict.KIT_ERROR: Outcome.COULD_NOT_RUN,
-        Verdict.NOT_APPLICABLE: Outcome.NOT_OFFERED,
-        Verdict.NOT_SELECTED: Outcome.LEFT_OUT,
-        Verdict.EXCLUDED: Outcome.EXCLUDED,
-        Verdict.NO_TEST_YET: Outcome.UNTESTED,
-        Verdict.OF_THE_RM: Outcome.OF_THE_RM,
+        Verdict.PASS: ResultClass.PASSES,
+        Verdict.FAIL: ResultClass.DEVIATES,
+        Verdict.LATE: ResultClass.DEVIATES,
+        Verdict.COULD_NOT_RUN: ResultClass.COULD_NOT_RUN,
+        Verdict.KIT_ERROR: ResultClass.COULD_NOT_RUN,
+        Verdict.NOT_APPLICABLE: ResultClass.NOT_OFFERED,
+        Verdict.NOT_SELECTED: ResultClass.LEFT_OUT,
+        Verdict.EXCLUDED: ResultClass.EXCLUDED,
+        Verdict.NO_TEST_YET: ResultClass.UNTESTED,
+        Verdict.OF_THE_RM: ResultClass.OF_THE_RM,
     }
 )
 
@@ -46,16 +46,16 @@ class Row:
     """A requirement, what a run said about it, and what is known of that."""
 
     requirement: Requirement
-    judged: Judged
-    entries: tuple[Entry, ...] = ()  # of the baseline
+    judged: RequirementRecord
+    entries: tuple[KnownDeviation, ...] = ()  # of the baseline
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ResultClass:
         """What came of it; a recorded deviation is one, unless all of it is that nothing ran."""
         if self.judged.verdict is Verdict.BASELINED:
             seen = {Verdict(entry.outcome) for entry in self.entries}
             nothing_ran = seen == {Verdict.COULD_NOT_RUN}
-            return Outcome.COULD_NOT_RUN if nothing_ran else Outcome.DEVIATES
+            return ResultClass.COULD_NOT_RUN if nothing_ran else ResultClass.DEVIATES
         return _BY_VERDICT[self.judged.verdict]
 
     def why(self) -> str:
@@ -78,13 +78,13 @@ def by_reason(some: Sequence[Row]) -> Mapping[str, list[Row]]:
     return reasons
 
 
-def _known(record: Record) -> Iterator[tuple[str, Judged]]:
+def _known(record: Record) -> Iterator[tuple[str, RequirementRecord]]:
     for identifier, judged in record.requirements.items():
         if identifier not in catalogue():
             raise RecordError(f"{identifier} in the record of {record.target} is no requirement")
         yield identifier, judged
 
 
-def _row(identifier: str, judged: Judged, baseline: Baseline) -> Row:
+def _row(identifier: str, judged: RequirementRecord, baseline: Baseline) -> Row:
     known = baseline.about(identifier) if judged.verdict is Verdict.BASELINED else ()
     return Row(catalogue()[identifier], judged, known)

@@ -15,15 +15,15 @@ from siconform.expecting.target_habits import TARGET_HABITS
 from siconform.outcomes import LacksWhatIsDemanded, NotOffered, TargetLost
 from siconform.protocol.notifications import StreamEnded
 from siconform.recording.history import HISTORY, Exchange
-from siconform.recording.history_verdict import Judged
-from siconform.running import carrying, labels
-from siconform.running.carrying import Parcel
+from siconform.recording.history_verdict import HistoryVerdict
+from siconform.running import labels, report_payload
 from siconform.running.failure_text import failure_text
-from siconform.running.folder import adds
 from siconform.running.options import Settings
-from siconform.running.outcome_of import Ending, ending_of_body, ending_of_setup
-from siconform.running.seat import Seat
+from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
+from siconform.running.report_payload import Payload
+from siconform.running.results_dir import adds
 from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
+from siconform.running.target_lease import TargetLease
 from siconform.targets import TargetUnavailable
 from siconform.verdicts import BAD, REACHED, Evidence, Verdict, worst_first
 
@@ -42,12 +42,12 @@ _OF_THE_TRANSPORT = re.compile(
 """Details of a status that gRPC itself made up when the other side was gone."""
 
 
-class Watcher:
+class TestHooks:
     """One in every process that runs tests."""
 
-    def __init__(self, settings: Settings, seat: Seat, selection: Selection) -> None:
+    def __init__(self, settings: Settings, lease: TargetLease, selection: Selection) -> None:
         self._settings = settings
-        self._seat = seat
+        self._lease = lease
         self._selection: Selection | None = selection
 
     @pytest.hookimpl(tryfirst=True)
@@ -56,8 +56,8 @@ class Watcher:
         labels.label(item, item.stash[REQUIREMENTS])
         if FAULT in item.stash:
             raise BrokenTest(item.stash[FAULT])
-        if _uses_target(item) and self._seat.given_up:
-            raise TargetLost(self._seat.given_up)
+        if _uses_target(item) and self._lease.given_up:
+            raise TargetLost(self._lease.given_up)
         self._check_offered(item)
 
     def _check_offered(self, item: pytest.Item) -> None:
@@ -84,12 +84,12 @@ class Watcher:
         raised = call.excinfo.value if call.excinfo is not None else None
         if report.when == "setup":
             self._send_selection(report)
-            ending = ending_of_setup(raised)
-            if ending is not None:
-                self._tell(item, report, ending, [])
+            result = result_of_setup(raised)
+            if result is not None:
+                self._tell(item, report, result, [])
         elif report.when == "call":
-            ending = self._unless_dead(item, ending_of_body(raised))
-            self._tell(item, report, ending, self._monitored(item, report))
+            result = self._unless_dead(item, result_of_body(raised))
+            self._tell(item, report, result, self._monitored(item, report))
             self._tell_observed(item, report)
         elif raised is not None:
             self._tell_teardown(item, report, raised)
@@ -104,67 +104,67 @@ class Watcher:
         observed = item.stash.get(TARGET_HABITS, None)
         if observed is not None:
             told = {"habits": dict(observed.told()), "slowest": observed.pace.slowest}
-            carrying.put(report, Parcel.OBSERVED, told)
+            report_payload.put(report, Payload.OBSERVED, told)
 
     def _send_selection(self, report: pytest.TestReport) -> None:
         if self._selection is not None:
-            carrying.put(report, Parcel.SELECTION, self._selection.record())
+            report_payload.put(report, Payload.SELECTION, self._selection.record())
             self._selection = None
 
-    def _unless_dead(self, item: pytest.Item, ending: Ending) -> Ending:
+    def _unless_dead(self, item: pytest.Item, result: PhaseResult) -> PhaseResult:
         """A dead target never passes, and nothing is held against it that it did not live to do."""
-        if ending.verdict not in REACHED or not _uses_target(item):
-            return ending
-        gone = self._seat.gone(_broken(item.stash.get(HISTORY, None)))
+        if result.verdict not in REACHED or not _uses_target(item):
+            return result
+        gone = self._lease.gone(_broken(item.stash.get(HISTORY, None)))
         if not gone:
-            return ending
-        lost = TargetLost(gone, expected=ending.outcome.expected if ending.outcome else "")
-        return Ending(Verdict.COULD_NOT_RUN, gone, lost)
+            return result
+        lost = TargetLost(gone, expected=result.outcome.expected if result.outcome else "")
+        return PhaseResult(Verdict.COULD_NOT_RUN, gone, lost)
 
     def _monitored(self, item: pytest.Item, report: pytest.TestReport) -> list[Evidence]:
         exchange = item.stash.get(HISTORY, None)
         if exchange is None:
             return []
         try:
-            findings = monitors.check(exchange, self._lacks(item))
+            results = monitors.check(exchange, self._lacks(item))
         except Exception as error:  # noqa: BLE001  # whatever a monitor does is our own fault
             sentence = f"{item.nodeid}: a monitor broke: {type(error).__name__}: {error}"
-            carrying.put(report, Parcel.KIT_ERROR, sentence)
+            report_payload.put(report, Payload.KIT_ERROR, sentence)
             report.outcome = "failed"
             report.longrepr = traceback.format_exc()
             return []
         return [
             Evidence(
                 identifier,
-                _monitor_verdict(finding),
+                _monitor_verdict(result),
                 item.nodeid,
-                stable(finding.violation or "")
-                or ("" if finding.held else "its premise did not hold"),
-                monitor=finding.monitor,
+                stable(result.violation or "")
+                or ("" if result.held else "its premise did not hold"),
+                monitor=result.monitor,
             )
-            for finding in findings
-            for identifier in finding.requirements
+            for result in results
+            for identifier in result.requirements
         ]
 
     def _tell(
         self,
         item: pytest.Item,
         report: pytest.TestReport,
-        ending: Ending,
+        result: PhaseResult,
         monitored: list[Evidence],
     ) -> None:
-        says = ending.says
-        if isinstance(ending.outcome, TargetLost):
-            at_start = report.when == "setup" or isinstance(ending.outcome, TargetUnavailable)
-            says = self._seat.lost(ending.says, at_start=at_start)
-            carrying.put(report, Parcel.TARGET, {"lost": says, "at_start": at_start})
+        says = result.says
+        if isinstance(result.outcome, TargetLost):
+            at_start = report.when == "setup" or isinstance(result.outcome, TargetUnavailable)
+            says = self._lease.lost(result.says, at_start=at_start)
+            report_payload.put(report, Payload.TARGET, {"lost": says, "at_start": at_start})
         elif report.when == "call" and _uses_target(item):
-            self._seat.answered()
-            carrying.put(report, Parcel.TARGET, {"met": ending.verdict is Verdict.PASS})
+            self._lease.answered()
+            report_payload.put(report, Payload.TARGET, {"met": result.verdict is Verdict.PASS})
         own = [
             Evidence(
                 identifier,
-                ending.verdict,
+                result.verdict,
                 item.nodeid,
                 stable(says),
                 report.duration,
@@ -172,28 +172,28 @@ class Watcher:
             )
             for identifier in self._relevant(item.stash[REQUIREMENTS])
         ]
-        if not own and ending.verdict in BAD:
-            carrying.put(report, Parcel.KIT_ERROR, f"{item.nodeid}: {says}")
+        if not own and result.verdict in BAD:
+            report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {says}")
         monitored = [e for e in monitored if self._relevant((e.requirement,))]
         own, monitored = _capabilities_apart(own), _capabilities_apart(monitored)
         everything = own + monitored
-        carrying.put(report, Parcel.EVIDENCE, [e.record() for e in everything])
+        report_payload.put(report, Payload.EVIDENCE, [e.record() for e in everything])
         item.user_properties.extend(
             ("verdict", f"{e.requirement} {e.verdict}") for e in everything if e in own or e.bad
         )
-        self._settle(item, report, ending, everything)
+        self._settle(item, report, result, everything)
 
     def _settle(
         self,
         item: pytest.Item,
         report: pytest.TestReport,
-        ending: Ending,
+        result: PhaseResult,
         evidence: list[Evidence],
     ) -> None:
         """What pytest shall think of the test: failed, expected to fail, or left out."""
         bad = [e for e in evidence if e.bad]
         if not bad:
-            if evidence and ending.verdict is not Verdict.PASS:
+            if evidence and result.verdict is not Verdict.PASS:
                 why = f"{evidence[0].verdict.words}: {evidence[0].says}"
                 report.outcome = "skipped"
                 report.longrepr = (str(item.path), item.location[1] or 0, why)
@@ -201,29 +201,37 @@ class Watcher:
         known = self._settings.baseline
         unexplained = [e for e in bad if not known.explaining(e)]
         told = worst_first(unexplained or bad)
-        report.longrepr = text = self._text(item, report, ending, told)
+        report.longrepr = text = self._text(item, report, result, told)
         if unexplained:
             report.outcome = "failed"
             content = {"verdict": told[0].verdict.value, "text": text}
-            carrying.put(report, Parcel.FAILURE, content)
+            report_payload.put(report, Payload.FAILURE, content)
         else:
             report.outcome = "skipped"
             report.wasxfail = f"known: {known.explaining(bad[0])[0].reason}"
 
     def _text(
-        self, item: pytest.Item, report: pytest.TestReport, ending: Ending, told: list[Evidence]
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        result: PhaseResult,
+        told: list[Evidence],
     ) -> str:
         """About the first of these, the worst."""
         exchange = item.stash.get(HISTORY, None)
         details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
         if exchange is not None:
-            self._keep(item, report, exchange, Judged.of(told[0], ending.outcome))
+            self._keep(item, report, exchange, HistoryVerdict.of(told[0], result.outcome))
             details = "\n\n".join(filter(None, [details, exchange.render()]))
-        outcome = None if told[0].monitor else ending.outcome
+        outcome = None if told[0].monitor else result.outcome
         return failure_text(told, outcome, details, self._settings.command_line)
 
     def _keep(
-        self, item: pytest.Item, report: pytest.TestReport, exchange: Exchange, judged: Judged
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        exchange: Exchange,
+        judged: HistoryVerdict,
     ) -> None:
         """The history with what was said of it; where there is no room, that is a fault of ours."""
         file = self._history_file(item)
@@ -232,7 +240,7 @@ class Watcher:
             judged.add_to(file)
         except OSError as error:
             sentence = f"the history {file.name} cannot be written: {error.strerror}"
-            carrying.put(report, Parcel.KIT_ERROR, sentence)
+            report_payload.put(report, Payload.KIT_ERROR, sentence)
 
     def _history_file(self, item: pytest.Item) -> Path:
         return self._settings.results / "histories" / f"{safe_name(item.nodeid)}.jsonl"
@@ -241,13 +249,15 @@ class Watcher:
         self, item: pytest.Item, report: pytest.TestReport, raised: BaseException
     ) -> None:
         """Tidying up is no part of the test: what the target does wrong there is only noted."""
-        ending = ending_of_body(raised)
+        result = result_of_body(raised)
         if isinstance(raised, TargetLost):
-            self._seat.lost(ending.says, at_start=False)
-        if ending.verdict is Verdict.KIT_ERROR:
-            self._tell(item, report, ending, [])
+            self._lease.lost(result.says, at_start=False)
+        if result.verdict is Verdict.KIT_ERROR:
+            self._tell(item, report, result, [])
         else:
-            carrying.put(report, Parcel.NOTE, f"{item.nodeid}: not cleared up: {ending.says}")
+            report_payload.put(
+                report, Payload.NOTE, f"{item.nodeid}: not cleared up: {result.says}"
+            )
             report.outcome = "passed"
             report.longrepr = None
 
@@ -303,7 +313,7 @@ def _uses_target(item: pytest.Item) -> bool:
     return "target" in getattr(item, "fixturenames", ())
 
 
-def _monitor_verdict(finding: monitors.Finding) -> Verdict:
-    if finding.violation:
+def _monitor_verdict(result: monitors.MonitorResult) -> Verdict:
+    if result.violation:
         return Verdict.FAIL
-    return Verdict.PASS if finding.held else Verdict.COULD_NOT_RUN
+    return Verdict.PASS if result.held else Verdict.COULD_NOT_RUN

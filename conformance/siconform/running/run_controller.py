@@ -13,12 +13,12 @@ from _pytest.junitxml import xml_key
 from siconform import results
 from siconform.policy import ExitCode, judge
 from siconform.results import Run, TargetFacts
-from siconform.running import carrying
+from siconform.running import report_payload
 from siconform.running.console import Console
-from siconform.running.folder import CannotWrite
-from siconform.running.ledger import Ledger
+from siconform.running.evidence_store import EvidenceStore
 from siconform.running.open_target import describe
 from siconform.running.options import STARTED_AS, Settings
+from siconform.running.results_dir import CannotWrite
 from siconform.verdicts import Verdict
 
 _OF_THE_CATALOGUE = (Verdict.PASS, Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM)
@@ -28,12 +28,12 @@ TOLD: Final = "siconform"
 _CRASHED = "???"  # the phase xdist reports when a worker died
 
 
-class Controller:
+class RunController:
     """One a run, in the process the user started."""
 
     def __init__(self, settings: Settings, console: Console) -> None:
         self.settings = settings
-        self.ledger = Ledger(settings)
+        self.evidence = EvidenceStore(settings)
         self._console = console
         self._started = datetime.now(UTC)
         self._began = time.monotonic()
@@ -44,18 +44,18 @@ class Controller:
 
     def not_begun(self, why: str) -> ExitCode:
         """There is no target: write down that nothing ran."""
-        self.ledger.not_begun = why
+        self.evidence.not_begun = why
         run = self._finish(ended_by=0)
         return run.judgement.exit_code
 
     def begins(self) -> None:
         """Leave honest results in case this process is killed; CannotWrite where that fails."""
-        self.ledger.ended_early = "the run did not come to its end"
+        self.evidence.ended_early = "the run did not come to its end"
         try:
             self._write(self._run(ended_by=int(ExitCode.INTERRUPTED)))
         except OSError as error:
             raise CannotWrite(self._unwritten(error)) from None
-        self.ledger.ended_early = ""
+        self.evidence.ended_early = ""
 
     def pytest_sessionstart(self) -> None:
         """Say what begins."""
@@ -70,37 +70,37 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what the worker sent before anyone else looks at the report."""
-        for parcel, content in carrying.take(report):
-            self.ledger.receive(report.nodeid, parcel, content)
+        for payload, content in report_payload.take(report):
+            self.evidence.receive(report.nodeid, payload, content)
         if report.when == _CRASHED:
-            self.ledger.crashed(report.nodeid, f"the worker died: {report.longrepr}")
+            self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
         if report.when != "teardown":
             self._failed += report.failed
         if report.when == "call" or (report.when == "setup" and not report.passed):
             self._done += 1
-            total = len(self.ledger.tests) - len(self.ledger.left_out)
+            total = len(self.evidence.tests) - len(self.evidence.left_out)
             self._console.test(report, f"{self._done} of {total} tests, {self._failed} failed")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file of the suite that cannot even be read."""
         if report.failed:
             last = str(report.longrepr).strip().splitlines()[-1:]
-            self.ledger.broke(f"{report.nodeid} cannot be collected: {''.join(last)}")
+            self.evidence.broke(f"{report.nodeid} cannot be collected: {''.join(last)}")
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Something in pytest or in this plugin."""
         said = [s for s in excinfo.exconly().splitlines() if s.strip() and s != "assert False"]
-        self.ledger.broke(f"the run broke: {said[-1].strip()} (see pytest.log)")
+        self.evidence.broke(f"the run broke: {said[-1].strip()} (see pytest.log)")
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C, SIGTERM or pytest.exit()."""
         said = str(excinfo.value)
         if isinstance(excinfo.value, KeyboardInterrupt) and excinfo.type is not KeyboardInterrupt:
             # pytest's and xdist's own kinds of it: an end by -x or --maxfail
-            self._stopped, self.ledger.ended_early = True, said
+            self._stopped, self.evidence.ended_early = True, said
             return
         self._interrupted = True
-        self.ledger.ended_early = f"interrupted ({said})" if said else "interrupted"
+        self.evidence.ended_early = f"interrupted ({said})" if said else "interrupted"
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(
@@ -108,8 +108,8 @@ class Controller:
     ) -> Generator[None, None, None]:
         """Judge, write, tell; the exit code is the policy's, whatever others have to say then."""
         stopped = session.shouldfail or session.shouldstop
-        if stopped and not self.ledger.ended_early:
-            self.ledger.ended_early = str(stopped)
+        if stopped and not self.evidence.ended_early:
+            self.evidence.ended_early = str(stopped)
         ended_by = int(pytest.ExitCode.TESTS_FAILED if self._stopped else exitstatus)
         if self._interrupted:
             ended_by = int(pytest.ExitCode.INTERRUPTED)
@@ -120,7 +120,7 @@ class Controller:
         try:
             yield
         except Exception as error:  # noqa: BLE001  # of whoever else writes something
-            self.ledger.broke(f"something could not be written: {_in_short(error)}")
+            self.evidence.broke(f"something could not be written: {_in_short(error)}")
         session.exitstatus = int(self._finish(ended_by).judgement.exit_code)
 
     def _finish(self, ended_by: int) -> Run:
@@ -129,11 +129,11 @@ class Controller:
         try:
             self._write(run)
         except OSError as error:
-            self.ledger.broke(self._unwritten(error))
+            self.evidence.broke(self._unwritten(error))
             run = self._run(ended_by)
         self._console.finish(run, self.settings)
         if self._console.broken:
-            self.ledger.broke(self._console.broken)
+            self.evidence.broke(self._console.broken)
             run = self._run(ended_by)
             with contextlib.suppress(OSError):
                 self._write(run)
@@ -144,23 +144,23 @@ class Controller:
         return f"results cannot be written to {self.settings.results}: {error.strerror}"
 
     def _run(self, ended_by: int) -> Run:
-        findings = self.ledger.findings()
-        course = self.ledger.course(ended_by)
+        requirements = self.evidence.requirements()
+        status = self.evidence.status(ended_by)
         name, version = describe(self.settings)
         return Run(
             target=TargetFacts(name, self.settings.address, version),
-            course=course,
-            judgement=judge(findings, course),
-            findings=findings,
+            status=status,
+            judgement=judge(requirements, status),
+            requirements=requirements,
             baseline=self.settings.baseline,
             started=self._started,
             seconds=time.monotonic() - self._began,
-            left_out=self.ledger.left_out,
+            left_out=self.evidence.left_out,
             command=str(self.settings.command_line),
-            notes=self.ledger.notes,
-            observed=self.ledger.habits(),
+            notes=self.evidence.notes,
+            observed=self.evidence.habits(),
             without=sorted(self.settings.terms.without),
-            failures=self.ledger.failures,
+            failures=self.evidence.failures,
         )
 
     def _write(self, run: Run) -> None:
@@ -179,13 +179,13 @@ class Controller:
             return
         xml.add_global_property("verdict", run.judgement.verdict.value)
         xml.add_global_property("sentence", run.judgement.sentence)
-        xml.add_global_property("revision", run.course.revision)
+        xml.add_global_property("revision", run.status.revision)
         xml.add_global_property("target", run.target.name)
         for verdict, count in run.counts().items():
             xml.add_global_property(f"requirements.{verdict.value}", str(count))
-        for finding in run.findings:
-            if finding.verdict not in _OF_THE_CATALOGUE:
-                xml.add_global_property(finding.requirement.id, finding.verdict.value)
+        for result in run.requirements:
+            if result.verdict not in _OF_THE_CATALOGUE:
+                xml.add_global_property(result.requirement.id, result.verdict.value)
 
 
 def _in_short(error: Exception) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
-from siconform.exploring.conservation import REQUIREMENTS
-from siconform.exploring.finding import Finding, violations
+from siconform.exploring.counterexample import Counterexample, violations
+from siconform.exploring.leak_check import REQUIREMENTS
 from siconform.exploring.recorded import Message, Recorded, Registers, Said, Told
 from siconform.outcomes import NotAsTheTextSays, TargetLost
 from siconform.protocol.notifications import (
@@ -69,7 +69,7 @@ class Replayed:
     """How it went this time."""
 
     exchange: Exchange
-    findings: list[Finding]
+    counterexamples: list[Counterexample]
     verdict: "Again | None" = None  # about what was said of the history, if anything was
     not_told: list[Fact] = field(default_factory=list)  # though they were when it was recorded
 
@@ -125,7 +125,7 @@ class Replay:
         except TargetLost as error:
             if not exchange.entries():
                 raise
-            lost = Finding("the_scheduler_lives", error.says, (), exchange, error)
+            lost = Counterexample("the_scheduler_lives", error.says, (), exchange, error)
             expectation, own = None, Again.CANNOT_TELL
         finally:
             for rm in self._rms.values():
@@ -217,8 +217,8 @@ class Replay:
         identity = existing.identity
         return replace(existing, identity=self._identities.get(identity, identity))
 
-    def _expects(self, exchange: Exchange) -> Finding | None:
-        """What the history should have ended with, told by now or soon; the finding if not."""
+    def _expects(self, exchange: Exchange) -> Counterexample | None:
+        """What the history should have ended with, told by now or soon; else what is wrong."""
         expected = self._recorded.expected
         if expected is None:
             return None
@@ -233,17 +233,19 @@ class Replay:
             rm.expectations.is_told(pattern)
         except NotAsTheTextSays as failure:
             says = failure.says
-            return Finding(EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected)
+            return Counterexample(
+                EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected
+            )
         return None
 
-    def _of_monitor(self, found: list[Finding], own: Again) -> Again | None:
+    def _of_monitor(self, found: list[Counterexample], own: Again) -> Again | None:
         """The verdict on the verdict, where a monitor's word is asked for too."""
         judged = self._recorded.judged
         if judged is None:
             return None
         if not judged.monitor:
             return own
-        if any(finding.name == judged.monitor for finding in found):
+        if any(counterexample.name == judged.monitor for counterexample in found):
             return Again.COMES
         return Again.CANNOT_TELL if self._missing else Again.COMES_NOT
 

@@ -25,7 +25,7 @@ _VERDICTS: tuple[tuple[type[Outcome], Verdict], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class PhaseResult:
     """What a phase of a test came to."""
 
     verdict: Verdict
@@ -33,28 +33,28 @@ class Ending:
     outcome: Outcome | None = None
 
 
-def ending_of_setup(raised: BaseException | None) -> Ending | None:
+def result_of_setup(raised: BaseException | None) -> PhaseResult | None:
     """None when the setup went well. What the target does wrong here only costs the premise."""
     if raised is None:
         return None
-    ending = ending_of_body(raised)
+    result = result_of_body(raised)
     if isinstance(raised, LacksWhatIsDemanded):
-        return ending
-    if ending.verdict in (Verdict.FAIL, Verdict.LATE):
-        return Ending(Verdict.COULD_NOT_RUN, f"premise: {ending.says}", ending.outcome)
-    return ending
+        return result
+    if result.verdict in (Verdict.FAIL, Verdict.LATE):
+        return PhaseResult(Verdict.COULD_NOT_RUN, f"premise: {result.says}", result.outcome)
+    return result
 
 
-def ending_of_body(raised: BaseException | None) -> Ending:
+def result_of_body(raised: BaseException | None) -> PhaseResult:
     """The contract of siconform.outcomes: everything it does not name is the kit's own fault."""
     if raised is None:
-        return Ending(Verdict.PASS)
+        return PhaseResult(Verdict.PASS)
     if isinstance(raised, Outcome):
         verdict = next((v for kind, v in _VERDICTS if isinstance(raised, kind)), Verdict.KIT_ERROR)
-        return Ending(verdict, raised.says, raised)
+        return PhaseResult(verdict, raised.says, raised)
     if isinstance(raised, pytest.skip.Exception):
-        return Ending(Verdict.COULD_NOT_RUN, f"skipped: {raised}")
-    return Ending(Verdict.KIT_ERROR, _one_line(raised))
+        return PhaseResult(Verdict.COULD_NOT_RUN, f"skipped: {raised}")
+    return PhaseResult(Verdict.KIT_ERROR, _one_line(raised))
 
 
 def _one_line(raised: BaseException) -> str:

@@ -22,7 +22,7 @@ class CannotWrite(Exception):  # a sentence for the user
     """The machine has no room for the results, or cannot keep them."""
 
 
-class ResultsFolder:
+class ResultsDir:
     """One folder, while one run has it to itself.
 
     The lock is the operating system's and on the list: it ends with the process, however that ends.
