@@ -20,7 +20,7 @@ class Deadlines:
     waiting: float = 35.0  # until a waiting application is completed, where only that is reported
     quiet: float = 0.2  # silence after a fence before "nothing came" is believed
     events: float = 5.0  # a batch of events
-    settle: float = 0.02  # the same on the wall, where the target's time has passed already
+    settle: float = 0.02  # silence on the wall, where the target's time has passed already
     register: float = 10.0  # an answer to RegisterResourceManager
     connect: float = 5.0  # a connection
     scaled_by: float = 1.0  # of all of these

@@ -10,8 +10,8 @@ from siconform.protocol.application_states import State
 from siconform.protocol.events import (
     ALLOCATION_ENDINGS,
     REQUEST_ENDINGS,
-    Change,
     Detail,
+    EventChange,
     EventTold,
     Subject,
     details_of,
@@ -69,7 +69,7 @@ class EventChecks:
                     happened=str(event),
                 )
 
-    def never_tells(self, events: Iterable[EventTold], *changes: Change) -> None:
+    def never_tells(self, events: Iterable[EventTold], *changes: EventChange) -> None:
         """None of these is a change of this kind."""
         for event in events:
             if event.change in changes:
@@ -79,7 +79,7 @@ class EventChecks:
                     happened=str(event),
                 )
 
-    def tells_as(self, events: Iterable[EventTold], detail: Detail, change: Change) -> None:
+    def tells_as(self, events: Iterable[EventTold], detail: Detail, change: EventChange) -> None:
         """Wherever this detail is told, it is a change of this kind."""
         for event in events:
             if event.detail is detail and event.change is not change:

@@ -72,7 +72,7 @@ class Expectations:
         return self._observed.pace.quiet(self._deadlines.quiet, 2 * self._deadlines.place)
 
     def settle_window(self) -> float:
-        """The same on the wall, where the target's time has passed already."""
+        """Seconds of silence on the wall, where the target's time has passed already."""
         return self._observed.pace.settle(self._deadlines.settle, 2 * self._deadlines.place)
 
     def records(self, freedom: str, used: Fact | None = None, *, otherwise: str = "") -> None:

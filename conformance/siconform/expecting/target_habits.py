@@ -51,7 +51,7 @@ class Pace:
         return min(max(least, _MANY * self.virtual), max(least, most))
 
     def settle(self, least: float, most: float) -> float:
-        """The same on the wall, where the target's time has passed already."""
+        """How long nothing has to come on the wall, where the target's time has passed already."""
         return min(max(least, _MANY * self.wall), max(least, most))
 
 

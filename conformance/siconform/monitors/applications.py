@@ -26,7 +26,7 @@ from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
 from siconform.recording.history import Entry
 
 ACTIVE: Final = (NEW, ACCEPTED, RUNNING, RESUMING, WAITING)
-"""States that are no end."""
+"""States of an application that has not ended."""
 
 
 def each_application_gets_at_most_one_verdict() -> Judge:
@@ -126,7 +126,7 @@ def completed_applications_stay_completed() -> Judge:
 
 
 def failed_applications_stay_failed() -> Judge:
-    """The same after Failed, and it is never Completed either."""
+    """After Failed no state comes that is not an end, nor Completed, unless it is added anew."""
     return _last_state(FAILED, COMPLETED)
 
 

@@ -62,7 +62,7 @@ class _Replacements:
         self._confirmed: set[str] = set()  # what the scheduler repeats of these opens nothing
 
     def open(self, group: _Group) -> int:
-        """How many of this group."""
+        """How many placeholders of this group are to be replaced and still hold their room."""
         return sum(_group(self._placeholders[identity]) == group for identity in self._open)
 
     def hears(self, content: Content) -> None:

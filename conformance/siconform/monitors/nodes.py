@@ -107,7 +107,7 @@ class _Draining:
         return False
 
     def excuses(self, new: Allocated) -> bool:
-        """It was there before, or takes a place that was."""
+        """Whether the allocation existed before, or replaces a placeholder."""
         replacing = bool(new.task_group) and new.application in self._excused
         return replacing or new.identity in self._excused
 

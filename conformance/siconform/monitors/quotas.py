@@ -47,7 +47,7 @@ class Quotas:
         return [q for q in _path(queue) if q in self._limits]
 
     def most(self, queue: str, resource: str) -> int | None:
-        """The maximum."""
+        """The maximum of a resource in a queue; None where it has none."""
         return self._limits.get(queue, {}).get(resource)
 
 

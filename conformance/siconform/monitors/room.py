@@ -21,7 +21,7 @@ from siconform.recording.history import Entry
 Places = Callable[[Allocated], Iterable[str]]
 """Where an allocation takes room: a node, or queues."""
 
-Limit = Callable[[str, str], int | None]
+MaximumOf = Callable[[str, str], int | None]
 """The most there may be of a resource in a place; None where there is no limit."""
 
 
@@ -51,7 +51,7 @@ def queues_are_not_overfilled() -> Judge:
 
 
 def placeholders_count_against_the_quota() -> Judge:
-    """The same where placeholders are among what the queue holds."""
+    """No new allocation takes a queue with placeholders in it above its maximum."""
     return _queue_judge(lambda held: any(allocation.placeholder for allocation in held))
 
 
@@ -95,9 +95,9 @@ class _Capacities:
 
 
 class _Books:
-    """What holds room where."""
+    """Which allocations hold room in which place."""
 
-    def __init__(self, places: Places, most: Limit) -> None:
+    def __init__(self, places: Places, most: MaximumOf) -> None:
         self._places = places
         self._most = most
         self._live: dict[str, Allocated] = {}
@@ -105,7 +105,7 @@ class _Books:
         self.existing = TakenOver()
 
     def held(self, place: str) -> list[Allocated]:
-        """What holds room there."""
+        """The allocations that hold room in this place."""
         return list(self._in.get(place, {}).values())
 
     def takes(self, new: Allocated) -> str:

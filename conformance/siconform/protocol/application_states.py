@@ -70,7 +70,7 @@ FAILED: Final = State("Failed", "Killed")
 """The design knows one killed state where the events tell failing from failed."""
 
 FAILURE: Final = State("Failing", "Failed", "Killed")
-"""Either of the two."""
+"""Failing or failed."""
 
 OVER: Final = State("Completed", "Failing", "Failed", "Killed", "Expired")
 """Where an application is that is not kept running; only the names of an end are known."""

@@ -19,7 +19,7 @@ class Subject(Enum):
     UNDEFINED = "a number the revision does not define"
 
 
-class Change(Enum):
+class EventChange(Enum):
     """How the object changed."""
 
     NONE = "NONE"
@@ -100,7 +100,7 @@ class EventTold(Fact):
 
     about: str = ANY
     subject: Subject = ANY
-    change: Change = ANY
+    change: EventChange = ANY
     detail: Detail = ANY
     reference: str = ANY
     resource: Mapping[str, int] | None = ANY

@@ -59,7 +59,7 @@ def queues_with_quotas(**leaves: int | None) -> str:
 
 
 def queues_with_guarantees(**leaves: int) -> str:
-    """The same; each has a right to so much memory, and no limit."""
+    """A configuration whose only queues are these leaves, each with so much memory guaranteed."""
     return queues_without_limits() + "".join(
         f"          - name: {leaf}\n            resources: {{guaranteed: {{memory: {right}}}}}\n"
         for leaf, right in leaves.items()

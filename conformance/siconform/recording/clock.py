@@ -62,20 +62,20 @@ class Clock(Protocol):
 
 
 class WallClock:
-    """Time passes as it does; to wait is to sleep."""
+    """The target's time is that on the wall; to wait is to sleep."""
 
     is_virtual = False
 
     def moment(self, wall: float) -> float:
-        """The same."""
+        """The time on the wall."""
         return wall
 
     def ahead(self) -> float:
-        """Never."""
+        """None: no time passes at once."""
         return 0.0
 
     def wait_for_answer(self, look: Look[T], seconds: float) -> T | None:
-        """Look for so long."""
+        """Look until the answer is here or the time is over."""
         return look(seconds)
 
     def advance_and_look(
@@ -87,7 +87,7 @@ class WallClock:
         settled: float = 0.0,  # noqa: ARG002  # nothing is left over
         under_way: bool = True,  # noqa: ARG002  # they come meanwhile
     ) -> T | None:
-        """Look for so long."""
+        """Look while the time passes on the wall."""
         return look(seconds)
 
 

@@ -174,7 +174,7 @@ class Exchange:
         return self.history.between(self.start, self.until())
 
     def everything(self) -> list[Entry]:
-        """The same, preceded by everything since the history began."""
+        """What was said and told since the history began, up to the end of the test."""
         return self.history.between(0, self.until())
 
     def until(self) -> int:

@@ -58,7 +58,7 @@ def areas_of(endpoint: Endpoint, profile: TargetProfile) -> Areas:
 
 
 def adds_registration(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> None:
-    """What an RM has beside these that registers by itself."""
+    """Add what only an RM has that is not registered yet."""
     extension = areas.of(OptionalExtension)
     areas.add(
         RegistrationVerbs(
@@ -148,7 +148,7 @@ def _add_things(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> Non
 
 
 def _add_order(areas: Areas, endpoint: Endpoint) -> None:
-    """What shows whether asks are served, where and in which order."""
+    """What shows which asks are served, where and in which order."""
     nodes, applications = areas.of(NodeVerbs), areas.of(ApplicationVerbs)
     allocations, waiting = areas.of(AllocationVerbs), areas.of(WaitingAskVerbs)
     areas.add(
@@ -201,7 +201,7 @@ def _add_order(areas: Areas, endpoint: Endpoint) -> None:
 
 
 def _add_gangs(areas: Areas, endpoint: Endpoint) -> None:
-    """Gangs, spelled as is found out by gangs that say a style as it is given."""
+    """Gangs. How their styles are spelled is found out by gangs that say a style as it is given."""
     queues = cycle(GANG_QUEUES)
     gangs, timeouts = _gangs(areas, endpoint, queues, as_given(endpoint.link.connection.revision))
     applications, confirmations = areas.of(ApplicationVerbs), areas.of(ConfirmationVerbs)
@@ -236,7 +236,7 @@ def _add_gangs(areas: Areas, endpoint: Endpoint) -> None:
 def _gangs(
     areas: Areas, endpoint: Endpoint, queues: Iterator[str], spelling: Spelling
 ) -> tuple[GangVerbs, GangTimeoutVerbs]:
-    """The verbs of gangs whose styles are spelled like this."""
+    """Verbs of gangs that spell their styles in this way."""
     gangs = GangVerbs(
         link=endpoint.link,
         inbox=endpoint.inbox,

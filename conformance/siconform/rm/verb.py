@@ -16,7 +16,7 @@ class Areas:
         self._areas: dict[type[object], object] = {}
 
     def add(self, area: A) -> A:
-        """The same area, which is part of the RM from now on."""
+        """Make the area part of the RM, and return it."""
         self._areas[type(area)] = area
         return area
 
@@ -31,7 +31,7 @@ class Areas:
 
 
 class Composed:
-    """Something whose verbs are those of its areas."""
+    """An object whose verbs are methods of its areas."""
 
     def __init__(self, areas: Areas) -> None:
         self.areas = areas
@@ -40,7 +40,10 @@ class Composed:
 def verb(
     area: type[A], method: Callable[Concatenate[A, P], R]
 ) -> Callable[Concatenate[Composed, P], R]:
-    """A method of this area as one of the object that has it, with its signature and its words."""
+    """A method of the composed object that calls this one of its area.
+
+    It has the signature and the docstring of that.
+    """
 
     @wraps(method)
     def of_the_area(composed: Composed, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -129,18 +129,18 @@ class Dispensable:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """All of it, as far as anybody can tell."""
+        """Write what can be written; the length of it all in any case."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """If that can be done."""
+        """Flush the stream, if that is possible."""
         with suppress(OSError):
             self._stream.flush()
 
     def close(self) -> None:
-        """The same."""
+        """Close the stream, if that is possible."""
         with suppress(OSError):
             self._stream.close()
 

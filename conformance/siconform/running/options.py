@@ -218,7 +218,7 @@ def started(config: pytest.Config) -> CommandLine:
 
 
 def settings_from(get: Callable[[str], Any]) -> Settings:
-    """The same from wherever ``get`` has the value of a flag, None where it was not given."""
+    """Checked settings; ``get`` has the value of a flag, None where it was not given."""
     for option in OPTIONS:
         if option.metavar:
             _refuse_empty(option.flag, get(option.flag))

@@ -9,9 +9,9 @@ import pytest
 
 from siconform.marks import requirement, waits
 from siconform.protocol.events import (
-    Change,
     Detail,
     EmptyBatch,
+    EventChange,
     EventTold,
     Subject,
 )
@@ -105,11 +105,11 @@ def test_the_change_tells_what_came_changed_and_went(rm: ResourceManager) -> Non
     went = rm.events_of_this_step(node, Subject.NODE)
 
     rm.presupposes_some([*came, *changed, *went], "nodes")
-    rm.never_tells(came, Change.REMOVE)
-    rm.never_tells(changed, Change.ADD, Change.REMOVE)
-    rm.never_tells(went, Change.ADD)
-    rm.tells_as(changed, Detail.NODE_CAPACITY, Change.SET)
-    rm.tells_as(went, Detail.NODE_DECOMMISSION, Change.REMOVE)
+    rm.never_tells(came, EventChange.REMOVE)
+    rm.never_tells(changed, EventChange.ADD, EventChange.REMOVE)
+    rm.never_tells(went, EventChange.ADD)
+    rm.tells_as(changed, Detail.NODE_CAPACITY, EventChange.SET)
+    rm.tells_as(went, Detail.NODE_DECOMMISSION, EventChange.REMOVE)
 
 
 @requirement("SI-EVT-006")
@@ -381,7 +381,7 @@ def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceM
     rm.does_not_tell(asked, Detail.APP_ALLOC)
     # What was asked for may be said to be over with its allocation, and not to come or change.
     ended = [event for event in released if event.detail is Detail.APP_REQUEST]
-    rm.never_tells(ended, Change.ADD, Change.SET)
+    rm.never_tells(ended, EventChange.ADD, EventChange.SET)
 
 
 @requirement("SI-EVT-012")
@@ -397,7 +397,7 @@ def test_with_its_allocation_no_request_is_told_to_come(rm: ResourceManager) -> 
     allocated = rm.events_of_this_step(app, Subject.APPLICATION)
     requests = [event for event in allocated if event.detail is Detail.APP_REQUEST]
     rm.presupposes_some(allocated, "the asks and allocations of applications")
-    rm.never_tells(requests, Change.ADD)
+    rm.never_tells(requests, EventChange.ADD)
 
 
 @requirement("SI-EVT-013")

@@ -37,15 +37,15 @@ class AttachedTarget:
         return self.address
 
     def alive(self) -> bool:
-        """True: it is not our process."""
+        """Always True: the kit cannot see into a process it did not start."""
         return True
 
     def restart(self) -> None:
-        """Never: it is not our process."""
+        """TargetUnavailable: the kit starts only what it started before."""
         raise TargetUnavailable(f"the scheduler at {self.address} is not ours to start again")
 
     def stop(self) -> None:
-        """Leave it alone."""
+        """Nothing: the kit ends only what it started."""
 
 
 def is_address(text: str) -> bool:

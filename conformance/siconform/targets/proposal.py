@@ -23,5 +23,5 @@ def proposal(stated: Timers = UNKNOWN, *, time_scale: float = 1.0) -> Mapping[st
 
 
 def proposed_timers(stated: Timers = UNKNOWN, *, time_scale: float = 1.0) -> Timers:
-    """The same, for the kit itself; whether a target takes them is another question."""
+    """The timers the kit asks for; whether a target takes them is another question."""
     return SHORT.scaled(max(1.0, time_scale)).with_known(stated)

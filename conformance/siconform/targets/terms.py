@@ -56,4 +56,4 @@ def read_config(name: str, folder: Path) -> str:
 
 
 PLAIN: Final = Terms()
-"""Nothing was said."""
+"""Of a target of which nothing was said."""

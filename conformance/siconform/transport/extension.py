@@ -38,7 +38,7 @@ class Extension:
         return self._facets
 
     def describes(self, rm_id: str) -> Facets:
-        """The same, with the timers that apply to this RM."""
+        """What the target offers, with the timers that apply to this RM."""
         try:
             told: ext.Facets = self._ask("Describe", ext.DescribeQuery(rm_id=rm_id))
         except grpc.RpcError as error:
@@ -94,7 +94,7 @@ class Extension:
         return rpc.callable_for(self._channel, self._methods["Callbacks"])(said)
 
     def close(self) -> None:
-        """Cut the channel."""
+        """Close the channel; the call does not wait for that."""
         close(self._channel)
 
     def _call(self, facet: Facet, name: str, request: Message) -> Any:

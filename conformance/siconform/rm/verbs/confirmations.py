@@ -1,4 +1,4 @@
-"""What an RM does with releases the scheduler starts: confirms them, or waits with that."""
+"""Releases that the scheduler starts: the RM confirms them, unless a test has it wait."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

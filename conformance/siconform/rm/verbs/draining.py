@@ -10,7 +10,7 @@ from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 
 
 class DrainingVerbs:
-    """Nothing but its allocations shows it."""
+    """Draining shows in nothing but what is allocated on the node."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What an RM does to have asks wait for one another, and to learn whose turn it is."""
+"""The order of service: asks that wait for the same room, and which of them is served first."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _TURNS: Final = (10, 7)
 
 
 class OrderVerbs:
-    """Asks for the same room."""
+    """Asks that compete for the same room."""
 
     def __init__(
         self,

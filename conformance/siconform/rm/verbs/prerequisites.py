@@ -1,4 +1,4 @@
-"""What an RM has to see heeded before a test about it says anything: nobody has to heed it."""
+"""What a scheduler need not do, and has to be seen to do before a test about it says anything."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from siconform.rm.verbs.nodes import NodeVerbs
 
 
 class PrerequisiteVerbs:
-    """Each is a given: NotOffered where the target was seen not to heed it."""
+    """Each sets something up; NotOffered where the target pays no heed to it."""
 
     def __init__(
         self,

@@ -141,7 +141,7 @@ def _not_shown(patterns: Sequence[Fact], shown: Sequence[Fact]) -> NotAsTheTextS
 
 
 def _same_subject(pattern: Fact, shown: Fact) -> bool:
-    """The same kind of thing, and the same one where the pattern names one."""
+    """Whether both are of one kind, and about one object where the pattern names it."""
     if type(pattern) is not type(shown):
         return False
     name = fields(shown)[0].name

@@ -164,7 +164,7 @@ class WaitingAskVerbs:
         self._allocations.still_holds(held)
 
     def _asks_anew(self, ask: Ask) -> Ask:
-        """The same under another key, when everything said before was processed."""
+        """Ask for the same under another key, when everything said before was processed."""
         self._fencing.fences_all()
         again = Ask(replace(ask.said, key=self._sender.new_name("ask")))
         self._sender.says(again.said)

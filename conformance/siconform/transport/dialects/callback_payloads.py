@@ -17,11 +17,11 @@ from siconform.protocol.callbacks import (
     SchedulingReported,
     StrangeCall,
 )
-from siconform.protocol.events import Change, Detail, EmptyBatch, EventTold, Subject
+from siconform.protocol.events import Detail, EmptyBatch, EventChange, EventTold, Subject
 from siconform.protocol.notifications import Fact
 
 E = TypeVar("E", bound=Enum)
-Told = tuple[Fact, Message | None]
+ReadFact = tuple[Fact, Message | None]
 """A fact and the message it was read from."""
 
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
@@ -42,7 +42,7 @@ class CallbackPayloads:
             ext.CACHE_SYNC: ("ReSyncSchedulerCacheArgs", self._synchronisation),
         }
 
-    def told(self, call: ext.ToRm) -> Iterator[Told]:
+    def told(self, call: ext.ToRm) -> Iterator[ReadFact]:
         """Everything one call tells, in its order."""
         if call.kind not in self._readers:
             yield StrangeCall(f"callback {call.kind} was not offered", self._offer), None
@@ -66,7 +66,7 @@ class CallbackPayloads:
 
     def _read(
         self, payload: ext.SiPayload, name: str, read: Callable[[Any], Iterator[Fact]]
-    ) -> Iterator[Told]:
+    ) -> Iterator[ReadFact]:
         kind = getattr(self._si, name, None)
         if kind is None or payload.full_name != f"si.v1.{name}":
             problem = f"a payload {payload.full_name} where si.v1.{name} belongs"
@@ -121,9 +121,9 @@ class CallbackPayloads:
             about=record.objectID,
             subject=_named(Subject, record, "type"),
             change=(
-                _named(Change, record, "eventChangeType")
+                _named(EventChange, record, "eventChangeType")
                 if can(Capability.EVENT_CHANGE_TYPE)
-                else Change.NONE
+                else EventChange.NONE
             ),
             detail=_named(Detail, record, "eventChangeDetail") if in_detail else Detail.NONE,
             reference=record.referenceID if in_detail else "",
