@@ -12,7 +12,7 @@ from siconform import __version__, guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
 from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
-from siconform.running.options import OPTIONS
+from siconform.running.option_list import OPTIONS
 from siconform.running.prior_results import known_results
 
 Command = TypeVar("Command", bound=Callable[..., Any])

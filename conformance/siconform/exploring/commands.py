@@ -25,13 +25,8 @@ from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.running.command_line import CommandLine, started_as
 from siconform.running.open_target import check_command, describe, open_target, prepare
-from siconform.running.options import (
-    OPTIONS,
-    STARTED_AS,
-    BadOption,
-    Settings,
-    settings_from,
-)
+from siconform.running.option_list import OPTIONS, STARTED_AS
+from siconform.running.options import BadOption, Settings, settings_from
 from siconform.running.results_dir import CannotWrite, ResultsDir, adds
 
 _SHOWN: Final = 5  # histories between two looks at the terminal

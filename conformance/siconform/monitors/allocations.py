@@ -87,9 +87,7 @@ def ended_allocations_stay_ended() -> Judge:
         match entry.content:
             case Released(identity="") | ReleaseRequest(identity=""):
                 pass
-            case Released(identity=i, termination=t) as again if unconfirmed.get(
-                i
-            ) is t or crossing.has_repeated(again):
+            case Released() as again if _is_repeated(again, unconfirmed, crossing):
                 pass
             case Released(identity=identity, termination=termination) if termination in CONFIRMED:
                 if identity in ended:
@@ -114,6 +112,14 @@ def ended_allocations_stay_ended() -> Judge:
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+def _is_repeated(
+    release: Released, unconfirmed: dict[str, Termination], crossing: Crossing
+) -> bool:
+    """Whether the scheduler says again what it was not, or may not be, confirmed yet."""
+    is_open = unconfirmed.get(release.identity) is release.termination
+    return is_open or crossing.has_repeated(release)
 
 
 def releases_name_what_was_announced() -> Judge:

@@ -23,7 +23,7 @@ from siconform.running.command_line import (
     value_of,
 )
 from siconform.running.index import suite_folder
-from siconform.running.options import STARTED_AS
+from siconform.running.option_list import STARTED_AS
 from siconform.running.results_dir import ResultsDir
 from siconform.targets.attached import is_address
 

@@ -17,7 +17,8 @@ from siconform.running import report_payload
 from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.open_target import describe
-from siconform.running.options import STARTED_AS, Settings
+from siconform.running.option_list import STARTED_AS
+from siconform.running.options import Settings
 from siconform.running.results_dir import CannotWrite
 from siconform.verdicts import Verdict
 
