@@ -1,10 +1,8 @@
 """Puts an RM together: an object for each area of verbs, each given what it uses."""
 
-from collections.abc import Iterator
-from itertools import cycle
-
 from siconform.expecting.event_checks import EventChecks
 from siconform.rm.endpoint import Endpoint
+from siconform.rm.gang_composition import add_gangs
 from siconform.rm.optional_extension import OptionalExtension
 from siconform.rm.verb import Areas
 from siconform.rm.verbs.allocations import AllocationVerbs
@@ -17,16 +15,13 @@ from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.connection import ConnectionVerbs
 from siconform.rm.verbs.draining import DrainingVerbs
 from siconform.rm.verbs.events import EventVerbs
-from siconform.rm.verbs.gang_styles import GangStyleVerbs, as_given
-from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs
-from siconform.rm.verbs.gangs import GANG_QUEUES, GangVerbs, Spelling
+from siconform.rm.verbs.gangs import GangVerbs
 from siconform.rm.verbs.metrics import MetricsVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
 from siconform.rm.verbs.order import OrderVerbs
 from siconform.rm.verbs.placement_constraints import PlacementConstraintVerbs
 from siconform.rm.verbs.preemption import PreemptionVerbs
 from siconform.rm.verbs.prerequisites import PrerequisiteVerbs
-from siconform.rm.verbs.recovery import RecoveryVerbs
 from siconform.rm.verbs.registration import RegistrationVerbs
 from siconform.rm.verbs.served import ServedVerbs
 from siconform.rm.verbs.service import ServiceVerbs
@@ -49,8 +44,10 @@ def areas_of(endpoint: Endpoint, profile: TargetProfile) -> Areas:
         areas.add(part)
     areas.add(OptionalExtension(endpoint.link, profile))
     _add_things(areas, endpoint, profile)
-    _add_order(areas, endpoint)
-    _add_gangs(areas, endpoint)
+    _add_waiting_asks(areas, endpoint, profile)
+    _add_choices(areas, endpoint)
+    _add_places(areas, endpoint)
+    add_gangs(areas, endpoint)
     _add_offers(areas, endpoint, profile)
     _add_callbacks(areas, endpoint)
     _add_states(areas, endpoint)
@@ -104,7 +101,7 @@ def _add_things(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> Non
             expectations=endpoint.expectations, sender=endpoint.sender, clean_up=endpoint.clean_up
         )
     )
-    allocations = areas.add(
+    areas.add(
         AllocationVerbs(
             deadlines=endpoint.deadlines,
             fencing=endpoint.fencing,
@@ -122,7 +119,7 @@ def _add_things(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> Non
             sender=endpoint.sender,
         )
     )
-    timers = areas.add(
+    areas.add(
         TimerVerbs(
             link=endpoint.link,
             exchange=endpoint.exchange,
@@ -131,6 +128,11 @@ def _add_things(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> Non
             observations=endpoint.observations,
         )
     )
+
+
+def _add_waiting_asks(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> None:
+    """Asks that have to wait, and the features of the target a test may need."""
+    timers, allocations = areas.of(TimerVerbs), areas.of(AllocationVerbs)
     areas.add(
         WaitingAskVerbs(
             exchange=endpoint.exchange,
@@ -147,10 +149,10 @@ def _add_things(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> Non
     )
 
 
-def _add_order(areas: Areas, endpoint: Endpoint) -> None:
-    """What shows which asks are served, where and in which order."""
+def _add_choices(areas: Areas, endpoint: Endpoint) -> None:
+    """What a scheduler may do or leave: preemption, and whatever else nobody has to heed."""
     nodes, applications = areas.of(NodeVerbs), areas.of(ApplicationVerbs)
-    allocations, waiting = areas.of(AllocationVerbs), areas.of(WaitingAskVerbs)
+    allocations = areas.of(AllocationVerbs)
     areas.add(
         PreemptionVerbs(
             deadlines=endpoint.deadlines,
@@ -172,6 +174,12 @@ def _add_order(areas: Areas, endpoint: Endpoint) -> None:
             allocations=allocations,
         )
     )
+
+
+def _add_places(areas: Areas, endpoint: Endpoint) -> None:
+    """Where an ask may go: draining nodes, placement constraints, and what else competes."""
+    nodes, applications = areas.of(NodeVerbs), areas.of(ApplicationVerbs)
+    allocations, waiting = areas.of(AllocationVerbs), areas.of(WaitingAskVerbs)
     areas.add(
         DrainingVerbs(
             expectations=endpoint.expectations,
@@ -197,70 +205,6 @@ def _add_order(areas: Areas, endpoint: Endpoint) -> None:
             allocations=allocations,
             waiting=waiting,
         )
-    )
-
-
-def _add_gangs(areas: Areas, endpoint: Endpoint) -> None:
-    """Gangs. How their styles are spelled is found out by gangs that say a style as it is given."""
-    queues = cycle(GANG_QUEUES)
-    gangs, timeouts = _gangs(areas, endpoint, queues, as_given(endpoint.link.connection.revision))
-    applications, confirmations = areas.of(ApplicationVerbs), areas.of(ConfirmationVerbs)
-    styles = areas.add(
-        GangStyleVerbs(
-            link=endpoint.link,
-            observed=endpoint.observed,
-            expectations=endpoint.expectations,
-            clean_up=endpoint.clean_up,
-            confirmations=confirmations,
-            applications=applications,
-            gangs=gangs,
-            timeouts=timeouts,
-        )
-    )
-    gangs, timeouts = _gangs(areas, endpoint, queues, styles.spelled)
-    areas.add(gangs)
-    areas.add(timeouts)
-    nodes = areas.of(NodeVerbs)
-    areas.add(
-        RecoveryVerbs(
-            fencing=endpoint.fencing,
-            expectations=endpoint.expectations,
-            sender=endpoint.sender,
-            nodes=nodes,
-            applications=applications,
-            gangs=gangs,
-        )
-    )
-
-
-def _gangs(
-    areas: Areas, endpoint: Endpoint, queues: Iterator[str], spelling: Spelling
-) -> tuple[GangVerbs, GangTimeoutVerbs]:
-    """Verbs of gangs that spell their styles in this way."""
-    gangs = GangVerbs(
-        link=endpoint.link,
-        inbox=endpoint.inbox,
-        expectations=endpoint.expectations,
-        observations=endpoint.observations,
-        timers=areas.of(TimerVerbs),
-        confirmations=areas.of(ConfirmationVerbs),
-        nodes=areas.of(NodeVerbs),
-        applications=areas.of(ApplicationVerbs),
-        allocations=areas.of(AllocationVerbs),
-        queues=queues,
-        spelling=spelling,
-    )
-    return gangs, GangTimeoutVerbs(
-        deadlines=endpoint.deadlines,
-        fencing=endpoint.fencing,
-        expectations=endpoint.expectations,
-        observations=endpoint.observations,
-        timers=areas.of(TimerVerbs),
-        confirmations=areas.of(ConfirmationVerbs),
-        nodes=areas.of(NodeVerbs),
-        allocations=areas.of(AllocationVerbs),
-        waiting=areas.of(WaitingAskVerbs),
-        gangs=gangs,
     )
 
 

@@ -130,7 +130,6 @@ class ResourceManager(Composed):
     is_told_one_of = verb(Expectations, Expectations.is_told_one_of)
     is_not_told = verb(Expectations, Expectations.is_not_told)
     stays_quiet = verb(Expectations, Expectations.stays_quiet)
-    quiet_window = verb(Expectations, Expectations.quiet_window)
     records = verb(Expectations, Expectations.records)
 
     hears = verb(Inbox, Inbox.hears)
@@ -206,7 +205,6 @@ class ResourceManager(Composed):
     confirms_ask = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_ask)
     confirming_nothing = verb(ConfirmationVerbs, ConfirmationVerbs.confirming_nothing)
     stops_confirming = verb(ConfirmationVerbs, ConfirmationVerbs.stops_confirming)
-    confirms_from_now_on = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_from_now_on)
     confirms_everything = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_everything)
 
     needs = verb(WaitingAskVerbs, WaitingAskVerbs.needs)
@@ -239,7 +237,6 @@ class ResourceManager(Composed):
 
     waiting_timeout = verb(TimerVerbs, TimerVerbs.waiting_timeout)
     long_enough_to_be_served = verb(TimerVerbs, TimerVerbs.long_enough_to_be_served)
-    shortest_wait = verb(TimerVerbs, TimerVerbs.shortest_wait)
     connection_loss_timeout = verb(TimerVerbs, TimerVerbs.connection_loss_timeout)
     placeholder_timeout = verb(TimerVerbs, TimerVerbs.placeholder_timeout)
 
@@ -293,7 +290,6 @@ class ResourceManager(Composed):
 
     presupposes_reports = verb(ApplicationStateVerbs, ApplicationStateVerbs.presupposes_reports)
     has_reached = verb(ApplicationStateVerbs, ApplicationStateVerbs.has_reached)
-    is_shown_in = verb(ApplicationStateVerbs, ApplicationStateVerbs.is_shown_in)
     is_shown_in_where_shown = verb(
         ApplicationStateVerbs, ApplicationStateVerbs.is_shown_in_where_shown
     )
@@ -322,13 +318,10 @@ class ResourceManager(Composed):
     does_not_see = verb(SnapshotVerbs, SnapshotVerbs.does_not_see)
     comes_to = verb(SnapshotVerbs, SnapshotVerbs.comes_to)
     sees_where_shown = verb(SnapshotVerbs, SnapshotVerbs.sees_where_shown)
-    watches = verb(SnapshotVerbs, SnapshotVerbs.watches)
 
-    outstanding = verb(MetricsVerbs, MetricsVerbs.outstanding)
     sees_outstanding = verb(MetricsVerbs, MetricsVerbs.sees_outstanding)
     does_not_see_outstanding = verb(MetricsVerbs, MetricsVerbs.does_not_see_outstanding)
 
-    changes_configuration = verb(ConfigurationVerbs, ConfigurationVerbs.changes_configuration)
     is_reconfigured = verb(ConfigurationVerbs, ConfigurationVerbs.is_reconfigured)
     has_been_reconfigured = verb(ConfigurationVerbs, ConfigurationVerbs.has_been_reconfigured)
     is_refused_configuration = verb(ConfigurationVerbs, ConfigurationVerbs.is_refused_configuration)
@@ -344,7 +337,6 @@ class ResourceManager(Composed):
     every_report_names_an_ask = verb(CallbackVerbs, CallbackVerbs.every_report_names_an_ask)
     names_victims = verb(CallbackVerbs, CallbackVerbs.names_victims)
     evicts_no_more_than = verb(CallbackVerbs, CallbackVerbs.evicts_no_more_than)
-    has_been_called_properly = verb(CallbackVerbs, CallbackVerbs.has_been_called_properly)
 
     hears_events = verb(EventVerbs, EventVerbs.hears_events)
     events_so_far = verb(EventVerbs, EventVerbs.events_so_far)
