@@ -98,8 +98,8 @@ def pytest_configure(config: pytest.Config) -> None:
     lease = config.stash[_LEASE] = TargetLease(settings, _worker_name(config))
     selector = Selector(settings)
     config.pluginmanager.register(selector, "siconform-selector")
-    watcher = TestHooks(settings, lease, selector.selection)
-    config.pluginmanager.register(watcher, "siconform-watcher")
+    hooks = TestHooks(settings, lease, selector.selection)
+    config.pluginmanager.register(hooks, "siconform-test-hooks")
 
 
 @pytest.hookimpl(tryfirst=True)

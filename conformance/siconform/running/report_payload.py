@@ -1,6 +1,6 @@
 """What a worker has to tell the controller, carried by pytest's reports.
 
-xdist transports ``user_properties``; the controller takes its parcels out again before anything
+xdist transports ``user_properties``; the controller takes its payloads out again before anything
 else (JUnit, other plugins) sees them.
 """
 
@@ -12,7 +12,7 @@ import pytest
 
 
 class Payload(StrEnum):
-    """What can be carried."""
+    """The kinds of payload."""
 
     EVIDENCE = "si.evidence"  # what the test says, as records of Evidence
     SELECTION = "si.selection"  # record of the Selection, with a worker's first report
@@ -32,7 +32,7 @@ def put(report: pytest.TestReport, payload: Payload, content: Any) -> None:
 
 
 def take(report: pytest.TestReport) -> Iterator[tuple[Payload, Any]]:
-    """Take all parcels out of the report."""
+    """Take all payloads out of the report."""
     everything = report.user_properties
     report.user_properties = [(key, value) for key, value in everything if key not in _KEYS]
     yield from ((Payload(key), value) for key, value in everything if key in _KEYS)
