@@ -18,6 +18,7 @@ def rm_on(
     line: Any,
     deadlines: Deadlines,
     *,
+    kind: type[ResourceManager] = ResourceManager,
     fences: Any = None,
     extension: Any = None,
     profile: TargetProfile | None = None,
@@ -34,6 +35,4 @@ def rm_on(
             setattr(line, name, value)
     link = Link(line, fences or Fences(line, deadlines), extension)
     exchange = Exchange(line.history, 0)
-    return ResourceManager(
-        link, exchange, deadlines, alive, prefix="t", profile=profile, observed=observed
-    )
+    return kind(link, exchange, deadlines, alive, prefix="t", profile=profile, observed=observed)

@@ -18,8 +18,3 @@ class Link:
     connection: Connection
     fences: Fences
     extension: Extension | None = None
-
-    @property
-    def rm_id(self) -> str:
-        """Who speaks on it."""
-        return self.connection.rm_id

@@ -1,6 +1,6 @@
 """Verbs by composition: an object for each area, whose methods its RM has under their own names."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -19,9 +19,6 @@ class Areas:
         """Make the area part of the RM, and return it."""
         self._areas[type(area)] = area
         return area
-
-    def __iter__(self) -> Iterator[object]:
-        return iter(self._areas.values())
 
     def of(self, kind: type[A]) -> A:
         """The area of this kind; KeyError where there is none."""
