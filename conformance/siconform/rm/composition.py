@@ -54,7 +54,7 @@ def areas_of(endpoint: Endpoint, profile: TargetProfile) -> Areas:
     return areas
 
 
-def adds_registration(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> None:
+def add_registration(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> None:
     """Add what only an RM has that is not registered yet."""
     extension = areas.of(OptionalExtension)
     areas.add(

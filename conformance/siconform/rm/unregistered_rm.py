@@ -7,7 +7,7 @@ from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
 from siconform.expecting.target_habits import TargetHabits
 from siconform.recording.history import Exchange
-from siconform.rm.composition import adds_registration
+from siconform.rm.composition import add_registration
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.verb import verb
 from siconform.rm.verbs.connection import ConnectionVerbs
@@ -35,7 +35,7 @@ class UnregisteredRM(ResourceManager):
         super().__init__(
             link, exchange, deadlines, alive, prefix=prefix, profile=profile, observed=observed
         )
-        adds_registration(self.areas, self._endpoint, self.profile)
+        add_registration(self.areas, self._endpoint, self.profile)
 
     def under_name(self, rm_id: str) -> "UnregisteredRM":
         """An RM of this other id that speaks to the same scheduler; it leaves with this one."""
