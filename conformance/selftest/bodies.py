@@ -12,7 +12,7 @@ FOREIGN: Final = frozenset(
 )
 """Packages a body has no use for: the wire, the other reading of the text, clocks and threads."""
 
-OTHER_ROOMS: Final = (
+KNOW_MESSAGES: Final = (
     "siconform.transport.dialects",
     "siconform.transport.connection",
     "siconform.recording.history",
@@ -77,7 +77,7 @@ def _in_imports(module: ast.Module) -> Found:
         else:
             continue
         for name in names:
-            if name.partition(".")[0] in FOREIGN or name.startswith(OTHER_ROOMS):
+            if name.partition(".")[0] in FOREIGN or name.startswith(KNOW_MESSAGES):
                 yield node.lineno, f"imports {name}"
 
 
