@@ -54,7 +54,7 @@ def results(session: nox.Session) -> None:
         run += ["--revision", revision]
         run += [] if target == "reference" else ["--target", target]
         session.run(*run)
-    session.run("python", "-m", "siconform.reporting.committed", *folders)
+    session.run("python", "-m", "siconform.reporting.publish", *folders)
 
 
 @nox.session
@@ -126,7 +126,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
     session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
-    session.run("python", "-m", "siconform.reporting.committed", *session.posargs)
+    session.run("python", "-m", "siconform.reporting.publish", *session.posargs)
 
 
 @nox.session

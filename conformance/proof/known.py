@@ -1,18 +1,73 @@
-"""All changes there are: every module of the packages that hold them."""
+"""All changes there are: every module that makes some, by its name."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import Final
 
 from siconform.doctor import changes
 
-import proof.faults
-import proof.inside
-import proof.liberties
 from proof.fault import CHANGES, Change
 
-_PACKAGES: Final = (proof.faults, proof.inside, proof.liberties)
+MODULES: Final[Mapping[str, tuple[str, ...]]] = {
+    "proof.faults": (
+        "allocations",
+        "applications",
+        "asks",
+        "callbacks",
+        "gangs",
+        "lives",
+        "node_updates",
+        "nodes",
+        "one_stream",
+        "recovery",
+        "registration",
+        "releases",
+        "snapshots",
+        "wire",
+    ),
+    "proof.inside": (
+        "asking",
+        "confirming",
+        "connections",
+        "consenting",
+        "constraints",
+        "crossings",
+        "descriptions",
+        "gang_ends",
+        "gathering",
+        "keeping",
+        "lives",
+        "moves",
+        "neighbours",
+        "node_actions",
+        "one_stream",
+        "recovering",
+        "releasing",
+        "remembering",
+        "room",
+        "submitting",
+        "successors",
+        "swaps",
+        "transport",
+        "victims",
+    ),
+    "proof.liberties": (
+        "answers",
+        "completing",
+        "ends",
+        "gangs",
+        "lives",
+        "pace",
+        "restarts",
+        "sayings",
+        "scheduling",
+        "services",
+        "settings",
+        "traffic",
+    ),
+}
+"""Package to its modules: faults on the wire, faults inside, and what a scheduler may do."""
 
 
 def load() -> None:
@@ -20,6 +75,6 @@ def load() -> None:
     for name, change in changes.CHANGES.items():
         said = {field.name: getattr(change, field.name) for field in fields(change)}
         CHANGES.setdefault(name, Change(**said))
-    for package in _PACKAGES:
-        for module in iter_modules(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+    for package, modules in MODULES.items():
+        for module in modules:
+            import_module(f"{package}.{module}")

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from siconform.doctor.proxy import ANYWHERE, serve
+from siconform.protocol.timers import SHORT
 from siconform.targets.embedded import embedded
-from siconform.targets.timers import SHORT
 from siwire import Revision, find_revision
 
 from proof import fired

@@ -12,7 +12,11 @@ FOREIGN: Final = frozenset(
 )
 """Packages a body has no use for: the wire, the other reading of the text, clocks and threads."""
 
-OTHER_ROOMS: Final = ("siconform.rm.dialects", "siconform.rm.connection", "siconform.rm.history")
+KNOW_MESSAGES: Final = (
+    "siconform.transport.dialects",
+    "siconform.transport.connection",
+    "siconform.recording.history",
+)
 """Parts of the kit that know messages; a body speaks verbs."""
 
 NEGATIVES: Final = re.compile(r"is_not_told|stays_quiet|sees_no_\w+|never_\w+")
@@ -73,7 +77,7 @@ def _in_imports(module: ast.Module) -> Found:
         else:
             continue
         for name in names:
-            if name.partition(".")[0] in FOREIGN or name.startswith(OTHER_ROOMS):
+            if name.partition(".")[0] in FOREIGN or name.startswith(KNOW_MESSAGES):
                 yield node.lineno, f"imports {name}"
 
 

@@ -50,26 +50,26 @@ from selftest.told_histories import (
     si_2021,
     updated,
 )
-from siconform.rm.callback_facts import Scheduling, SchedulingReported
-from siconform.rm.configuration_verbs import ConfigurationSent
-from siconform.rm.event_facts import EventTold, Subject
-from siconform.rm.facts import (
+from siconform.protocol.callbacks import Scheduling, SchedulingReported
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.notifications import (
     AllocationRejected,
     ApplicationAccepted,
     ApplicationRejected,
     AskRejected,
     AskReleased,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Termination,
     Unreadable,
+    UpdateKind,
 )
-from siconform.rm.sayings import (
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    AskReleaseSaying,
-    ExistingAllocationSaying,
+    AskReleaseRequest,
+    ExistingAllocationRequest,
 )
 from siwire.r2023_12 import si_pb2
 
@@ -144,7 +144,7 @@ CASES = (
         "releases_name_what_was_announced",
         [
             *(allocated(), released()),
-            *(ExistingAllocationSaying(allocated("old", "o")), released("o", key="")),
+            *(ExistingAllocationRequest(allocated("old", "o")), released("o", key="")),
         ],
         [
             *(allocated(), released(identity="")),
@@ -396,7 +396,7 @@ CASES = (
             *(ApplicationRemoval("b", "default"), released("b1", application="b")),
             *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
             *(released("3", application="c"), released("", application="a")),  # 3 is of a
-            *(allocated("key", "4"), AskReleaseSaying("d", "key", "default")),
+            *(allocated("key", "4"), AskReleaseRequest("d", "key", "default")),
             released("4", application="d"),
         ],
         [allocated(), PREEMPTION],
@@ -461,7 +461,7 @@ CASES = (
             ("7 in si.v1.Allocation", [ODD_ALLOCATION]),
             ("9 in si.v1.Quantity", [ODD_AMOUNT]),
             ("9 in si.v1.NodeResponse", [ODD_RESPONSE]),
-            ("undecodable", [Unreadable(Kind.NODES, "what?")]),
+            ("undecodable", [Unreadable(UpdateKind.NODES, "what?")]),
         ],
     ),
     Case(

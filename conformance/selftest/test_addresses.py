@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
-from siconform.rm.connection import Connection
-from siconform.rm.extension import Extension
-from siconform.rm.history import History
+from siconform.recording.history import History
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import AttachedTarget, check_address, is_address
+from siconform.transport.connection import Connection
+from siconform.transport.extension import Extension
 from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from siconform.baseline import Baseline, BaselineError, Entry, read_baseline
+from siconform.baseline import Baseline, BaselineError, KnownDeviation, read_baseline
 from siconform.verdicts import Evidence, Verdict
 
 
@@ -16,8 +16,8 @@ def said(
     return Evidence(requirement, verdict, test, says)
 
 
-def entry(says: str = "accepted", **more: str) -> Entry:
-    return Entry("SI-NODE-004", "fail", says, "core does so", **more)
+def entry(says: str = "accepted", **more: str) -> KnownDeviation:
+    return KnownDeviation("SI-NODE-004", "fail", says, "core does so", **more)
 
 
 def write(folder: Path, text: str) -> Path:
@@ -33,7 +33,7 @@ def test_a_baseline_is_read(tmp_path: Path) -> None:
         "  reason: core keeps no record\n  test: test_a\n",
     )
     assert read_baseline(path).entries == (
-        Entry("SI-NODE-004", "fail", "accepted twice", "core keeps no record", "test_a"),
+        KnownDeviation("SI-NODE-004", "fail", "accepted twice", "core keeps no record", "test_a"),
     )
 
 
@@ -111,7 +111,7 @@ def test_every_wrong_entry_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_an_entry_explains_exactly_what_it_records(
-    known: Entry, evidence: Evidence, *, explained: bool
+    known: KnownDeviation, evidence: Evidence, *, explained: bool
 ) -> None:
     assert bool(Baseline("f", (known,)).explaining(evidence)) is explained
 

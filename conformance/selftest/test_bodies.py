@@ -14,7 +14,7 @@ GOOD = '''
 """A module of the suite may speak of 2023-12 in its docstring."""
 import pytest
 from siconform.marks import requirement
-from siconform.rm.facts import Allocated
+from siconform.protocol.notifications import Allocated
 
 @requirement("SI-NODE-001", "SI-NODE-002")
 def test_good(rm):
@@ -55,7 +55,10 @@ def test_a_good_body_has_no_fault() -> None:
         ("from siwire import DEFAULT_REVISION", "imports siwire"),
         ("from siwire.r2023_12 import si_pb2", "imports siwire.r2023_12"),
         ("from sireference import core", "imports sireference"),
-        ("from siconform.rm.dialects import dialect_for", "imports siconform.rm.dialects"),
+        (
+            "from siconform.transport.dialects import dialect_for",
+            "imports siconform.transport.dialects",
+        ),
         ("import time", "imports time"),
         ("import threading as t", "imports threading"),
     ],

@@ -3,17 +3,18 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, NotAsTheTextSays
-from siconform.rm.clock import VirtualClock
-from siconform.rm.facts import Fact, Kind, Released
-from siconform.rm.history import Exchange, History
-from siconform.rm.observations import Observations
-from siconform.rm.patience import Patience
+from siconform.protocol.notifications import Fact, Released, UpdateKind
+from siconform.recording.clock import VirtualClock
+from siconform.recording.history import History
+from siconform.rm.resource_manager import ResourceManager
 
-PATIENCE = Patience(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
+from .resource_managers import rm_on
+
+PATIENCE = Deadlines(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
 DUE = Released(identity="due")
 
 
@@ -48,11 +49,11 @@ class Line:
     def __init__(self, history: History) -> None:
         self.history = history
 
-    def is_open(self, kind: Kind) -> bool:
-        return kind in Kind
+    def is_open(self, kind: UpdateKind) -> bool:
+        return kind in UpdateKind
 
-    def raise_on(self, kind: Kind) -> None:
-        assert kind is Kind.ALLOCATIONS
+    def raise_on(self, kind: UpdateKind) -> None:
+        assert kind is UpdateKind.ALLOCATIONS
 
 
 @pytest.fixture
@@ -61,12 +62,12 @@ def target() -> Target:
 
 
 @pytest.fixture
-def rm(target: Target) -> Observations:
-    line: Any = Line(target.history)
-    return Observations(line, Exchange(target.history, 0), line, PATIENCE, lambda: True)
+def rm(target: Target) -> ResourceManager:
+    line = Line(target.history)
+    return rm_on(line, PATIENCE, fences=line)
 
 
-def test_nobody_sleeps_until_a_timer_is_due(target: Target, rm: Observations) -> None:
+def test_nobody_sleeps_until_a_timer_is_due(target: Target, rm: ResourceManager) -> None:
     target.tells_at(900.0, DUE)
     began = time.monotonic()
 
@@ -76,21 +77,21 @@ def test_nobody_sleeps_until_a_timer_is_due(target: Target, rm: Observations) ->
     assert 900.0 <= target.now < 901.0
 
 
-def test_what_comes_before_it_is_due_fails(target: Target, rm: Observations) -> None:
+def test_what_comes_before_it_is_due_fails(target: Target, rm: ResourceManager) -> None:
     target.tells_at(899.9, DUE)
 
     with pytest.raises(NotAsTheTextSays, match="due after 900 s"):
         rm.is_told_when_due(DUE, seconds=900.0, since=rm.now())
 
 
-def test_what_comes_late_is_late(target: Target, rm: Observations) -> None:
+def test_what_comes_late_is_late(target: Target, rm: ResourceManager) -> None:
     target.tells_at(11.1, DUE)
 
     with pytest.raises(CameLate, match="allowed 11"):
         rm.is_told_when_due(DUE, seconds=10.0, since=rm.now())
 
 
-def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: Observations) -> None:
+def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: ResourceManager) -> None:
     since = rm.now()
     target.tells_at(899.0, DUE)
 
@@ -99,7 +100,7 @@ def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: Observations
     assert rm.now() - since < 900.0
 
 
-def test_what_never_comes_fails_in_little_time(rm: Observations) -> None:
+def test_what_never_comes_fails_in_little_time(rm: ResourceManager) -> None:
     began = time.monotonic()
 
     with pytest.raises(NotAsTheTextSays, match="never told"):
@@ -108,7 +109,7 @@ def test_what_never_comes_fails_in_little_time(rm: Observations) -> None:
     assert time.monotonic() - began < 1.0
 
 
-def test_a_window_of_silence_passes_at_once(target: Target, rm: Observations) -> None:
+def test_a_window_of_silence_passes_at_once(target: Target, rm: ResourceManager) -> None:
     target.tells_at(59.0, DUE)
 
     with pytest.raises(NotAsTheTextSays, match="came"):
@@ -120,7 +121,7 @@ def test_a_window_of_silence_passes_at_once(target: Target, rm: Observations) ->
     assert target.now >= 119.0
 
 
-def test_what_takes_the_target_a_moment_is_still_heard(target: Target, rm: Observations) -> None:
+def test_what_takes_the_target_a_moment_is_still_heard(target: Target, rm: ResourceManager) -> None:
 
     timer = threading.Timer(0.1, target.tells, (DUE,))
     timer.start()
@@ -128,7 +129,7 @@ def test_what_takes_the_target_a_moment_is_still_heard(target: Target, rm: Obser
     rm.is_told(DUE)
 
 
-def test_time_follows_while_an_answer_is_waited_for(target: Target, rm: Observations) -> None:
+def test_time_follows_while_an_answer_is_waited_for(target: Target, rm: ResourceManager) -> None:
     target.tells_at(0.1, DUE)
 
     rm.is_told(DUE)
@@ -136,7 +137,7 @@ def test_time_follows_while_an_answer_is_waited_for(target: Target, rm: Observat
     assert target.now >= 0.1
 
 
-def test_a_timer_between_two_moments(target: Target, rm: Observations) -> None:
+def test_a_timer_between_two_moments(target: Target, rm: ResourceManager) -> None:
     target.tells_at(5.0, DUE)
 
     rm.is_told_between(DUE, earliest=4.0, latest=6.0)
@@ -144,7 +145,7 @@ def test_a_timer_between_two_moments(target: Target, rm: Observations) -> None:
 
 @pytest.mark.parametrize("moment", [3.9, 6.5])
 def test_a_timer_outside_of_its_two_moments_fails(
-    target: Target, rm: Observations, moment: float
+    target: Target, rm: ResourceManager, moment: float
 ) -> None:
     target.tells_at(moment, DUE)
 
@@ -152,7 +153,7 @@ def test_a_timer_outside_of_its_two_moments_fails(
         rm.is_told_between(DUE, earliest=4.0, latest=6.0)
 
 
-def test_the_exchange_shows_time_that_passed_at_once(target: Target, rm: Observations) -> None:
+def test_the_exchange_shows_time_that_passed_at_once(target: Target, rm: ResourceManager) -> None:
     target.tells(Released(identity="before"))
     target.tells_at(100.0, DUE)
     rm.is_told(DUE, patience=120.0)

@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 from siconform.catalogue.features import Feature
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotOffered
-from siconform.rm.connection import Connection
-from siconform.rm.facts import Kind, Released, Termination
-from siconform.rm.fences import Fences
-from siconform.rm.history import Exchange, History
-from siconform.rm.patience import Patience
+from siconform.protocol.notifications import Released, Termination, UpdateKind
+from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, Request
+from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.sayings import AskReleaseSaying, ReleaseSaying, Saying
 from siconform.running.selecting import REQUIREMENTS
+from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import PLAIN
+from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 from siwire.r2023_12 import si_pb2
+
+from .resource_managers import rm_on
 
 OWN = [
     Termination.TIMEOUT,
@@ -35,14 +37,14 @@ class Overheard(Connection):
 
     def __init__(self) -> None:
         super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History())
-        self.said: list[Saying] = []
+        self.said: list[Request] = []
 
-    def say(self, kind: Kind, sayings: Sequence[Saying]) -> None:
-        assert kind is Kind.ALLOCATIONS
-        self.said += sayings
+    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
+        assert kind is UpdateKind.ALLOCATIONS
+        self.said += requests
 
     def hears(self, response: si_pb2.AllocationResponse) -> None:
-        self._hears(Kind.ALLOCATIONS, response.SerializeToString())
+        self._hears(UpdateKind.ALLOCATIONS, response.SerializeToString())
 
 
 @pytest.fixture
@@ -52,9 +54,7 @@ def connection() -> Overheard:
 
 @pytest.fixture
 def rm(connection: Overheard) -> ResourceManager:
-    exchange = Exchange(connection.history, start=0)
-    fences = Fences(connection, Patience())
-    return ResourceManager(connection, exchange, fences, Patience(), lambda: True, prefix="t")
+    return rm_on(connection, Deadlines())
 
 
 def released(termination: Termination) -> si_pb2.AllocationResponse:
@@ -85,7 +85,7 @@ def test_a_release_of_the_scheduler_is_confirmed_with_its_type(
 ) -> None:
     connection.hears(released(termination))
 
-    assert connection.said == [ReleaseSaying("app", "id", termination, key="key")]
+    assert connection.said == [ReleaseRequest("app", "id", termination, key="key")]
 
 
 @pytest.mark.usefixtures("rm")
@@ -100,7 +100,7 @@ def test_a_confirmation_of_the_scheduler_is_not_confirmed(connection: Overheard)
 def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: Overheard) -> None:
     connection.hears(ask_released(Termination.TIMEOUT))
 
-    assert connection.said == [AskReleaseSaying("app", "key", "default", Termination.TIMEOUT)]
+    assert connection.said == [AskReleaseRequest("app", "key", "default", Termination.TIMEOUT)]
 
 
 def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
@@ -109,7 +109,7 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
     with rm.confirming_nothing():
         connection.hears(released(Termination.TIMEOUT))
         connection.hears(ask_released(Termination.TIMEOUT))
-    assert connection.said == [AskReleaseSaying("app", "key", "default", Termination.TIMEOUT)]
+    assert connection.said == [AskReleaseRequest("app", "key", "default", Termination.TIMEOUT)]
 
     connection.hears(released(Termination.TIMEOUT))  # told again; it stays as open as it was left
     assert len(connection.said) == 1
@@ -132,13 +132,14 @@ def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
 
 
 def test_an_rm_whose_test_is_not_for_the_target_confirms_nothing_in_the_tests_after_it(
-    connection: Overheard, rm: ResourceManager, pytestconfig: pytest.Config
+    connection: Overheard, pytestconfig: pytest.Config
 ) -> None:
     for mark in ("disruptive", "race_where", "waits", "explores", "real_clock"):
         pytestconfig.addinivalue_line("markers", mark)
     suite = import_module("siconform.suite.conftest")
-    rm.terms = replace(PLAIN, without=frozenset({Feature.GANG}))
-    session = SimpleNamespace(observed=rm.seen_before, resource_manager=lambda _: rm)
+    profile = TargetProfile(terms=replace(PLAIN, without=frozenset({Feature.GANG})))
+    rm = rm_on(connection, Deadlines(), profile=profile)
+    session = SimpleNamespace(observed=rm.observed, resource_manager=lambda _: rm)
     stash = pytest.Stash()
     stash[REQUIREMENTS] = ("SI-GANG-012",)
     of_a_gang = SimpleNamespace(node=SimpleNamespace(stash=stash))

@@ -10,7 +10,7 @@ from siconform.doctor import examining
 from siconform.doctor.changes import CHANGES
 from siconform.doctor.examining import Examined, examine, selection
 from siconform.doctor.idle import Idle
-from siconform.reporting.record import Judged, Record, RecordError
+from siconform.reporting.record import Record, RecordError, RequirementRecord
 from siconform.verdicts import Verdict
 from siwire import DEFAULT_REVISION
 
@@ -46,7 +46,7 @@ def test_a_fault_is_noticed_by_what_it_breaks(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    record = Record("it", "2023-12", "run", "said", {"SI-NODE-026": Judged(verdict)})
+    record = Record("it", "2023-12", "run", "said", {"SI-NODE-026": RequirementRecord(verdict)})
     monkeypatch.setattr(examining, "judged", lambda *_: record)
 
     examined = examining._fault(CHANGES["drain-ignored"])(tmp_path)

@@ -70,8 +70,8 @@ def test_one_that_is_attached_and_started_again_by_somebody(
     conformance: Run, reference: Any
 ) -> None:
     source = (
-        "from siconform.rm.history import HISTORY, Exchange, History\n"
-        "from siconform.rm.facts import Kind, StreamEnded\n"
+        "from siconform.recording.history import HISTORY, Exchange, History\n"
+        "from siconform.protocol.notifications import UpdateKind, StreamEnded\n"
         "@pytest.fixture\n"
         "def rm(target, request):\n"
         "    history = History()\n"
@@ -79,7 +79,7 @@ def test_one_that_is_attached_and_started_again_by_somebody(
         "    return history\n"
         '@requirement("SI-NODE-004")\n'
         "def test_it(rm):\n"
-        "    ended = StreamEnded(Kind.NODES, 'UNAVAILABLE', 'Socket closed')\n"
+        "    ended = StreamEnded(UpdateKind.NODES, 'UNAVAILABLE', 'Socket closed')\n"
         "    rm.add('rm', [ended], said_by_rm=False)\n"
         "    raise NotAsTheTextSays('the node stream ended: UNAVAILABLE Socket closed')\n"
     )

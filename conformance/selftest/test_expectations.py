@@ -3,69 +3,69 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.fences import Fences, Habits
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
-from siconform.rm.connection import FENCE_PREFIX
-from siconform.rm.expectations import Expectations
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     AskRejected,
     AskReleased,
     Fact,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     StreamEnded,
+    UpdateKind,
 )
-from siconform.rm.fences import Fences, Habits
-from siconform.rm.history import Exchange, History
-from siconform.rm.patience import Patience
-from siconform.rm.sayings import (
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    AskReleaseSaying,
-    AskSaying,
-    NodeSaying,
-    ReleaseSaying,
-    Saying,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
+    Request,
 )
+from siconform.recording.history import History
+from siconform.transport.connection import FENCE_PREFIX
 from siwire import DEFAULT_REVISION
 
-BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
+from .resource_managers import rm_on
+
+BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
 PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
-Answer = Callable[[Saying], Sequence[Fact]]
+Answer = Callable[[Request], Sequence[Fact]]
 
 
-def answers(said: Saying) -> Sequence[Fact]:
+def answers(said: Request) -> Sequence[Fact]:
     """As a scheduler does: what the kit's fences ask for has a certain answer."""
     match said:
-        case NodeSaying():
+        case NodeRequest():
             return [NodeRejected(said.node, "known")]
-        case ApplicationSaying():
+        case ApplicationRequest():
             return [ApplicationRejected(said.application, "known")]
-        case AskSaying() if said.application.startswith(f"{FENCE_PREFIX}nobody"):
+        case AskRequest() if said.application.startswith(f"{FENCE_PREFIX}nobody"):
             return [AskRejected(said.key, said.application, "unknown application")]
-        case AskSaying():
+        case AskRequest():
             return [Allocated(said.key, said.application, identity=f"{FENCE_PREFIX}identity")]
-        case ReleaseSaying():
+        case ReleaseRequest():
             return [Released(said.key, said.application, said.identity)]
         case _:
             return []
 
 
-def only_live_allocations(said: Saying) -> Sequence[Fact]:
+def only_live_allocations(said: Request) -> Sequence[Fact]:
     """As one that says nothing of asks for an application it does not know."""
     told = answers(said)
     return [fact for fact in told if not isinstance(fact, AskRejected)]
 
 
-def nothing(_: Saying) -> Sequence[Fact]:
+def nothing(_: Request) -> Sequence[Fact]:
     """As one that does not answer."""
     return []
 
@@ -79,16 +79,16 @@ class Line:
     def __init__(self, answer: Answer) -> None:
         self.history = History()
         self.answer = answer
-        self.said: list[Saying] = []
+        self.said: list[Request] = []
         self.open = True
 
-    def is_open(self, _: Kind) -> bool:
+    def is_open(self, _: UpdateKind) -> bool:
         return self.open
 
-    def say(self, _: Kind, sayings: Sequence[Saying]) -> None:
-        self.said += sayings
-        for saying in sayings:
-            for fact in self.answer(saying):
+    def say(self, _: UpdateKind, requests: Sequence[Request]) -> None:
+        self.said += requests
+        for request in requests:
+            for fact in self.answer(request):
                 self.hears(fact)
 
     def hears(self, *facts: Fact) -> None:
@@ -100,23 +100,20 @@ class Line:
         timer.start()
 
 
-class Rm(Expectations):
-    """Expectations of an RM on such a line."""
+class Rm:
+    """An RM on such a line."""
 
-    def __init__(self, answer: Answer = answers, patience: Patience = BRIEF) -> None:
+    def __init__(self, answer: Answer = answers, patience: Deadlines = BRIEF) -> None:
         self.line = Line(answer)
-        line: Any = self.line
         self.lives = True
-        fences = Fences(line, patience)
-        exchange = Exchange(self.line.history, 0)
-        super().__init__(line, exchange, fences, patience, lambda: self.lives)
+        self.rm = rm_on(self.line, patience, alive=lambda: self.lives)
 
 
 def test_what_comes_in_time_is_told() -> None:
     rm = Rm(patience=PATIENT)
     rm.line.hears_in(0.05, NodeAccepted("n"))
 
-    assert rm.is_told(NodeAccepted("n")) == NodeAccepted("n")
+    assert rm.rm.is_told(NodeAccepted("n")) == NodeAccepted("n")
 
 
 def test_what_comes_within_the_grace_is_late() -> None:
@@ -124,12 +121,12 @@ def test_what_comes_within_the_grace_is_late() -> None:
     rm.line.hears_in(0.15, NodeAccepted("n"))
 
     with pytest.raises(CameLate, match=r"allowed 0\.1 s"):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 def test_what_never_comes_fails_and_is_not_late() -> None:
     with pytest.raises(NotAsTheTextSays, match="never told: node accepted") as failure:
-        Rm().is_told(NodeAccepted("n"))
+        Rm().rm.is_told(NodeAccepted("n"))
     assert not isinstance(failure.value, CameLate)
 
 
@@ -137,18 +134,18 @@ def test_one_element_answers_one_expectation() -> None:
     rm = Rm()
     rm.line.hears(NodeAccepted("n"))
 
-    rm.is_told(NodeAccepted("n"))
+    rm.rm.is_told(NodeAccepted("n"))
     with pytest.raises(NotAsTheTextSays):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 def test_a_stream_that_ended_is_not_waited_for() -> None:
     rm = Rm(patience=PATIENT)
-    rm.line.hears(StreamEnded(Kind.NODES, "INTERNAL", "oops"))
+    rm.line.hears(StreamEnded(UpdateKind.NODES, "INTERNAL", "oops"))
     rm.line.open = False
 
     with pytest.raises(NotAsTheTextSays, match="the nodes stream ended: INTERNAL oops"):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 def test_of_the_dead_nothing_is_said() -> None:
@@ -156,30 +153,30 @@ def test_of_the_dead_nothing_is_said() -> None:
     rm.lives = False
 
     with pytest.raises(TargetLost):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
     with pytest.raises(TargetLost):
-        rm.is_not_told(NodeAccepted("n"))
+        rm.rm.is_not_told(NodeAccepted("n"))
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
 def test_silence_behind_an_answered_fence_is_believed(pattern: Fact) -> None:
     rm = Rm()
 
-    rm.is_not_told(pattern)
+    rm.rm.is_not_told(pattern)
     assert rm.line.said
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
 def test_silence_without_an_answer_to_the_fence_is_not(pattern: Fact) -> None:
     with pytest.raises(PremiseLost, match=r"the fence on the .* stream was not answered"):
-        Rm(nothing).is_not_told(pattern)
+        Rm(nothing).rm.is_not_told(pattern)
 
 
 def test_what_comes_before_the_answer_to_the_fence_is_seen() -> None:
     rm = Rm(lambda said: [NodeAccepted("n"), *answers(said)])
 
     with pytest.raises(NotAsTheTextSays, match="came: node accepted node n"):
-        rm.is_not_told(NodeAccepted("n"))
+        rm.rm.is_not_told(NodeAccepted("n"))
 
 
 def test_what_comes_in_the_quiet_window_is_seen() -> None:
@@ -187,25 +184,25 @@ def test_what_comes_in_the_quiet_window_is_seen() -> None:
     rm.line.hears_in(0.1, NodeAccepted("n"))
 
     with pytest.raises(NotAsTheTextSays, match="came: node accepted node n"):
-        rm.is_not_told(NodeAccepted("n"))
+        rm.rm.is_not_told(NodeAccepted("n"))
 
 
 def test_the_answer_to_a_fence_answers_no_expectation() -> None:
-    rm = Rm(lambda said: [NodeAccepted(said.node)] if isinstance(said, NodeSaying) else [])
+    rm = Rm(lambda said: [NodeAccepted(said.node)] if isinstance(said, NodeRequest) else [])
 
-    rm.is_not_told(NodeAccepted())
+    rm.rm.is_not_told(NodeAccepted())
 
 
 def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -> None:
     waiting: set[str] = set()
-    streams = iter([StreamEnded(Kind.ALLOCATIONS)])
+    streams = iter([StreamEnded(UpdateKind.ALLOCATIONS)])
 
-    def served(said: Saying) -> Sequence[Fact]:
+    def served(said: Request) -> Sequence[Fact]:
         """As one whose asks wait for their application, and whose stream ends once."""
         match said:
-            case AskSaying():
+            case AskRequest():
                 waiting.add(said.key)
-            case AskReleaseSaying():
+            case AskReleaseRequest():
                 for ended in streams:
                     waiting.clear()
                     return [ended]
@@ -214,10 +211,10 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
                     return [AskReleased(said.key, said.application)]
         return []
 
-    habits = Habits(rejects={Kind.ALLOCATIONS: False}, confirms_withdrawals=True)
+    habits = Habits(rejects={UpdateKind.ALLOCATIONS: False}, confirms_withdrawals=True)
     line: Any = Line(served)
 
-    Fences(line, BRIEF, habits).raise_on(Kind.ALLOCATIONS)
+    Fences(line, BRIEF, habits).raise_on(UpdateKind.ALLOCATIONS)
 
     assert not waiting
     assert next(streams, None) is None
@@ -227,48 +224,48 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
 def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() -> None:
     rm = Rm(only_live_allocations)
 
-    rm.is_not_told(Allocated("k"))
+    rm.rm.is_not_told(Allocated("k"))
 
-    released = [said.identity for said in rm.line.said if isinstance(said, ReleaseSaying)]
+    released = [said.identity for said in rm.line.said if isinstance(said, ReleaseRequest)]
     assert released == [f"{FENCE_PREFIX}identity"]
 
 
 def test_the_sharper_way_once_seen_is_counted_on() -> None:
     rm = Rm()
-    rm.fences(Kind.ALLOCATIONS)
+    rm.rm.fences(UpdateKind.ALLOCATIONS)
     rm.line.answer = only_live_allocations
 
     with pytest.raises(PremiseLost, match="allocations stream was not answered"):
-        rm.fences(Kind.ALLOCATIONS)
+        rm.rm.fences(UpdateKind.ALLOCATIONS)
 
 
-def accepts_everything(said: Saying) -> Sequence[Fact]:
+def accepts_everything(said: Request) -> Sequence[Fact]:
     """As one that looks at no partition and serves asks without application."""
     match said:
-        case NodeSaying(action=Action.CREATE | Action.CREATE_DRAINING):
+        case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING):
             return [NodeAccepted(said.node)]
-        case ApplicationSaying():
+        case ApplicationRequest():
             return [ApplicationAccepted(said.application)]
-        case AskSaying() | ReleaseSaying():
+        case AskRequest() | ReleaseRequest():
             return only_live_allocations(said)
         case _:
             return []
 
 
 @pytest.mark.parametrize("answer", [answers, accepts_everything])
-@pytest.mark.parametrize("kind", list(Kind))
-def test_a_fence_leaves_nothing_behind(kind: Kind, answer: Answer) -> None:
+@pytest.mark.parametrize("kind", list(UpdateKind))
+def test_a_fence_leaves_nothing_behind(kind: UpdateKind, answer: Answer) -> None:
     rm = Rm(answer)
 
-    rm.fences(kind)
-    rm.fences(kind)
+    rm.rm.fences(kind)
+    rm.rm.fences(kind)
 
     told = [entry.content for entry in rm.line.history.since(0)]
     nodes = {one.node for one in told if isinstance(one, NodeAccepted)}
     applications = {one.application for one in told if isinstance(one, ApplicationAccepted)}
     for said in rm.line.said:
         match said:
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 nodes.discard(node)
             case ApplicationRemoval(application=application):
                 applications.discard(application)
@@ -277,10 +274,12 @@ def test_a_fence_leaves_nothing_behind(kind: Kind, answer: Answer) -> None:
 
 
 def test_a_fence_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
-    ends = iter([StreamEnded(Kind.NODES, "INTERNAL"), StreamEnded(Kind.NODES, "INTERNAL")])
+    ends = iter(
+        [StreamEnded(UpdateKind.NODES, "INTERNAL"), StreamEnded(UpdateKind.NODES, "INTERNAL")]
+    )
     rm = Rm(lambda said: [end] if (end := next(ends, None)) else answers(said))
 
-    rm.fences(Kind.NODES)
+    rm.rm.fences(UpdateKind.NODES)
 
     assert len(rm.line.said) == 3
 
@@ -291,24 +290,24 @@ def test_a_control_or_premise_that_fails_costs_the_judgement(happens: str) -> No
 
     with (
         pytest.raises(PremiseLost, match="a node is accepted"),
-        getattr(rm, happens)("a node is accepted"),
+        getattr(rm.rm, happens)("a node is accepted"),
     ):
-        rm.is_told(NodeAccepted("n"))
+        rm.rm.is_told(NodeAccepted("n"))
 
 
 @pytest.mark.parametrize("happens", ["control", "premise"])
 def test_what_goes_wrong_with_us_in_a_control_stays_our_fault(happens: str) -> None:
-    with pytest.raises(KeyError), getattr(Rm(), happens)("a node is accepted"):
+    with pytest.raises(KeyError), getattr(Rm().rm, happens)("a node is accepted"):
         raise KeyError
 
 
 def test_a_rejection_without_a_reason_fails() -> None:
-    Rm().says_why(NodeRejected("n", "known"))
+    Rm().rm.says_why(NodeRejected("n", "known"))
     with pytest.raises(NotAsTheTextSays, match="gives no reason"):
-        Rm().says_why(NodeRejected("n", "  "))
+        Rm().rm.says_why(NodeRejected("n", "  "))
 
 
 def test_what_was_told_in_any_case_is_compared() -> None:
-    Rm().agrees(NodeRejected("n", "known"), NodeRejected("n"))
+    Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("n"))
     with pytest.raises(NotAsTheTextSays, match="told node rejected"):
-        Rm().agrees(NodeRejected("n", "known"), NodeRejected("m"))
+        Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("m"))

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis.errors import FlakyStrategyDefinition
 from siconform.cli import main
+from siconform.expecting.deadlines import Deadlines
 from siconform.exploring import exploration as exploration_module
+from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
-from siconform.exploring.finding import Finding
 from siconform.exploring.recorded import read_history
-from siconform.exploring.replaying import Replay
+from siconform.exploring.replay import Replay
 from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
-from siconform.rm.patience import Patience
-from siconform.rm.records import Unreplayable
+from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.targets.attached import AttachedTarget
 from siconform.targets.process import Launch, ProcessTarget
@@ -35,41 +35,43 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """With a scheduler that allocates every ask on the newest node, whatever room it has."""
     launch = Launch.of("careless", CARELESS, 10.0)
     target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path_factory.mktemp("target") / "log")
-    session = Session(target, Patience().scaled(FAST), "exploring")
+    session = Session(target, Deadlines().scaled(FAST), "exploring")
     yield session
     session.discard()
     target.stop()
 
 
 @pytest.fixture(scope="module")
-def overfilled(session: Session) -> Finding:
+def overfilled(session: Session) -> Counterexample:
     """What exploring that scheduler finds."""
     exploration = Exploration(session, BUDGET, number=1)
     exploration.explores()
-    found = {finding.name: finding for finding in exploration.findings()}
+    found = {
+        counterexample.name: counterexample for counterexample in exploration.counterexamples()
+    }
     return found["nodes_are_not_overfilled"]
 
 
-def test_a_scheduler_that_ignores_capacity_is_found_out(overfilled: Finding) -> None:
+def test_a_scheduler_that_ignores_capacity_is_found_out(overfilled: Counterexample) -> None:
     assert overfilled.requirements == ("SI-NODE-006",)
     assert "holds" in overfilled.says
 
 
-def test_a_history_that_went_wrong_is_made_small(overfilled: Finding) -> None:
+def test_a_history_that_went_wrong_is_made_small(overfilled: Counterexample) -> None:
     said, _ = overfilled.size
     assert said <= LEAST + SPARE
     assert overfilled.exchange.entries()[-1].content.words() == "allocated"  # type: ignore[union-attr]
 
 
 def test_a_history_that_was_kept_goes_wrong_again(
-    session: Session, overfilled: Finding, tmp_path: Path
+    session: Session, overfilled: Counterexample, tmp_path: Path
 ) -> None:
     overfilled.write(tmp_path / "history.jsonl")
     session.renew()
 
     replayed = Replay(session, read_history(tmp_path / "history.jsonl")).plays()
 
-    assert [f.name for f in replayed.findings][:1] == ["nodes_are_not_overfilled"]
+    assert [f.name for f in replayed.counterexamples][:1] == ["nodes_are_not_overfilled"]
     assert replayed.not_told == []
 
 
@@ -99,7 +101,7 @@ def test_what_hypothesis_gives_up_is_gone_on_with(
     exploration.explores()
 
     assert len(tries) == 2
-    assert exploration.findings() == []
+    assert exploration.counterexamples() == []
 
 
 def test_no_time_is_an_end_and_no_failure(session: Session) -> None:
@@ -108,21 +110,21 @@ def test_no_time_is_an_end_and_no_failure(session: Session) -> None:
     exploration.explores()
 
     assert exploration.tally.out_of_time
-    assert exploration.findings() == []
+    assert exploration.counterexamples() == []
 
 
 def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session) -> None:
-    session.patience = Patience().scaled(FAST)
+    session.deadlines = Deadlines().scaled(FAST)
     exploration = Exploration(session, Budget(histories=1000, steps=2, seconds=0.5), number=1)
 
     exploration.explores()
 
-    assert exploration.tally.out_of_time or exploration.findings()
+    assert exploration.tally.out_of_time or exploration.counterexamples()
 
 
 def test_without_a_target_there_is_nothing_to_explore() -> None:
     nobody = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
-    exploration = Exploration(Session(nobody, Patience().scaled(FAST), "x"), BUDGET, number=1)
+    exploration = Exploration(Session(nobody, Deadlines().scaled(FAST), "x"), BUDGET, number=1)
 
     with pytest.raises(TargetLost):
         exploration.explores()

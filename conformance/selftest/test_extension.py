@@ -2,20 +2,27 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
 import pytest
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotOffered, PremiseLost, TargetLost
-from siconform.rm.extension import SERVICE, Extension
-from siconform.rm.facets import NONE, Facet
-from siconform.rm.proposal import proposal
+from siconform.protocol.facets import NONE, Facet
+from siconform.protocol.timers import Timers
+from siconform.recording.clock import VirtualClock
+from siconform.recording.history import History
+from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import _speaks
-from siconform.rm.timer_verbs import TimerVerbs
+from siconform.targets.profile import TargetProfile
+from siconform.targets.proposal import proposal
 from siconform.targets.terms import LONGEST_TIMER
-from siconform.targets.timers import UNKNOWN, Timers
+from siconform.transport.extension import SERVICE, Extension
 from siwire import REVISIONS, rpc
 from siwire.ext import extension_pb2 as ext
+
+from .resource_managers import rm_on
 
 Serve = Callable[..., Extension]
 Run = Callable[..., Any]
@@ -113,16 +120,15 @@ def test_the_timers_of_one_rm_win_and_the_user_wins_over_them(serve: Serve) -> N
         own = 1500 if query.rm_id == "rm" else 30_000
         return ext.Facets(timers=ext.Timers(waiting_to_completed=own, placeholder_default=own))
 
-    rm = _rm(serve(Describe=describe))
-    rm.known = Timers(waiting_to_completed=30.0, connection_loss=60.0)
-    rm.stated = Timers(placeholder=3.0)
+    known = Timers(waiting_to_completed=30.0, connection_loss=60.0)
+    rm = _rm(serve(Describe=describe), TargetProfile(known, Timers(placeholder=3.0)))
 
     assert rm.timers == Timers(placeholder=3.0, waiting_to_completed=1.5, connection_loss=60.0)
 
 
 def test_no_timer_is_too_long_where_nobody_sleeps() -> None:
-    rm = _rm(None, is_virtual=True)
-    rm.known = Timers(placeholder=20 * LONGEST_TIMER)
+    known = Timers(placeholder=20 * LONGEST_TIMER)
+    rm = _rm(None, TargetProfile(known), is_virtual=True)
 
     assert rm.placeholder_timeout() == 20 * LONGEST_TIMER
 
@@ -174,15 +180,10 @@ def test_what_is_not_offered_is_not_applicable(conformance: Run) -> None:
     assert "SI-CONN-006: the target does not offer the facet snapshot" in outcome.out
 
 
-def _rm(extension: Extension | None, *, is_virtual: bool = False) -> TimerVerbs:
-    class Named:
-        rm_id = "rm"
-        exchange = history = clock = None
-
-    named: Any = Named()
-    named.exchange = named.history = named.clock = named
-    named.is_virtual = is_virtual
-    rm = object.__new__(TimerVerbs)
-    rm.connection, rm.exchange, rm.extension = named, named, extension
-    rm.known = rm.stated = UNKNOWN
-    return rm
+def _rm(
+    extension: Extension | None, profile: TargetProfile, *, is_virtual: bool = False
+) -> ResourceManager:
+    line = SimpleNamespace(rm_id="rm", history=History())
+    if is_virtual:
+        line.history.clock = VirtualClock(line)
+    return rm_on(line, Deadlines(), extension=extension, profile=profile)

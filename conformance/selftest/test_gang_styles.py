@@ -1,15 +1,24 @@
 """How the kit finds out the spelling of gang styles: from gangs that run out of time."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotOffered, PremiseLost
-from siconform.rm.gang_style_verbs import GangStyleVerbs
-from siconform.rm.gang_verbs import HARD, SOFT
-from siconform.rm.history import Exchange, History
-from siconform.rm.observed import Observed
+from siconform.recording.history import History
+from siconform.rm.verbs.applications import ApplicationVerbs
+from siconform.rm.verbs.confirmations import ConfirmationVerbs
+from siconform.rm.verbs.gang_styles import GangStyleVerbs
+from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs
+from siconform.rm.verbs.gangs import HARD, SOFT, GangVerbs
+from siwire import DEFAULT_REVISION
+
+from .resource_managers import rm_on
 
 LOWER = {"soft": False, "Soft": False, "hard": True, "Hard": False}
 CAPITALISED = {"soft": False, "Soft": False, "hard": False, "Hard": True}
@@ -33,32 +42,32 @@ NEVER_HARD = dict.fromkeys(ANY_CASE, False)
 def test_a_style_is_spelled_as_it_means_what_it_says(
     fails: Mapping[str, bool], soft: str, hard: str
 ) -> None:
-    rm = _rm(fails)
+    observed = TargetHabits()
+    rm = _rm(fails, observed)
 
-    assert (rm._spelled(SOFT), rm._spelled(HARD)) == (soft, hard)
-    assert rm.seen_before.told()["gang styles"] == (
-        f'soft is spelled "{soft}", hard is spelled "{hard}"'
-    )
+    assert (rm.spelled(SOFT), rm.spelled(HARD)) == (soft, hard)
+    assert observed.told()["gang styles"] == (f'soft is spelled "{soft}", hard is spelled "{hard}"')
 
 
 def test_nothing_is_found_out_where_no_gang_runs_out_of_time() -> None:
-    rm = _rm(PremiseLost("not known: how long"))
+    observed = TargetHabits()
+    rm = _rm(PremiseLost("not known: how long"), observed)
 
-    assert rm._spelled(HARD) == "hard"
-    assert rm.seen_before.gang_styles == {}
+    assert rm.spelled(HARD) == "hard"
+    assert observed.gang_styles == {}
 
 
 def test_a_scheduler_without_waiting_asks_has_no_such_gangs() -> None:
     with pytest.raises(NotOffered):
-        _rm(NotOffered("asks do not wait"))._spelled(HARD)
+        _rm(NotOffered("asks do not wait")).spelled(HARD)
 
 
 def test_another_text_is_said_as_it_is() -> None:
-    assert _rm({})._spelled("x") == "x"
+    assert _rm({}).spelled("x") == "x"
 
 
-def _rm(outcome: Any) -> GangStyleVerbs:
-    """An RM whose gangs of each spelling fail or not, or cannot be had."""
+def _rm(outcome: Any, observed: TargetHabits | None = None) -> GangStyleVerbs:
+    """The verbs of an RM whose gangs of each spelling fail or not, or cannot be had."""
 
     class Trying(GangStyleVerbs):
         def _tried(self, _: Any) -> dict[str, bool]:
@@ -66,18 +75,19 @@ def _rm(outcome: Any) -> GangStyleVerbs:
                 raise outcome
             return dict(outcome)
 
-        def settles(self) -> None:
-            """Nothing was said."""
-
-        def clears_up(self) -> list[str]:
-            return []
-
-    rm = object.__new__(Trying)
-    rm.connection = SimpleNamespace(  # type: ignore[assignment]  # all that is asked of it
-        revision=SimpleNamespace(can=lambda _: True), rm_id="rm"
+    line = SimpleNamespace(rm_id="rm", history=History())
+    areas = rm_on(line, Deadlines()).areas
+    at: Any = SimpleNamespace(
+        link=SimpleNamespace(connection=SimpleNamespace(revision=DEFAULT_REVISION)),
+        clean_up=SimpleNamespace(aside=nullcontext),
     )
-    rm.exchange = Exchange(History(), 0)
-    rm.seen_before = Observed()
-    rm._heard = set()
-    rm._compensations = []
-    return rm
+    return Trying(
+        link=at.link,
+        observed=TargetHabits() if observed is None else observed,
+        expectations=areas.of(Expectations),
+        clean_up=at.clean_up,
+        confirmations=areas.of(ConfirmationVerbs),
+        applications=areas.of(ApplicationVerbs),
+        gangs=areas.of(GangVerbs),
+        timeouts=areas.of(GangTimeoutVerbs),
+    )

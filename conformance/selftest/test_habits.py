@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 from siconform.catalogue.features import Feature
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.target_habits import Pace, TargetHabits
 from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
-from siconform.rm.facts import Allocated, AskRejected, Fact, Kind
-from siconform.rm.fences import Fences
-from siconform.rm.handles import Ask
-from siconform.rm.history import Exchange, History
-from siconform.rm.observed import Observed, Pace
-from siconform.rm.patience import Patience
-from siconform.rm.sayings import AskSaying, Saying
-from siconform.rm.waiting_verbs import WaitingVerbs
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import Allocated, AskRejected, Fact, UpdateKind
+from siconform.protocol.requests import AskRequest, Request
+from siconform.recording.history import History
 from siconform.running.options import BadOption, settings_from
+from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
 from siwire import DEFAULT_REVISION
 
 from .conftest import Outcome
+from .resource_managers import rm_on
 from .test_expectations import BRIEF, answers
 
-Served = Callable[[AskSaying], Sequence[Fact]]
+Served = Callable[[AskRequest], Sequence[Fact]]
 
 
 class Room:
@@ -37,23 +37,23 @@ class Room:
         self.history = History()
         self.without_room = without_room
         self.there_is_room = False
-        self.waiting: list[AskSaying] = []
+        self.waiting: list[AskRequest] = []
         self.node = "n1"
 
-    def is_open(self, _: Kind) -> bool:
+    def is_open(self, _: UpdateKind) -> bool:
         return True
 
-    def say(self, _: Kind, sayings: Sequence[Saying]) -> None:
-        for saying in sayings:
-            self.tells(*self.about(saying))
+    def say(self, _: UpdateKind, requests: Sequence[Request]) -> None:
+        for request in requests:
+            self.tells(*self.about(request))
 
-    def about(self, saying: Saying) -> Sequence[Fact]:
-        if not isinstance(saying, AskSaying) or saying.application.startswith("fence-"):
-            return answers(saying)
+    def about(self, request: Request) -> Sequence[Fact]:
+        if not isinstance(request, AskRequest) or request.application.startswith("fence-"):
+            return answers(request)
         if self.there_is_room:
-            return [Allocated(saying.key, node=self.node)]
-        told = self.without_room(saying)
-        self.waiting += [] if told else [saying]
+            return [Allocated(request.key, node=self.node)]
+        told = self.without_room(request)
+        self.waiting += [] if told else [request]
         return told
 
     def makes_room(self) -> None:
@@ -64,94 +64,98 @@ class Room:
         self.history.add("rm", facts, said_by_rm=False, fence=lambda f: "fence-" in str(f))
 
 
-class Rm(WaitingVerbs):
-    def __init__(self, without_room: Served, observed: Observed | None = None) -> None:
+class Rm:
+    def __init__(
+        self,
+        without_room: Served,
+        observed: TargetHabits | None = None,
+        *,
+        patience: Deadlines = BRIEF,
+        terms: Terms = PLAIN,
+    ) -> None:
         self.room = Room(without_room)
-        line: Any = self.room
-        exchange = Exchange(self.room.history, 0)
-        fences = Fences(line, BRIEF)
-        super().__init__(line, exchange, fences, BRIEF, lambda: True, observed=observed)
-        self._prepare_speaking("t")
+        profile = TargetProfile(terms=terms)
+        self.rm = rm_on(self.room, patience, profile=profile, observed=observed)
 
 
-def keeps(_: AskSaying) -> Sequence[Fact]:
+def keeps(_: AskRequest) -> Sequence[Fact]:
     return []
 
 
-def rejects(ask: AskSaying) -> Sequence[Fact]:
+def rejects(ask: AskRequest) -> Sequence[Fact]:
     return [AskRejected(ask.key, ask.application, "no room")]
 
 
-def allocates(ask: AskSaying) -> Sequence[Fact]:
+def allocates(ask: AskRequest) -> Sequence[Fact]:
     return [Allocated(ask.key)]
 
 
 @pytest.mark.parametrize("without_room", [keeps, rejects])
 def test_an_ask_is_served_once_there_is_room_kept_or_rejected(without_room: Served) -> None:
     rm = Rm(without_room)
-    waiting = rm.has_waiting_ask("app")
+    waiting = rm.rm.has_waiting_ask("app")
     assert isinstance(waiting, Ask)
 
     rm.room.makes_room()
 
-    assert rm.is_served(waiting, node="n1").node == "n1"
+    assert rm.rm.is_served(waiting, node="n1").node == "n1"
 
 
 @pytest.mark.parametrize("without_room", [keeps, rejects])
 def test_an_ask_that_is_not_served_fails_kept_or_rejected(without_room: Served) -> None:
     rm = Rm(without_room)
-    waiting = rm.has_waiting_ask("app")
+    waiting = rm.rm.has_waiting_ask("app")
 
     with pytest.raises(NotAsTheTextSays):
-        rm.is_served(waiting)
+        rm.rm.is_served(waiting)
 
 
 @pytest.mark.parametrize("without_room", [keeps, rejects])
 def test_an_ask_served_elsewhere_fails_kept_or_rejected(without_room: Served) -> None:
     rm = Rm(without_room)
-    waiting = rm.has_waiting_ask("app")
+    waiting = rm.rm.has_waiting_ask("app")
     rm.room.node = "n2"
     rm.room.makes_room()
 
     with pytest.raises(NotAsTheTextSays):
-        rm.is_served(waiting, node="n1")
+        rm.rm.is_served(waiting, node="n1")
 
 
 def test_an_ask_that_finds_room_does_not_wait() -> None:
     with pytest.raises(PremiseLost, match="found room"):
-        Rm(allocates).has_waiting_ask("app")
+        Rm(allocates).rm.has_waiting_ask("app")
 
 
 def test_a_rejected_ask_is_no_pending_one_and_where_that_is_a_habit_nothing_is_judged() -> None:
     with pytest.raises(PremiseLost):
-        Rm(rejects).has_pending_ask("app")
+        Rm(rejects).rm.has_pending_ask("app")
     with pytest.raises(NotOffered, match="waiting-asks"):
-        Rm(rejects, Observed(keeps_waiting_asks=False)).has_pending_ask("app")
+        Rm(rejects, TargetHabits(keeps_waiting_asks=False)).rm.has_pending_ask("app")
 
 
 def test_a_rejection_may_take_a_whole_scheduling_cycle() -> None:
-    seen = Observed(keeps_waiting_asks=False)
+    seen = TargetHabits(keeps_waiting_asks=False)
     seen.pace.measured(0.05, 0.0)
     rm = Rm(keeps, seen)
 
-    def rejects_later(ask: AskSaying) -> Sequence[Fact]:
+    def rejects_later(ask: AskRequest) -> Sequence[Fact]:
         threading.Timer(0.02, lambda: rm.room.tells(*rejects(ask))).start()
         return []
 
     rm.room.without_room = rejects_later
 
     with pytest.raises(NotOffered, match="waiting-asks"):
-        rm.has_pending_ask("app")
+        rm.rm.has_pending_ask("app")
 
 
 def test_what_the_target_was_said_or_seen_not_to_offer_is_not_judged() -> None:
-    rm = Rm(keeps, Observed(serves_several_allocations=False))
-    rm.terms = replace(PLAIN, without=frozenset({Feature.GANG}))
+    terms = replace(PLAIN, without=frozenset({Feature.GANG}))
+    rm = Rm(keeps, TargetHabits(serves_several_allocations=False), terms=terms)
 
-    rm.needs(Feature.PREEMPTION)
+    rm.rm.needs(Feature.PREEMPTION)
     for feature in (Feature.GANG, Feature.SEVERAL_ALLOCATIONS):
         with pytest.raises(NotOffered, match=feature):
-            rm.needs(feature)
+            rm.rm.needs(feature)
 
 
 def test_silence_is_believed_after_twice_the_slowest_placement() -> None:
@@ -178,15 +182,15 @@ def test_two_slow_placements_may_be_chance_and_the_third_is_the_pace() -> None:
 
 
 def test_an_allocation_within_the_pace_of_a_slow_target_is_no_silence() -> None:
-    observed = Observed(Pace(virtual=0.2))
-    rm = Rm(keeps, observed)
-    rm.patience = Patience(quiet=0.01, settle=0.01, place=1.0)
-    waiting = rm.has_waiting_ask("app")
+    observed = TargetHabits(Pace(virtual=0.2))
+    patience = Deadlines(quiet=0.01, settle=0.01, place=1.0)
+    rm = Rm(keeps, observed, patience=patience)
+    waiting = rm.rm.has_waiting_ask("app")
 
     late = threading.Timer(0.25, rm.room.makes_room)
     late.start()
     with pytest.raises(NotAsTheTextSays):
-        rm.stays_quiet(Allocated(waiting))
+        rm.rm.stays_quiet(Allocated(waiting))
     late.join()
 
 

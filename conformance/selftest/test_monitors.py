@@ -29,19 +29,20 @@ from selftest.told_histories import (
 from siconform import monitors
 from siconform.catalogue import catalogue
 from siconform.catalogue.features import Feature
-from siconform.monitors import MONITORS, Finding
-from siconform.rm.facts import (
+from siconform.expecting.target_habits import TargetHabits
+from siconform.monitors import MONITORS, MonitorResult
+from siconform.protocol.notifications import (
     AllocationRejected,
     AskRejected,
     Fact,
     NodeRejected,
 )
-from siconform.rm.history import Exchange, History, Registered
-from siconform.rm.observed import Observed
+from siconform.protocol.registration import RegistrationAnswered
+from siconform.recording.history import Exchange, History
 from siwire import find_revision
 
 
-def finding(name: str, exchange: Exchange) -> Finding:
+def result(name: str, exchange: Exchange) -> MonitorResult:
     return next(f for f in monitors.check(exchange) if f.monitor == name)
 
 
@@ -58,7 +59,7 @@ def test_every_monitor_names_requirements_of_the_catalogue() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
 def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
-    found = finding(case.monitor, exchange_of(case.holds))
+    found = result(case.monitor, exchange_of(case.holds))
 
     assert found.violation is None
     assert found.held > 0
@@ -66,7 +67,7 @@ def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
 def test_a_history_without_the_premise_proves_nothing(case: Case) -> None:
-    found = finding(case.monitor, exchange_of(case.idle))
+    found = result(case.monitor, exchange_of(case.idle))
 
     assert found.violation is None
     assert found.held == 0
@@ -74,7 +75,7 @@ def test_a_history_without_the_premise_proves_nothing(case: Case) -> None:
 
 @pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
 def test_a_violation_is_seen(monitor: str, says: str, parts: Sequence[Part]) -> None:
-    found = finding(monitor, exchange_of(parts))
+    found = result(monitor, exchange_of(parts))
 
     assert found.violation is not None
     assert says in found.violation
@@ -102,7 +103,7 @@ def test_what_exists_does_not_count_before_it_is_taken_over_nor_when_it_ended(
 ) -> None:
     history = exchange_of([NODE, *parts, allocated(identity="new")])
 
-    assert finding("nodes_are_not_overfilled", history).violation is None
+    assert result("nodes_are_not_overfilled", history).violation is None
 
 
 @pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
@@ -114,24 +115,24 @@ def test_what_went_before_the_test_is_only_context(
     exchange = exchange_of(parts)
     exchange.start = len(exchange.history)
 
-    found = finding(monitor, exchange)
+    found = result(monitor, exchange)
 
     assert found.violation is None
     assert found.held == 0
 
 
 def test_a_registration_begins_a_new_life() -> None:
-    again = Registered("rm", "OK")
+    again = RegistrationAnswered("rm", "OK")
 
-    found = finding("identities_are_unique", exchange_of([again, allocated(), again, allocated()]))
+    found = result("identities_are_unique", exchange_of([again, allocated(), again, allocated()]))
 
     assert found.violation is None
 
 
 def test_news_of_an_application_may_outlive_its_registration() -> None:
-    again = Registered("rm", "OK")
+    again = RegistrationAnswered("rm", "OK")
 
-    found = finding("state_changes_are_complete", exchange_of([again, APP, again, updated()]))
+    found = result("state_changes_are_complete", exchange_of([again, APP, again, updated()]))
 
     assert found.held == 1
     assert found.violation is None
@@ -148,18 +149,18 @@ def test_news_of_an_application_may_outlive_its_registration() -> None:
 def test_the_end_of_what_a_former_life_had_may_be_told(
     monitor: str, parts: Sequence[Part], late: Fact
 ) -> None:
-    again = Registered("rm", "OK")
+    again = RegistrationAnswered("rm", "OK")
 
-    found = finding(monitor, exchange_of([again, *parts, again, late]))
+    found = result(monitor, exchange_of([again, *parts, again, late]))
 
     assert found.held == 1
     assert found.violation is None
 
 
 def test_a_registration_that_failed_begins_nothing() -> None:
-    refused = Registered("rm", "INVALID_ARGUMENT")
+    refused = RegistrationAnswered("rm", "INVALID_ARGUMENT")
 
-    found = finding("identities_are_unique", exchange_of([allocated(), refused, allocated()]))
+    found = result("identities_are_unique", exchange_of([allocated(), refused, allocated()]))
 
     assert found.violation is not None
 
@@ -168,7 +169,7 @@ def test_rms_are_judged_apart() -> None:
     history = History()
     exchange_of([allocated()], rm="one", history=history)
 
-    found = finding("identities_are_unique", exchange_of([allocated()], "other", history))
+    found = result("identities_are_unique", exchange_of([allocated()], "other", history))
 
     assert found.violation is None
     assert found.held == 2
@@ -179,7 +180,7 @@ def test_a_uuid_is_a_declared_field_where_the_revision_has_it() -> None:
     message = si.AllocationResponse(new=[si.Allocation(UUID="u")])
 
     for name in ("every_field_is_declared", "reserved_numbers_are_not_used"):
-        assert finding(name, exchange_of([message])).violation is None
+        assert result(name, exchange_of([message])).violation is None
 
 
 @pytest.mark.parametrize("lacking", [Feature.QUOTAS, Feature.QUEUES])
@@ -188,7 +189,7 @@ def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
 ) -> None:
     broken = exchange_of([*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])
 
-    lacks = Observed().lacks({lacking})
+    lacks = TargetHabits().lacks({lacking})
 
     judged = {f.monitor for f in monitors.check(broken, lacks)}
     assert "placeholders_count_against_the_quota" not in judged
@@ -196,5 +197,5 @@ def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
 
 
 def test_a_scheduler_seen_to_heed_no_maxima_lacks_them() -> None:
-    assert Feature.QUOTAS in Observed(heeds_quotas=False).lacks(())
-    assert Feature.QUOTAS not in Observed(heeds_quotas=True).lacks(())
+    assert Feature.QUOTAS in TargetHabits(heeds_quotas=False).lacks(())
+    assert Feature.QUOTAS not in TargetHabits(heeds_quotas=True).lacks(())

@@ -4,20 +4,22 @@ import threading
 from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
     AskRejected,
     Fact,
-    Kind,
     Released,
+    UpdateKind,
 )
-from siconform.rm.history import Exchange, History
-from siconform.rm.observations import Observations
-from siconform.rm.patience import Patience
+from siconform.recording.history import History
+from siconform.rm.resource_manager import ResourceManager
 
-BRIEF = Patience(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
+from .resource_managers import rm_on
+
+BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
 
 
 class Line:
@@ -28,8 +30,8 @@ class Line:
     def __init__(self) -> None:
         self.history = History()
 
-    def is_open(self, kind: Kind) -> bool:
-        return kind in Kind
+    def is_open(self, kind: UpdateKind) -> bool:
+        return kind in UpdateKind
 
     def hears(self, *facts: Fact) -> None:
         self.history.add("rm", facts, said_by_rm=False, fence=_is_fence)
@@ -50,18 +52,17 @@ def line() -> Line:
 
 
 @pytest.fixture
-def rm(line: Line) -> Observations:
-    anything: Any = line
-    return Observations(anything, Exchange(line.history, 0), anything, BRIEF, lambda: True)
+def rm(line: Line) -> ResourceManager:
+    return rm_on(line, BRIEF, fences=line)
 
 
-def test_what_is_due_comes_at_its_time(line: Line, rm: Observations) -> None:
+def test_what_is_due_comes_at_its_time(line: Line, rm: ResourceManager) -> None:
     line.hears_in(0.12, Released(identity="i"))
 
     rm.is_told_when_due(Released(identity="i"), seconds=0.1, since=rm.now())
 
 
-def test_what_comes_before_it_is_due_fails(line: Line, rm: Observations) -> None:
+def test_what_comes_before_it_is_due_fails(line: Line, rm: ResourceManager) -> None:
     since = rm.now()
     line.hears(Released(identity="i"))
 
@@ -69,14 +70,14 @@ def test_what_comes_before_it_is_due_fails(line: Line, rm: Observations) -> None
         rm.is_told_when_due(Released(identity="i"), seconds=0.5, since=since)
 
 
-def test_what_comes_after_the_slack_is_late(line: Line, rm: Observations) -> None:
+def test_what_comes_after_the_slack_is_late(line: Line, rm: ResourceManager) -> None:
     line.hears_in(0.15, Released(identity="i"))
 
     with pytest.raises(CameLate):
         rm.is_told_when_due(Released(identity="i"), seconds=0.0, since=rm.now())
 
 
-def test_the_grace_of_a_long_wait_is_that_of_an_answer(rm: Observations) -> None:
+def test_the_grace_of_a_long_wait_is_that_of_an_answer(rm: ResourceManager) -> None:
     begun = rm.now()
 
     with pytest.raises(NotAsTheTextSays, match="never told"):
@@ -85,58 +86,60 @@ def test_the_grace_of_a_long_wait_is_that_of_an_answer(rm: Observations) -> None
     assert rm.now() - begun < 0.5
 
 
-def test_a_number_of_elements_is_collected_and_no_more(line: Line, rm: Observations) -> None:
+def test_a_number_of_elements_is_collected_and_no_more(line: Line, rm: ResourceManager) -> None:
     line.hears(*(Allocated("k", identity=str(i)) for i in range(3)))
 
     assert [a.identity for a in rm.collects(Allocated("k"), most=2)] == ["0", "1"]
     assert [a.identity for a in rm.collects(Allocated("k"), most=2)] == ["2"]
 
 
-def test_what_may_be_told_is_heard_once(line: Line, rm: Observations) -> None:
+def test_what_may_be_told_is_heard_once(line: Line, rm: ResourceManager) -> None:
     line.hears(AskRejected("k"))
 
     assert rm.may_be_told(AskRejected("k")) == AskRejected("k")
     assert rm.may_be_told(AskRejected("k")) is None
 
 
-def test_answers_to_the_kits_own_probes_are_no_part_of_a_test(line: Line, rm: Observations) -> None:
+def test_answers_to_the_kits_own_probes_are_no_part_of_a_test(
+    line: Line, rm: ResourceManager
+) -> None:
     line.hears(AskRejected("fence"))
 
     assert rm.may_be_told(AskRejected()) is None
 
 
-def test_a_state_is_not_what_came_instead(line: Line, rm: Observations) -> None:
+def test_a_state_is_not_what_came_instead(line: Line, rm: ResourceManager) -> None:
     line.hears(ApplicationUpdated("a", "Starting", 1, ""))
 
     with pytest.raises(NotAsTheTextSays, match="never told"):
         rm.is_told(ApplicationUpdated("a", "Completed"))
 
 
-def test_a_rejection_is_what_came_instead(line: Line, rm: Observations) -> None:
+def test_a_rejection_is_what_came_instead(line: Line, rm: ResourceManager) -> None:
     line.hears(AskRejected("k", "a"))
 
     with pytest.raises(NotAsTheTextSays, match="came instead: ask rejected"):
         rm.is_told(Allocated("k", "a"))
 
 
-def test_too_few_to_judge_is_a_lost_premise(rm: Observations) -> None:
+def test_too_few_to_judge_is_a_lost_premise(rm: ResourceManager) -> None:
     with pytest.raises(PremiseLost, match="0 of at least 1"):
         rm.has_at_least(1, [], "something comes")
 
 
 @pytest.mark.parametrize("identities", [("1", "1"), ("1", "")])
 def test_identities_that_do_not_tell_apart_fail(
-    rm: Observations, identities: tuple[str, ...]
+    rm: ResourceManager, identities: tuple[str, ...]
 ) -> None:
     with pytest.raises(NotAsTheTextSays, match="2 allocations, and identity"):
         rm.have_different_identities([Allocated(identity=i) for i in identities])
 
 
-def test_different_identities_pass(rm: Observations) -> None:
+def test_different_identities_pass(rm: ResourceManager) -> None:
     rm.have_different_identities([Allocated(identity="1"), Allocated(identity="2")])
 
 
-def test_time_that_goes_back_fails(rm: Observations) -> None:
+def test_time_that_goes_back_fails(rm: ResourceManager) -> None:
     updates = [ApplicationUpdated("a", "Accepted", 2), ApplicationUpdated("a", "Running", 1)]
 
     with pytest.raises(NotAsTheTextSays, match="Running came after Accepted"):
@@ -144,7 +147,7 @@ def test_time_that_goes_back_fails(rm: Observations) -> None:
     rm.come_in_order_of_time(updates[::-1])
 
 
-def test_the_end_of_a_timer_between_two_moments_passes(line: Line, rm: Observations) -> None:
+def test_the_end_of_a_timer_between_two_moments_passes(line: Line, rm: ResourceManager) -> None:
     line.hears_in(0.12, Released(identity="i"))
 
     told = rm.is_told_between(
@@ -154,7 +157,7 @@ def test_the_end_of_a_timer_between_two_moments_passes(line: Line, rm: Observati
     assert told == Released(identity="i")
 
 
-def test_the_end_of_a_timer_too_early_fails(line: Line, rm: Observations) -> None:
+def test_the_end_of_a_timer_too_early_fails(line: Line, rm: ResourceManager) -> None:
     line.hears(Released(identity="i"))
 
     with pytest.raises(NotAsTheTextSays, match="came before the timer was due"):
@@ -162,7 +165,7 @@ def test_the_end_of_a_timer_too_early_fails(line: Line, rm: Observations) -> Non
 
 
 def test_the_end_of_a_timer_too_late_fails_and_is_not_only_late(
-    line: Line, rm: Observations
+    line: Line, rm: ResourceManager
 ) -> None:
     line.hears_in(0.1, Released(identity="i"))
 
@@ -171,7 +174,7 @@ def test_the_end_of_a_timer_too_late_fails_and_is_not_only_late(
     assert not isinstance(failure.value, CameLate)
 
 
-def test_what_is_passed_over_answers_nothing_any_more(line: Line, rm: Observations) -> None:
+def test_what_is_passed_over_answers_nothing_any_more(line: Line, rm: ResourceManager) -> None:
     line.hears(Released(identity="one"), Released(identity="two"))
     rm.passes_over(Released())
 
@@ -181,19 +184,19 @@ def test_what_is_passed_over_answers_nothing_any_more(line: Line, rm: Observatio
 
 
 def test_what_came_so_far_answers_nothing_and_is_not_waited_for(
-    line: Line, rm: Observations
+    line: Line, rm: ResourceManager
 ) -> None:
     line.hears(Released(identity="one"), Released(identity="two"))
     before = rm.now()
 
     rm.has_heard(Released())
 
-    assert rm.now() - before < rm.quiet_window()
+    assert rm.now() - before < BRIEF.place
     rm.stays_quiet(Released())
 
 
 def test_what_need_not_be_reported_is_expected_only_like_another(
-    line: Line, rm: Observations
+    line: Line, rm: ResourceManager
 ) -> None:
     mine, other = (ApplicationUpdated(application) for application in ("mine", "other"))
     rm.is_told_where_reported(mine, like=other)
@@ -203,7 +206,7 @@ def test_what_need_not_be_reported_is_expected_only_like_another(
         rm.is_told_where_reported(mine, like=other)
 
 
-def test_the_use_of_a_freedom_is_recorded_without_names(rm: Observations) -> None:
+def test_the_use_of_a_freedom_is_recorded_without_names(rm: ResourceManager) -> None:
     rm.records("an ask", AskRejected("k", "a", "no room"))
     rm.records("an application", ApplicationUpdated("a", "Running", 1, "again"), otherwise="silent")
     rm.records("a node", otherwise="nothing is told")
@@ -218,7 +221,7 @@ def test_the_use_of_a_freedom_is_recorded_without_names(rm: Observations) -> Non
     assert "  recorded: 3 of 3 came" in rm.exchange.render()
 
 
-def test_elements_come_together_in_one_message_only(line: Line, rm: Observations) -> None:
+def test_elements_come_together_in_one_message_only(line: Line, rm: ResourceManager) -> None:
     one, two, three = (Released(identity=name) for name in ("one", "two", "three"))
     line.hears(one, two)
     line.hears(three)

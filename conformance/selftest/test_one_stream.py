@@ -5,16 +5,13 @@ from typing import Any
 
 import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotForThisTarget
-from siconform.rm.cluster import UNUSABLE, policy_groups, queues, queues_without_limits
-from siconform.rm.connection import Connection
-from siconform.rm.constraints import Affinity, Constraint, Operator, where
-from siconform.rm.dialects import dialect_for
-from siconform.rm.facts import (
+from siconform.protocol.constraints import Affinity, Constraint, Operator, where
+from siconform.protocol.notifications import (
     ANY,
     Allocated,
     AskReleased,
-    Kind,
     NodeAccepted,
     NodeRecommended,
     Nothing,
@@ -22,23 +19,32 @@ from siconform.rm.facts import (
     Released,
     StreamEnded,
     Termination,
+    UpdateKind,
 )
-from siconform.rm.fences import Fences
-from siconform.rm.history import Exchange, History
-from siconform.rm.patience import Patience
-from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.sayings import (
+from siconform.protocol.queue_configurations import (
+    UNUSABLE,
+    policy_groups,
+    queues,
+    queues_without_limits,
+)
+from siconform.protocol.requests import (
     Action,
-    AskReleaseSaying,
-    AskSaying,
-    ExistingAllocationSaying,
-    NodeSaying,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
     Registration,
-    ReleaseSaying,
-    Saying,
+    ReleaseRequest,
+    Request,
 )
+from siconform.recording.history import History
+from siconform.rm.resource_manager import ResourceManager
+from siconform.transport.connection import Connection
+from siconform.transport.dialects import dialect_for
 from siwire import find_revision
 from siwire.r2021_02 import si_pb2
+
+from .resource_managers import rm_on
 
 REVISION = find_revision("2021-02")
 DIALECT = dialect_for(REVISION)
@@ -50,16 +56,16 @@ class Overheard(Connection):
 
     def __init__(self) -> None:
         super().__init__("127.0.0.1:1", REVISION, "rm", History())
-        self.requests: list[list[Saying]] = []
+        self.requests: list[list[Request]] = []
 
-    def say(self, kind: Kind, sayings: Sequence[Saying]) -> None:  # noqa: ARG002  # as overridden
-        self.requests.append(list(sayings))
+    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:  # noqa: ARG002  # as overridden
+        self.requests.append(list(requests))
 
     def hears(self, response: si_pb2.UpdateResponse) -> None:
-        self._hears(Kind.NODES, response.SerializeToString())
+        self._hears(UpdateKind.NODES, response.SerializeToString())
 
     def ends(self) -> None:
-        self._hears_end(Kind.NODES, "UNAVAILABLE", "gone")
+        self._hears_end(UpdateKind.NODES, "UNAVAILABLE", "gone")
 
 
 @pytest.fixture
@@ -69,24 +75,22 @@ def connection() -> Overheard:
 
 @pytest.fixture
 def rm(connection: Overheard) -> ResourceManager:
-    exchange = Exchange(connection.history, start=0)
-    fences = Fences(connection, Patience())
-    return ResourceManager(connection, exchange, fences, Patience(), lambda: True, prefix="t")
+    return rm_on(connection, Deadlines())
 
 
-def sent(*sayings: Saying) -> si_pb2.UpdateRequest:
+def sent(*requests: Request) -> si_pb2.UpdateRequest:
     """What a peer with the text's own schema reads."""
-    request = DIALECT.request(Kind.NODES, "rm", sayings)
+    request = DIALECT.request(UpdateKind.NODES, "rm", requests)
     return si_pb2.UpdateRequest.FromString(request.SerializeToString())
 
 
 def told(response: si_pb2.UpdateResponse) -> list[Any]:
     data = response.SerializeToString()
-    return list(DIALECT.facts(Kind.NODES, DIALECT.response(Kind.NODES, data)))
+    return list(DIALECT.facts(UpdateKind.NODES, DIALECT.response(UpdateKind.NODES, data)))
 
 
 def test_a_creation_and_an_update_of_a_node_are_two_messages() -> None:
-    request = sent(NodeSaying("new", Action.CREATE), NodeSaying("old", Action.DRAIN))
+    request = sent(NodeRequest("new", Action.CREATE), NodeRequest("old", Action.DRAIN))
 
     assert [node.nodeID for node in request.newSchedulableNodes] == ["new"]
     assert [node.nodeID for node in request.updatedNodes] == ["old"]
@@ -94,19 +98,19 @@ def test_a_creation_and_an_update_of_a_node_are_two_messages() -> None:
 
 
 @pytest.mark.parametrize(
-    "saying",
+    "said",
     [
-        NodeSaying("n", Action.CREATE_DRAINING),
-        ExistingAllocationSaying(Allocated("k", "a", "n", "id")),
+        NodeRequest("n", Action.CREATE_DRAINING),
+        ExistingAllocationRequest(Allocated("k", "a", "n", "id")),
     ],
 )
-def test_what_the_text_has_no_words_for_is_a_fault_of_the_kit(saying: Saying) -> None:
+def test_what_the_text_has_no_words_for_is_a_fault_of_the_kit(said: Request) -> None:
     with pytest.raises(LookupError, match="has no words"):
-        sent(saying)
+        sent(said)
 
 
 def test_the_numbers_of_termination_types_are_those_of_the_text() -> None:
-    release = ReleaseSaying("a", "id", Termination.PLACEHOLDER_REPLACED)
+    release = ReleaseRequest("a", "id", Termination.PLACEHOLDER_REPLACED)
 
     (read,) = sent(release).releases.allocationsToRelease
 
@@ -128,7 +132,7 @@ def test_an_operator_is_a_number_where_the_text_has_a_message(
 ) -> None:
     constraint = Constraint((where("zone", "a", "b", operator=operator),))
 
-    (ask,) = sent(AskSaying("k", "a", "default", {}, constraint=constraint)).asks
+    (ask,) = sent(AskRequest("k", "a", "default", {}, constraint=constraint)).asks
 
     simple = ask.placementConstraint.simpleConstraint
     (expression,) = simple.nodeAffinityConstraint.targetExpressions
@@ -141,7 +145,7 @@ def test_an_operator_is_a_number_where_the_text_has_a_message(
 def test_an_operator_can_be_an_empty_message_as_the_text_has_it() -> None:
     constraint = Constraint((where("zone", "a", operator=Operator.EMPTY),))
 
-    (ask,) = sent(AskSaying("k", "a", "default", {}, constraint=constraint)).asks
+    (ask,) = sent(AskRequest("k", "a", "default", {}, constraint=constraint)).asks
 
     simple = ask.placementConstraint.simpleConstraint
     (expression,) = simple.nodeAffinityConstraint.targetExpressions
@@ -152,7 +156,7 @@ def test_an_operator_can_be_an_empty_message_as_the_text_has_it() -> None:
 def test_bounds_on_what_runs_around_an_ask_go_out() -> None:
     affinity = Affinity("zone", (where("app", "x"),), at_least=2, at_most=3, required=True)
 
-    (ask,) = sent(AskSaying("k", "a", "default", {}, constraint=Constraint(others=affinity))).asks
+    (ask,) = sent(AskRequest("k", "a", "default", {}, constraint=Constraint(others=affinity))).asks
 
     simple = ask.placementConstraint.simpleConstraint
     read = simple.allocationAffinityAttribute
@@ -167,19 +171,19 @@ def test_bounds_on_what_runs_around_an_ask_go_out() -> None:
 
 
 def test_both_members_of_the_priority_can_be_sent_the_name_last() -> None:
-    saying = AskSaying("k", "a", "default", {}, priority=7, priority_class="gold")
+    request = AskRequest("k", "a", "default", {}, priority=7, priority_class="gold")
 
-    data = DIALECT.request(Kind.ALLOCATIONS, "", [saying]).SerializeToString()
+    data = DIALECT.request(UpdateKind.ALLOCATIONS, "", [request]).SerializeToString()
 
     assert b"\x32\x08\x08\x07\x12\x04gold" in data  # field 6, of 8 bytes: 1 is 7, 2 is "gold"
-    assert sent(saying).asks[0].priority.WhichOneof("priority") == "priorityClassName"
+    assert sent(request).asks[0].priority.WhichOneof("priority") == "priorityClassName"
 
 
 @pytest.mark.parametrize(("number", "name"), [(0, ""), (7, ""), (0, "gold")])
 def test_otherwise_at_most_one_of_them_is(number: int, name: str) -> None:
-    saying = AskSaying("k", "a", "default", {}, priority=number, priority_class=name)
+    request = AskRequest("k", "a", "default", {}, priority=number, priority_class=name)
 
-    (ask,) = sent(saying).asks
+    (ask,) = sent(request).asks
 
     assert ask.HasField("priority") is bool(number or name)
     assert (ask.priority.priorityValue, ask.priority.priorityClassName) == (number, name)
@@ -216,7 +220,7 @@ def test_the_end_of_the_one_stream_is_the_end_of_every_conversation(
 ) -> None:
     connection.ends()
 
-    for kind in Kind:
+    for kind in UpdateKind:
         rm.is_told(StreamEnded(kind, status="UNAVAILABLE"))
 
 
@@ -225,7 +229,7 @@ def test_a_response_that_tells_nothing_is_one_element(
 ) -> None:
     connection.hears(si_pb2.UpdateResponse())
 
-    assert [entry.content for entry in rm.exchange.entries()] == [Nothing(Kind.NODES)]
+    assert [entry.content for entry in rm.exchange.entries()] == [Nothing(UpdateKind.NODES)]
 
 
 def test_what_is_said_together_is_one_request_whatever_it_is_about(
@@ -237,7 +241,7 @@ def test_what_is_said_together_is_one_request_whatever_it_is_about(
         rm.asks("a")
 
     (request,) = connection.requests
-    assert [saying.kind for saying in request] == list(Kind)
+    assert [request.kind for request in request] == list(UpdateKind)
 
 
 def test_the_scheduler_s_release_of_an_ask_is_confirmed(
@@ -246,13 +250,13 @@ def test_the_scheduler_s_release_of_an_ask_is_confirmed(
     connection.hears(ask_released())
 
     rm.is_told(AskReleased("k", termination=Termination.TIMEOUT))
-    assert connection.requests == [[AskReleaseSaying("a", "k", "default", Termination.TIMEOUT)]]
+    assert connection.requests == [[AskReleaseRequest("a", "k", "default", Termination.TIMEOUT)]]
 
 
 def test_what_may_confirm_the_rm_s_own_withdrawal_is_not_confirmed(
     connection: Overheard, rm: ResourceManager
 ) -> None:
-    withdrawal = AskReleaseSaying("a", "k", "default")
+    withdrawal = AskReleaseRequest("a", "k", "default")
     connection.history.add("rm", [withdrawal], said_by_rm=True)
 
     connection.hears(ask_released())

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from proof import known
 from proof.fault import CHANGES, Change, Wire, fault, keep
-from proof.known import load
+from proof.known import MODULES, load
 from proof.proxy import NONE, reference
 from siconform.catalogue import catalogue
 from siwire import DEFAULT_REVISION
@@ -17,6 +18,13 @@ from siwire.r2023_12 import si_pb2 as si
 
 load()
 AREAS = {requirement.area for requirement in catalogue().values()}
+
+
+def test_every_module_that_makes_changes_is_known_by_name() -> None:
+    folder = Path(known.__file__).parent
+    for package, modules in MODULES.items():
+        files = (folder / package.partition(".")[2]).glob("*.py")
+        assert sorted(modules) == sorted(f.stem for f in files if f.stem != "__init__")
 
 
 def test_faults_are_described() -> None:

@@ -4,10 +4,9 @@ import time
 from typing import Any
 
 import pytest
-from siconform.rm.connection import Connection
-from siconform.rm.facts import Kind
-from siconform.rm.history import History
-from siconform.rm.sayings import Action, NodeSaying
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.requests import Action, NodeRequest
+from siconform.recording.history import History
 from siconform.running.options import read_settings
 from siconform.running.selecting import Selector
 from siconform.targets.traits import (
@@ -18,6 +17,7 @@ from siconform.targets.traits import (
     REMOVES_MEANWHILE,
     pace_for,
 )
+from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 
 TWO_TESTS = """
@@ -111,7 +111,7 @@ class Written(Connection):
         super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History(), pace)
         self.times: list[float] = []
 
-    def _stream(self, kind: Kind) -> Any:  # noqa: ARG002  # as overridden
+    def _stream(self, kind: UpdateKind) -> Any:  # noqa: ARG002  # as overridden
         return self
 
     def send(self, data: bytes) -> None:
@@ -123,7 +123,7 @@ def test_an_rm_leaves_time_between_its_messages_where_they_may_be_mixed_up() -> 
     connection = Written(pace_for(frozenset({OUT_OF_ORDER})))
 
     for _ in range(3):
-        connection.say(Kind.NODES, [NodeSaying("n", Action.DRAIN)])
+        connection.say(UpdateKind.NODES, [NodeRequest("n", Action.DRAIN)])
 
     first, second, third = connection.times
     assert min(second - first, third - second) >= PACE

@@ -85,10 +85,10 @@ def test_a_known_deviation_is_known_to_every_worker(conformance: Run, known: Any
 
 
 WITH_HISTORY = """
-from siconform.monitors.finding import MONITORS, Finding
-from siconform.rm.facts import Kind, NodeAccepted, NodeRejected
-from siconform.rm.history import HISTORY, Exchange, History
-import siconform.running.watching as watching
+from siconform.monitors import MONITORS, MonitorResult
+from siconform.protocol.notifications import UpdateKind, NodeAccepted, NodeRejected
+from siconform.recording.history import HISTORY, Exchange, History
+import siconform.running.test_hooks as test_hooks
 
 @pytest.fixture
 def rm(target, request):
@@ -96,8 +96,8 @@ def rm(target, request):
     request.node.stash[HISTORY] = Exchange(history, 0)
     return history
 
-def says(monkeypatch, *findings):
-    monkeypatch.setattr(watching.monitors, "check", lambda exchange, lacks: list(findings))
+def says(monkeypatch, *results):
+    monkeypatch.setattr(test_hooks.monitors, "check", lambda exchange, lacks: list(results))
 """
 
 
@@ -107,9 +107,9 @@ def test_a_monitor_speaks_for_its_own_requirements(conformance: Run) -> None:
         + '@requirement("SI-NODE-006")\n'
         + "def test_two(rm, monkeypatch):\n"
         + "    says(monkeypatch,\n"
-        + '        Finding("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"),\n'
-        + '        Finding("identities", ("SI-NODE-007",), 2, None),\n'
-        + '        Finding("silence", ("SI-NODE-008",), 0, None))\n'
+        + '        MonitorResult("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"),\n'
+        + '        MonitorResult("identities", ("SI-NODE-007",), 2, None),\n'
+        + '        MonitorResult("silence", ("SI-NODE-008",), 0, None))\n'
     )
 
     assert outcome.verdict("SI-NODE-006") == "pass"
@@ -129,7 +129,8 @@ def test_the_failure_text_is_about_the_worst(conformance: Run) -> None:
         WITH_HISTORY
         + '@requirement("SI-NODE-006")\n'
         + "def test_two(rm, monkeypatch):\n"
-        + '    says(monkeypatch, Finding("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"))\n'
+        + "    says(monkeypatch,\n"
+        + '        MonitorResult("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"))\n'
         + '    raise PremiseLost("no node")\n'
     )
     assert outcome.verdict("SI-NODE-006") == "could-not-run"
@@ -158,7 +159,7 @@ def test_a_monitor_that_breaks_is_our_fault(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-006")\ndef test_two(rm, monkeypatch):\n'
-        + '    monkeypatch.setattr(watching.monitors, "check", None)\n'
+        + '    monkeypatch.setattr(test_hooks.monitors, "check", None)\n'
     )
     assert outcome.code == 13
     assert "a monitor broke" in outcome.results["kit_errors"][0]

@@ -4,33 +4,34 @@ import json
 from typing import Any
 
 import pytest
-from siconform.rm.constraints import Affinity, Constraint, Operator, where
-from siconform.rm.facts import (
+from siconform.protocol.application_states import WAITING
+from siconform.protocol.constraints import Affinity, Constraint, Operator, where
+from siconform.protocol.handles import Ask, Node
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
     Fact,
-    Kind,
     NodeAccepted,
     PreemptionPolicy,
     Released,
     StreamEnded,
     Termination,
     Unreadable,
+    UpdateKind,
 )
-from siconform.rm.handles import Ask, Node
-from siconform.rm.history import History, Registered
-from siconform.rm.records import Unreplayable, element, fact_of, saying_of
-from siconform.rm.sayings import (
+from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.requests import (
     Action,
-    ApplicationSaying,
-    AskSaying,
-    ExistingAllocationSaying,
-    Hello,
-    NodeSaying,
-    ReleaseSaying,
-    Saying,
+    ApplicationRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
+    ReleaseRequest,
+    Request,
+    StreamOpening,
 )
-from siconform.rm.states import WAITING
+from siconform.recording.elements import Unreplayable, element, fact_of, request_of
+from siconform.recording.history import History
 
 ALLOCATION = Allocated(
     key="ask-1",
@@ -48,7 +49,7 @@ ALLOCATION = Allocated(
     queue="",
     priority_class="",
 )
-ASK = AskSaying(
+ASK = AskRequest(
     "ask-1",
     "app-1",
     "default",
@@ -62,17 +63,17 @@ ASK = AskSaying(
 @pytest.mark.parametrize(
     "said",
     [
-        Hello(Kind.NODES),
-        NodeSaying(Node("node-1", {}), Action.CREATE, {"memory": 0}, None, {"a": "b"}),
-        NodeSaying("node-1", Action.UNDRAIN, existing=(ALLOCATION,)),
-        ApplicationSaying("app-1", "root.default", "default", None, ("g",)),
+        StreamOpening(UpdateKind.NODES),
+        NodeRequest(Node("node-1", {}), Action.CREATE, {"memory": 0}, None, {"a": "b"}),
+        NodeRequest("node-1", Action.UNDRAIN, existing=(ALLOCATION,)),
+        ApplicationRequest("app-1", "root.default", "default", None, ("g",)),
         ASK,
-        ReleaseSaying("app-1", "", Termination.TIMEOUT),
-        ExistingAllocationSaying(ALLOCATION),
+        ReleaseRequest("app-1", "", Termination.TIMEOUT),
+        ExistingAllocationRequest(ALLOCATION),
     ],
 )
-def test_what_is_said_comes_back(said: Saying) -> None:
-    assert saying_of(through_a_file(element(said))) == said
+def test_what_is_said_comes_back(said: Request) -> None:
+    assert request_of(through_a_file(element(said))) == said
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,8 @@ def test_what_is_said_comes_back(said: Saying) -> None:
         ALLOCATION,
         NodeAccepted("node-1"),
         ApplicationUpdated("app-1", "Running", 12, ""),
-        StreamEnded(Kind.ALLOCATIONS, "UNKNOWN", ""),
-        Unreadable(Kind.NODES, "x"),
+        StreamEnded(UpdateKind.ALLOCATIONS, "UNKNOWN", ""),
+        Unreadable(UpdateKind.NODES, "x"),
     ],
 )
 def test_what_is_told_comes_back(told: Fact) -> None:
@@ -105,20 +106,23 @@ def test_an_id_with_a_memory_is_written_as_its_letters() -> None:
 @pytest.mark.parametrize(
     ("record", "says"),
     [
-        ({}, '"nothing" is none of Hello, NodeSaying'),
+        ({}, '"nothing" is none of StreamOpening, NodeRequest'),
         ({"is": "NodeAccepted", "node": "n"}, '"NodeAccepted" is none of'),
-        ({"is": "Hello", "kind": "gossip"}, "this is no Hello: Invalid enum value 'gossip'"),
-        ({"is": "AskSaying", "key": "k"}, "this is no AskSaying: Object missing required field"),
+        (
+            {"is": "StreamOpening", "kind": "gossip"},
+            "this is no StreamOpening: Invalid enum value 'gossip'",
+        ),
+        ({"is": "AskRequest", "key": "k"}, "this is no AskRequest: Object missing required field"),
     ],
 )
 def test_anything_else_is_refused_in_words(record: dict[str, Any], says: str) -> None:
     with pytest.raises(Unreplayable, match=says):
-        saying_of(record)
+        request_of(record)
 
 
 def test_entries_carry_their_elements_and_the_number_of_their_message() -> None:
     history = History()
-    history.add("rm", [Registered("rm", "OK")], said_by_rm=True)
+    history.add("rm", [RegistrationRequested("rm")], said_by_rm=True)
     history.add("rm", [NodeAccepted("n"), NodeAccepted("m")], said_by_rm=False)
 
     registered, *told = [through_a_file(entry.record()) for entry in history.since(0)]

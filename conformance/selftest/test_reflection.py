@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  # it has no types
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
-from siconform.rm.reflection import Description, Shape, _description, describe
+from siconform.transport.reflection import Description, Shape, _description, describe
 from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
 PATIENCE = 5.0

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from siconform.baseline import Baseline, Entry
+from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import catalogue
-from siconform.reporting import committed
-from siconform.reporting.committed import PAGES, RECORDS, baseline_of, pages, records
+from siconform.reporting import publish
+from siconform.reporting.classify import ResultClass, rows
 from siconform.reporting.page import Section, page
+from siconform.reporting.publish import PAGES, RECORDS, baseline_of, pages, records
 from siconform.reporting.record import (
-    Judged,
     Record,
     RecordError,
+    RequirementRecord,
     read_record,
     read_results,
     record_of,
     written,
 )
 from siconform.reporting.single import page_of
-from siconform.reporting.sorting import Outcome, rows
 from siconform.running.launching import arguments
 from siconform.running.options import settings_from
 from siconform.targets.embedded import NAME
@@ -43,7 +43,7 @@ def of_the_revision(record: Record) -> list[str]:
 
 
 def test_the_committed_pages_are_those_of_the_committed_records() -> None:
-    assert committed.main(["--check"]) == 0
+    assert publish.main(["--check"]) == 0
 
 
 def test_every_defect_of_a_real_scheduler_stands_on_one_page_with_its_command() -> None:
@@ -53,7 +53,7 @@ def test_every_defect_of_a_real_scheduler_stands_on_one_page_with_its_command() 
         deviating = {
             row.requirement.id
             for row in rows(record, baseline_of(record))
-            if row.outcome is Outcome.DEVIATES and record.target != NAME
+            if row.outcome is ResultClass.DEVIATES and record.target != NAME
         }
         by_version = told.partition(f" by SI {record.revision}\n")[2].partition("\n## ")[0]
         commands = [
@@ -116,27 +116,29 @@ def test_a_record_is_written_as_it_is_committed(path: Path) -> None:
     assert written(read_record(path)) == path.read_text("utf-8")
 
 
-CASES: Mapping[str, Judged] = {
-    "SI-NODE-001": Judged(Verdict.PASS, recorded=("it stays",)),
-    "SI-NODE-004": Judged(Verdict.BASELINED),
-    "SI-NODE-005": Judged(Verdict.BASELINED),
-    "SI-NODE-006": Judged(Verdict.FAIL, "accepted twice"),
-    "SI-NODE-007": Judged(Verdict.NOT_SELECTED, "one RM only"),
-    "SI-NODE-008": Judged(Verdict.NOT_APPLICABLE, "no facet"),
-    "SI-NODE-009": Judged(Verdict.PASS, without=("test_x: disruptive",)),
-    "SI-NODE-014": Judged(Verdict.OF_THE_RM),
-    "SI-CB-012": Judged(Verdict.EXCLUDED),
+CASES: Mapping[str, RequirementRecord] = {
+    "SI-NODE-001": RequirementRecord(Verdict.PASS, recorded=("it stays",)),
+    "SI-NODE-004": RequirementRecord(Verdict.BASELINED),
+    "SI-NODE-005": RequirementRecord(Verdict.BASELINED),
+    "SI-NODE-006": RequirementRecord(Verdict.FAIL, "accepted twice"),
+    "SI-NODE-007": RequirementRecord(Verdict.NOT_SELECTED, "one RM only"),
+    "SI-NODE-008": RequirementRecord(Verdict.NOT_APPLICABLE, "no facet"),
+    "SI-NODE-009": RequirementRecord(Verdict.PASS, without=("test_x: disruptive",)),
+    "SI-NODE-014": RequirementRecord(Verdict.OF_THE_RM),
+    "SI-CB-012": RequirementRecord(Verdict.EXCLUDED),
 }
 KNOWN = Baseline(
     "known.yaml",
     (
-        Entry("SI-NODE-004", "fail", "kept it", "The text drops it; this keeps it.", issue="#1"),
-        Entry("SI-NODE-005", "could-not-run", "no node", "Nothing to see."),
+        KnownDeviation(
+            "SI-NODE-004", "fail", "kept it", "The text drops it; this keeps it.", issue="#1"
+        ),
+        KnownDeviation("SI-NODE-005", "could-not-run", "no node", "Nothing to see."),
     ),
 )
 
 
-def made(cases: Mapping[str, Judged] = CASES) -> str:
+def made(cases: Mapping[str, RequirementRecord] = CASES) -> str:
     record = Record("mine", "2023-12", "siconform run --target x:1", "a sentence", dict(cases))
     return page("Mine", "About it.", [Section(record, rows(record, KNOWN))])
 
@@ -185,20 +187,20 @@ def test_links_lead_to_headings_of_the_requirements_page() -> None:
 
 def test_an_unknown_requirement_in_a_record_is_refused() -> None:
     with pytest.raises(RecordError, match="SI-NODE-999 in the record of mine is no requirement"):
-        made({"SI-NODE-999": Judged(Verdict.PASS)})
+        made({"SI-NODE-999": RequirementRecord(Verdict.PASS)})
 
 
 def test_a_page_that_differs_is_named_and_an_old_one_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(committed, "PAGES", tmp_path)
+    monkeypatch.setattr(publish, "PAGES", tmp_path)
     (tmp_path / "gone.md").write_text("a target that is no more")
 
-    assert committed.main(["--check"]) == 1
+    assert publish.main(["--check"]) == 1
     assert "gone.md, reference.md" in capsys.readouterr().err
-    assert committed.main([]) == 0
+    assert publish.main([]) == 0
     assert {path.name for path in tmp_path.iterdir()} == pages(KEPT).keys()
-    assert committed.main(["--check"]) == 0
+    assert publish.main(["--check"]) == 0
 
 
 def results(verdict: str, *tests: dict[str, object]) -> dict[str, object]:
@@ -223,16 +225,19 @@ def said(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
     ("document", "judged"),
     [
         (results("pass", said("pass", "a"), said("pass", "a")),
-         Judged(Verdict.PASS, "why", (), ("a",))),
+         RequirementRecord(Verdict.PASS, "why", (), ("a",))),
         (results("pass", said("pass"), said("not-selected")),
-         Judged(Verdict.PASS, "why", ("test_x: s",))),
+         RequirementRecord(Verdict.PASS, "why", ("test_x: s",))),
         (results("pass", said("pass"), said("not-selected", monitor="m")),
-         Judged(Verdict.PASS, "why")),
-        (results("not-selected", said("not-selected")), Judged(Verdict.NOT_SELECTED, "why")),
-        (results("baselined", said("baselined")), Judged(Verdict.BASELINED)),
+         RequirementRecord(Verdict.PASS, "why")),
+        (results("not-selected", said("not-selected")),
+         RequirementRecord(Verdict.NOT_SELECTED, "why")),
+        (results("baselined", said("baselined")), RequirementRecord(Verdict.BASELINED)),
     ],
 )  # fmt: skip
-def test_a_record_keeps_what_matters(document: dict[str, object], judged: Judged) -> None:
+def test_a_record_keeps_what_matters(
+    document: dict[str, object], judged: RequirementRecord
+) -> None:
     assert record_of(document).requirements == {"SI-NODE-004": judged}
 
 
@@ -265,5 +270,7 @@ def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:
 
 def test_outcomes_cover_every_verdict() -> None:
     for verdict in Verdict:
-        (row,) = rows(Record("mine", "2023-12", "c", "s", {"SI-NODE-004": Judged(verdict)}), KNOWN)
-        assert row.outcome in Outcome
+        (row,) = rows(
+            Record("mine", "2023-12", "c", "s", {"SI-NODE-004": RequirementRecord(verdict)}), KNOWN
+        )
+        assert row.outcome in ResultClass

@@ -9,14 +9,14 @@ from click.testing import CliRunner
 from proof import same_verdicts
 from siconform.cli import main
 from siconform.reporting.comparing import differences
-from siconform.reporting.record import Judged, Record
+from siconform.reporting.record import Record, RequirementRecord
 from siconform.verdicts import Verdict
 
 Folder = Callable[..., str]
 
 
 def record(**verdicts: Verdict) -> Record:
-    judged = {name.replace("_", "-"): Judged(v, "why") for name, v in verdicts.items()}
+    judged = {name.replace("_", "-"): RequirementRecord(v, "why") for name, v in verdicts.items()}
     return Record("mine", "2023-12", "c", "s", judged)
 
 

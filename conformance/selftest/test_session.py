@@ -11,21 +11,21 @@ from typing import Any
 
 import grpc
 import pytest
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import TargetLost, Unreachable
-from siconform.rm.facts import Kind
-from siconform.rm.history import Registered
-from siconform.rm.patience import Patience
-from siconform.rm.sayings import Hello
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.requests import StreamOpening
+from siconform.protocol.timers import UNKNOWN
 from siconform.rm.session import Session
 from siconform.targets.terms import PLAIN
-from siconform.targets.timers import UNKNOWN
 from siwire import DEFAULT_REVISION, rpc
 
-PATIENCE = Patience(connect=0.3, ack=0.5)
+PATIENCE = Deadlines(connect=0.3, ack=0.5)
 NOBODY = "127.0.0.1:1"
 _LOOK_AGAIN = 0.02  # seconds
 _LIMIT = 10.0
-STREAMS = frozenset({Kind.NODES, Kind.APPLICATIONS, Kind.ALLOCATIONS})
+STREAMS = frozenset({UpdateKind.NODES, UpdateKind.APPLICATIONS, UpdateKind.ALLOCATIONS})
 
 
 class Target:
@@ -83,9 +83,11 @@ def test_every_stream_is_open_before_anything_is_said_on_one(serving: str) -> No
     session.resource_manager("one")
 
     said = [entry.content for entry in session.history.since(0) if entry.said_by_rm]
-    opening = list(takewhile(lambda content: isinstance(content, (Registered, Hello)), said))
+    opening = list(
+        takewhile(lambda content: isinstance(content, (RegistrationRequested, StreamOpening)), said)
+    )
 
-    opened = {content.kind for content in opening if isinstance(content, Hello)}
+    opened = {content.kind for content in opening if isinstance(content, StreamOpening)}
     assert opened >= STREAMS
     session.discard()
 
@@ -108,10 +110,10 @@ def test_a_newcomer_is_not_sent_to_a_process_that_is_gone(serving: str) -> None:
     target = Target(serving)
     session = Session(target, PATIENCE, "w")
 
-    newcomer = session.alone("one")
+    unregistered_rm = session.isolated_rm("one")
 
-    assert newcomer.registers().status == "OK"
-    newcomer.vanishes()
+    assert unregistered_rm.registers().status == "OK"
+    unregistered_rm.vanishes()
     session.discard()
 
 

@@ -1,15 +1,13 @@
 """What a snapshot shows decides, in time: at once for an answer, at its end for a timer."""
 
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotAsTheTextSays, NotOffered
-from siconform.rm.clock import VirtualClock
-from siconform.rm.facets import Facet
-from siconform.rm.history import Exchange, History
-from siconform.rm.maps import Including, Lacking
-from siconform.rm.patience import Patience
-from siconform.rm.seen import (
+from siconform.protocol.facets import Facet
+from siconform.protocol.matchers import Including, Lacking
+from siconform.protocol.snapshot_facts import (
     AllocationSeen,
     ApplicationSeen,
     NodeSeen,
@@ -17,12 +15,16 @@ from siconform.rm.seen import (
     PhaseSeen,
     QueueSeen,
     SettingSeen,
-    read_snapshot,
 )
-from siconform.rm.snapshot_verbs import SnapshotVerbs
+from siconform.recording.clock import VirtualClock
+from siconform.recording.history import History
+from siconform.rm.resource_manager import ResourceManager
+from siconform.transport.extension_messages import read_snapshot
 from siwire.ext import extension_pb2 as ext
 
-PATIENCE = Patience(ack=0.1, quiet=0.05, settle=0.02)
+from .resource_managers import rm_on
+
+PATIENCE = Deadlines(ack=0.1, quiet=0.05, settle=0.02)
 
 
 class Target:
@@ -57,12 +59,9 @@ PAUSED = phase(ext.SnapshotResult.PAUSED)
 STOPPED = phase(ext.SnapshotResult.STOPPED)
 
 
-def rm_of(target: Target) -> SnapshotVerbs:
-    anything: Any = target
-    history = History(VirtualClock(target))
-    rm = SnapshotVerbs(anything, Exchange(history, 0), anything, PATIENCE, lambda: True)
-    rm.extension = anything
-    return rm
+def rm_of(target: Target, *, with_extension: bool = True) -> ResourceManager:
+    line = SimpleNamespace(rm_id="rm", history=History(VirtualClock(target)))
+    return rm_on(line, PATIENCE, extension=target if with_extension else None)
 
 
 def test_everything_is_read() -> None:
@@ -152,8 +151,7 @@ def test_what_need_not_be_shown_counts_only_if_the_like_is() -> None:
 
 
 def test_a_target_without_snapshots_is_not_judged() -> None:
-    rm = rm_of(Target(RUNNING))
-    rm.extension = None
+    rm = rm_of(Target(RUNNING), with_extension=False)
 
     with pytest.raises(NotOffered, match="the facet snapshot"):
         rm.sees(PhaseSeen(Phase.RUNNING))

@@ -1,9 +1,7 @@
 """Names of states and partitions agree however a scheduler spells them, amounts as sparse maps."""
 
 import pytest
-from siconform.rm.facts import Allocated, ApplicationUpdated
-from siconform.rm.partitions import PartitionNamed
-from siconform.rm.states import (
+from siconform.protocol.application_states import (
     ACCEPTED,
     FAILED,
     FAILING,
@@ -13,8 +11,9 @@ from siconform.rm.states import (
     RUNNING,
     WAITING,
     AnotherState,
-    State,
 )
+from siconform.protocol.matchers import AnotherThan, Matcher, OneOf, PartitionNamed
+from siconform.protocol.notifications import Allocated, ApplicationUpdated
 
 
 @pytest.mark.parametrize(
@@ -34,9 +33,9 @@ from siconform.rm.states import (
         (AnotherState(NEW), "whatever a scheduler calls it"),
     ],
 )
-def test_a_state_is_known_by_each_of_its_names(state: State, name: str) -> None:
+def test_a_state_is_known_by_each_of_its_names(state: Matcher, name: str) -> None:
     assert ApplicationUpdated("a", state).matches(ApplicationUpdated("a", name, 1, ""))
-    assert not state != name  # noqa: SIM202  # the other operator has a method of its own
+    assert state.accepts(name)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +51,9 @@ def test_a_state_is_known_by_each_of_its_names(state: State, name: str) -> None:
         (AnotherState(NEW), ""),
     ],
 )
-def test_a_state_is_not_known_by_the_name_of_another(state: State, name: str) -> None:
+def test_a_state_is_not_known_by_the_name_of_another(state: Matcher, name: str) -> None:
     assert not ApplicationUpdated("a", state).matches(ApplicationUpdated("a", name, 1, ""))
-    assert state != name
+    assert not state.accepts(name)
 
 
 def test_a_pattern_shows_the_names_it_takes() -> None:
@@ -65,10 +64,22 @@ def test_a_pattern_shows_the_names_it_takes() -> None:
 
 
 def test_a_partition_is_known_in_its_normalised_form() -> None:
-    assert PartitionNamed("default") == "default"
-    assert PartitionNamed("default") == "[rm:1]default"
-    assert PartitionNamed("default") != ""
-    assert PartitionNamed("default") != "[rm:1]other"
+    partition = PartitionNamed("default")
+
+    assert partition.accepts("default")
+    assert partition.accepts("[rm:1]default")
+    assert not partition.accepts("")
+    assert not partition.accepts("[rm:1]other")
+
+
+@pytest.mark.parametrize(
+    "matcher",
+    [RUNNING, AnotherState(NEW), OneOf("ab"), AnotherThan("a"), PartitionNamed("default")],
+)
+def test_a_matcher_is_the_text_it_shows_and_nothing_else(matcher: Matcher) -> None:
+    assert matcher == str(matcher)
+    assert hash(matcher) == hash(str(matcher))
+    assert RUNNING != "Running"
 
 
 def test_an_amount_left_out_is_zero() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from siconform import results, summary
-from siconform.baseline import Baseline, Entry
+from siconform import results
+from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Level, catalogue
-from siconform.policy import Course, Finding, judge
+from siconform.policy import RequirementResult, RunStatus, judge
 from siconform.results import Failure, Run, TargetFacts
+from siconform.running import summary
 from siconform.running.command_line import CommandLine
 from siconform.verdicts import Evidence, Verdict
 
@@ -22,14 +23,14 @@ COMMAND = CommandLine(("siconform", "run"), ("--target", "127.0.0.1:9080"))
 LONG = "the answer came " + "very " * 40 + "late"
 
 
-def run(findings: Sequence[Finding], course: Course | None = None) -> Run:
-    course = course or Course("2023-12")
+def run(requirements: Sequence[RequirementResult], status: RunStatus | None = None) -> Run:
+    status = status or RunStatus("2023-12")
     return Run(
         target=TargetFacts("127.0.0.1:9080", "127.0.0.1:9080", ""),
-        course=course,
-        judgement=judge(findings, course),
-        findings=findings,
-        baseline=Baseline("known.yaml", (Entry(MUST[0].id, "fail", "x", "known"),)),
+        status=status,
+        judgement=judge(requirements, status),
+        requirements=requirements,
+        baseline=Baseline("known.yaml", (KnownDeviation(MUST[0].id, "fail", "x", "known"),)),
         started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         seconds=6.81,
         left_out={"suite/test_x.py::test_a": "not selected"},
@@ -41,18 +42,18 @@ def run(findings: Sequence[Finding], course: Course | None = None) -> Run:
     )
 
 
-def every_verdict(reason: str = LONG) -> list[Finding]:
+def every_verdict(reason: str = LONG) -> list[RequirementResult]:
     return [
-        Finding(requirement, verdict, reason)
+        RequirementResult(requirement, verdict, reason)
         for requirement, verdict in zip(MUST * 2, [*Verdict, *Verdict, *Verdict], strict=False)
     ]
 
 
 def everything(shown: Run) -> list[str]:
     return [
-        *summary.by_area(shown.findings),
-        *summary.failing(shown.findings),
-        *summary.recorded(shown.findings),
+        *summary.by_area(shown.requirements),
+        *summary.failing(shown.requirements),
+        *summary.recorded(shown.requirements),
         *summary.stale([LONG]),
         *summary.counts(shown),
         *summary.next_steps(shown, COMMAND),
@@ -67,18 +68,18 @@ def test_no_line_is_too_wide_and_all_is_plain() -> None:
 
 
 def test_an_area_shows_each_verdict_it_has() -> None:
-    findings = [Finding(r, Verdict.PASS, "") for r in MUST[:20]]
-    findings.append(Finding(MUST[20], Verdict.FAIL, "no"))
-    (line,) = summary.by_area(findings)
+    requirements = [RequirementResult(r, Verdict.PASS, "") for r in MUST[:20]]
+    requirements.append(RequirementResult(MUST[20], Verdict.FAIL, "no"))
+    (line,) = summary.by_area(requirements)
 
     assert line == f" NODE   {'#' * 19}!   20 pass     1 fail"
 
 
 @pytest.mark.parametrize("verdict", [v for v in Verdict if v is not Verdict.OF_THE_RM])
 def test_one_requirement_of_many_shows_in_the_bar(verdict: Verdict) -> None:
-    findings = [Finding(r, Verdict.PASS, "") for r in MUST[1:]]
-    findings.append(Finding(MUST[0], verdict, "no"))
-    (line,) = summary.by_area(findings)
+    requirements = [RequirementResult(r, Verdict.PASS, "") for r in MUST[1:]]
+    requirements.append(RequirementResult(MUST[0], verdict, "no"))
+    (line,) = summary.by_area(requirements)
 
     bar = line[8:28]
     assert len(bar.strip()) == 20
@@ -86,24 +87,24 @@ def test_one_requirement_of_many_shows_in_the_bar(verdict: Verdict) -> None:
 
 
 def test_what_binds_the_rm_is_not_counted_against_the_scheduler() -> None:
-    findings = [Finding(r, Verdict.PASS, "") for r in MUST[:3]]
-    findings.append(Finding(MUST[3], Verdict.OF_THE_RM, "binds the RM"))
+    requirements = [RequirementResult(r, Verdict.PASS, "") for r in MUST[:3]]
+    requirements.append(RequirementResult(MUST[3], Verdict.OF_THE_RM, "binds the RM"))
 
-    (line,) = summary.by_area(findings)
-    judgement = judge(findings, Course("2023-12"))
+    (line,) = summary.by_area(requirements)
+    judgement = judge(requirements, RunStatus("2023-12"))
 
     assert line == f" NODE   {'#' * 20}    3 pass"
     assert judgement.sentence == "CONFORMANT in what is tested: 3 of 3 requirements of SI 2023-12"
 
 
 def test_failures_come_worst_first() -> None:
-    findings = [
-        Finding(SHOULD[0], Verdict.FAIL, "no"),
-        Finding(MUST[0], Verdict.LATE, "late"),
-        Finding(MUST[1], Verdict.FAIL, "no"),
-        Finding(MUST[2], Verdict.KIT_ERROR, "oops"),
+    requirements = [
+        RequirementResult(SHOULD[0], Verdict.FAIL, "no"),
+        RequirementResult(MUST[0], Verdict.LATE, "late"),
+        RequirementResult(MUST[1], Verdict.FAIL, "no"),
+        RequirementResult(MUST[2], Verdict.KIT_ERROR, "oops"),
     ]
-    told = [line for line in summary.failing(findings) if "SI-NODE" in line]
+    told = [line for line in summary.failing(requirements) if "SI-NODE" in line]
 
     assert [line.split("SI-NODE")[0].strip() for line in told] == [
         "KIT ERROR", "FAIL", "LATE", "FAIL",
@@ -112,8 +113,8 @@ def test_failures_come_worst_first() -> None:
 
 
 def test_what_could_not_run_is_told_by_reason() -> None:
-    findings = [Finding(r, Verdict.COULD_NOT_RUN, "no node") for r in MUST[:3]]
-    assert list(summary.failing(findings)) == [
+    requirements = [RequirementResult(r, Verdict.COULD_NOT_RUN, "no node") for r in MUST[:3]]
+    assert list(summary.failing(requirements)) == [
         "  could not run:",
         f"    {MUST[0].id} and 2 more: no node",
     ]
@@ -121,8 +122,8 @@ def test_what_could_not_run_is_told_by_reason() -> None:
 
 def test_the_next_command_is_always_in_sight() -> None:
     again = COMMAND
-    failed = run([Finding(MUST[3], Verdict.FAIL, "no")])
-    passed = run([Finding(MUST[3], Verdict.PASS, "")])
+    failed = run([RequirementResult(MUST[3], Verdict.FAIL, "no")])
+    passed = run([RequirementResult(MUST[3], Verdict.PASS, "")])
 
     assert list(summary.next_steps(failed, again)) == [
         f"Look closer:  siconform explain {MUST[3].id}",
@@ -134,10 +135,14 @@ def test_the_next_command_is_always_in_sight() -> None:
 
 
 def test_results_are_as_their_schema_says() -> None:
-    findings = every_verdict()
+    requirements = every_verdict()
     evidence = Evidence(MUST[0].id, Verdict.LATE, "suite/test_x.py::test_a", "late", 1.5, "m")
-    findings[0] = replace(findings[0], evidence=(evidence,), tests=("suite/test_x.py::test_a",))
-    document = results.document(run(findings, Course("2023-12", stale=("x",), ended_early="y")))
+    requirements[0] = replace(
+        requirements[0], evidence=(evidence,), tests=("suite/test_x.py::test_a",)
+    )
+    document = results.document(
+        run(requirements, RunStatus("2023-12", stale=("x",), ended_early="y"))
+    )
 
     jsonschema.validate(document, results.schema())
 

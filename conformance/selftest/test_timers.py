@@ -2,17 +2,22 @@
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import PremiseLost
-from siconform.rm.history import Exchange, History
-from siconform.rm.timer_verbs import TimerVerbs
+from siconform.protocol.timers import UNKNOWN, Timers
+from siconform.recording.history import History
+from siconform.rm.resource_manager import ResourceManager
 from siconform.targets.embedded import TIMERS, embedded
 from siconform.targets.named import find_named
-from siconform.targets.terms import LONGEST_TIMER, Terms
-from siconform.targets.timers import UNKNOWN, Timers
+from siconform.targets.profile import TargetProfile
+from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
 from siwire import DEFAULT_REVISION
+
+from .resource_managers import rm_on
 
 Run = Callable[..., Any]
 
@@ -101,14 +106,11 @@ def test_nobody_waits_for_a_timer_that_takes_too_long() -> None:
 
 
 def test_a_patient_user_has_a_long_timer_waited_for() -> None:
-    rm = _rm(Timers(placeholder=900.0))
-    rm.terms = Terms(longest_timer=1000.0)
+    rm = _rm(Timers(placeholder=900.0), Terms(longest_timer=1000.0))
 
     assert rm.placeholder_timeout() == 900
 
 
-def _rm(timers: Timers) -> TimerVerbs:
-    rm = object.__new__(TimerVerbs)
-    rm.known = timers
-    rm.exchange = Exchange(History(), 0)
-    return rm
+def _rm(timers: Timers, terms: Terms = PLAIN) -> ResourceManager:
+    line = SimpleNamespace(rm_id="rm", history=History())
+    return rm_on(line, Deadlines(), profile=TargetProfile(timers, terms=terms))

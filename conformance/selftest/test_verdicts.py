@@ -3,9 +3,9 @@
 import itertools
 
 import pytest
-from siconform.baseline import Entry
+from siconform.baseline import KnownDeviation
 from siconform.catalogue import Level, Requirement, Side, catalogue
-from siconform.policy import Course, ExitCode, Finding, RunVerdict, judge
+from siconform.policy import ExitCode, RequirementResult, RunStatus, RunVerdict, judge
 from siconform.verdicts import Evidence, Verdict, decisive
 
 MUST = next(r for r in catalogue().values() if r.level is Level.MUST and Side.SCHEDULER in r.sides)
@@ -13,17 +13,17 @@ SHOULD = next(r for r in catalogue().values() if r.level is Level.SHOULD)
 RM_MUST = next(
     r for r in catalogue().values() if r.level is Level.MUST and r.sides == frozenset({Side.RM})
 )
-ENTRY = Entry(MUST.id, "fail", "x", "known")
+ENTRY = KnownDeviation(MUST.id, "fail", "x", "known")
 
 
 def evidence(verdict: Verdict, monitor: str = "") -> Evidence:
     return Evidence("SI-NODE-004", verdict, "t.py::t", monitor=monitor)
 
 
-def finding(
-    verdict: Verdict, requirement: Requirement = MUST, entries: tuple[Entry, ...] = ()
-) -> Finding:
-    return Finding(requirement, verdict, "", entries=entries)
+def result(
+    verdict: Verdict, requirement: Requirement = MUST, entries: tuple[KnownDeviation, ...] = ()
+) -> RequirementResult:
+    return RequirementResult(requirement, verdict, "", entries=entries)
 
 
 RANK = [
@@ -71,86 +71,86 @@ def test_evidence_travels_as_json() -> None:
     assert Evidence.read(said.record()) == said
 
 
-PASS = finding(Verdict.PASS)
-PLAIN = Course("2023-12")
-POLICY: dict[str, tuple[list[Finding], Course, RunVerdict, int]] = {
+PASS = result(Verdict.PASS)
+PLAIN = RunStatus("2023-12")
+POLICY: dict[str, tuple[list[RequirementResult], RunStatus, RunVerdict, int]] = {
     "all pass": ([PASS], PLAIN, RunVerdict.CONFORMANT, 0),
     "no test yet is our gap": (
-        [PASS, finding(Verdict.NO_TEST_YET)],
+        [PASS, result(Verdict.NO_TEST_YET)],
         PLAIN,
         RunVerdict.CONFORMANT,
         0,
     ),
-    "a MUST fails": ([PASS, finding(Verdict.FAIL)], PLAIN, RunVerdict.NON_CONFORMANT, 1),
-    "a MUST is late": ([PASS, finding(Verdict.LATE)], PLAIN, RunVerdict.NON_CONFORMANT, 1),
-    "a SHOULD fails": ([PASS, finding(Verdict.FAIL, SHOULD)], PLAIN, RunVerdict.CONFORMANT, 0),
-    "a MUST of the RM": ([PASS, finding(Verdict.FAIL, RM_MUST)], PLAIN, RunVerdict.CONFORMANT, 0),
+    "a MUST fails": ([PASS, result(Verdict.FAIL)], PLAIN, RunVerdict.NON_CONFORMANT, 1),
+    "a MUST is late": ([PASS, result(Verdict.LATE)], PLAIN, RunVerdict.NON_CONFORMANT, 1),
+    "a SHOULD fails": ([PASS, result(Verdict.FAIL, SHOULD)], PLAIN, RunVerdict.CONFORMANT, 0),
+    "a MUST of the RM": ([PASS, result(Verdict.FAIL, RM_MUST)], PLAIN, RunVerdict.CONFORMANT, 0),
     "a MUST could not run": (
-        [PASS, finding(Verdict.COULD_NOT_RUN)],
+        [PASS, result(Verdict.COULD_NOT_RUN)],
         PLAIN,
         RunVerdict.INCOMPLETE,
         10,
     ),
     "failing outweighs not running": (
-        [finding(Verdict.FAIL), finding(Verdict.COULD_NOT_RUN)],
+        [result(Verdict.FAIL), result(Verdict.COULD_NOT_RUN)],
         PLAIN,
         RunVerdict.NON_CONFORMANT,
         1,
     ),
     "a kit error outweighs all": (
-        [finding(Verdict.FAIL), finding(Verdict.KIT_ERROR, SHOULD)],
+        [result(Verdict.FAIL), result(Verdict.KIT_ERROR, SHOULD)],
         PLAIN,
         RunVerdict.KIT_ERROR,
         13,
     ),
     "a kit error without a requirement": (
         [PASS],
-        Course("2023-12", kit_errors=("a worker crashed",)),
+        RunStatus("2023-12", kit_errors=("a worker crashed",)),
         RunVerdict.KIT_ERROR,
         13,
     ),
-    "pytest broke": ([PASS], Course("2023-12", ended_by=3), RunVerdict.KIT_ERROR, 13),
-    "interrupted": ([PASS], Course("2023-12", ended_by=2), RunVerdict.INCOMPLETE, 2),
+    "pytest broke": ([PASS], RunStatus("2023-12", ended_by=3), RunVerdict.KIT_ERROR, 13),
+    "interrupted": ([PASS], RunStatus("2023-12", ended_by=2), RunVerdict.INCOMPLETE, 2),
     "no test selected": (
-        [finding(Verdict.NOT_SELECTED)],
-        Course("2023-12", ended_by=5),
+        [result(Verdict.NOT_SELECTED)],
+        RunStatus("2023-12", ended_by=5),
         RunVerdict.INCOMPLETE,
         5,
     ),
     "unreachable": (
-        [finding(Verdict.COULD_NOT_RUN)],
-        Course("2023-12", unreachable="gone"),
+        [result(Verdict.COULD_NOT_RUN)],
+        RunStatus("2023-12", unreachable="gone"),
         RunVerdict.INCOMPLETE,
         12,
     ),
-    "nothing judged": ([finding(Verdict.NOT_SELECTED)], PLAIN, RunVerdict.INCOMPLETE, 12),
+    "nothing judged": ([result(Verdict.NOT_SELECTED)], PLAIN, RunVerdict.INCOMPLETE, 12),
     "as recorded": (
-        [PASS, finding(Verdict.BASELINED, entries=(ENTRY,))],
-        Course("2023-12", with_baseline=True),
+        [PASS, result(Verdict.BASELINED, entries=(ENTRY,))],
+        RunStatus("2023-12", with_baseline=True),
         RunVerdict.NON_CONFORMANT,
         0,
     ),
     "an entry passes now": (
         [PASS],
-        Course("2023-12", with_baseline=True, stale=("x",)),
+        RunStatus("2023-12", with_baseline=True, stale=("x",)),
         RunVerdict.CONFORMANT,
         11,
     ),
     "another message than recorded": (
-        [finding(Verdict.FAIL, entries=(ENTRY,))],
-        Course("2023-12", with_baseline=True, stale=("x",)),
+        [result(Verdict.FAIL, entries=(ENTRY,))],
+        RunStatus("2023-12", with_baseline=True, stale=("x",)),
         RunVerdict.NON_CONFORMANT,
         11,
     ),
     "a new failure beside a stale entry": (
-        [finding(Verdict.FAIL), finding(Verdict.FAIL, entries=(ENTRY,))],
-        Course("2023-12", with_baseline=True, stale=("x",)),
+        [result(Verdict.FAIL), result(Verdict.FAIL, entries=(ENTRY,))],
+        RunStatus("2023-12", with_baseline=True, stale=("x",)),
         RunVerdict.NON_CONFORMANT,
         1,
     ),
     "a SHOULD the baseline does not explain": (
-        [PASS, finding(Verdict.FAIL, SHOULD)],
-        Course("2023-12", with_baseline=True),
+        [PASS, result(Verdict.FAIL, SHOULD)],
+        RunStatus("2023-12", with_baseline=True),
         RunVerdict.CONFORMANT,
         11,
     ),
@@ -159,19 +159,19 @@ POLICY: dict[str, tuple[list[Finding], Course, RunVerdict, int]] = {
 
 @pytest.mark.parametrize("case", POLICY)
 def test_policy(case: str) -> None:
-    findings, course, verdict, code = POLICY[case]
+    results, status, verdict, code = POLICY[case]
 
-    judgement = judge(findings, course)
+    judgement = judge(results, status)
 
     assert (judgement.verdict, judgement.exit_code) == (verdict, code)
 
 
 def test_the_sentence_has_its_honest_denominator() -> None:
-    judgement = judge([PASS, finding(Verdict.NO_TEST_YET), finding(Verdict.NOT_SELECTED)], PLAIN)
+    judgement = judge([PASS, result(Verdict.NO_TEST_YET), result(Verdict.NOT_SELECTED)], PLAIN)
     assert judgement.sentence == "CONFORMANT in what is tested: 1 of 3 requirements of SI 2023-12"
 
 
 def test_failures_are_counted_by_kind() -> None:
-    judgement = judge([finding(Verdict.FAIL), finding(Verdict.LATE), finding(Verdict.LATE)], PLAIN)
+    judgement = judge([result(Verdict.FAIL), result(Verdict.LATE), result(Verdict.LATE)], PLAIN)
     assert judgement.sentence == "NON-CONFORMANT: 1 MUST fail and 2 MUST late"
     assert judgement.exit_code is ExitCode.NON_CONFORMANT

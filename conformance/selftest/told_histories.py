@@ -5,36 +5,37 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
-from siconform.rm.cluster import POLICY_GROUP, conformance_queues
-from siconform.rm.configuration_verbs import ConfigurationSent
-from siconform.rm.connection import is_fence
-from siconform.rm.dialects import dialect_for
-from siconform.rm.dialects.lax import lax_messages
-from siconform.rm.facts import (
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
     AskReleased,
     Fact,
-    Kind,
     NodeRejected,
     Nothing,
     Released,
     Termination,
+    UpdateKind,
 )
-from siconform.rm.history import Exchange, History, Registered
-from siconform.rm.sayings import (
+from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    ApplicationSaying,
-    AskReleaseSaying,
-    AskSaying,
-    ExistingAllocationSaying,
-    NodeSaying,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
     Registration,
-    ReleaseSaying,
+    ReleaseRequest,
 )
+from siconform.recording.history import Exchange, History
+from siconform.transport.connection import is_fence
+from siconform.transport.dialects import dialect_for
+from siconform.transport.dialects.lax import lax_messages
 from siwire import DEFAULT_REVISION, find_revision
 from siwire.r2023_12 import si_pb2
 
@@ -96,26 +97,32 @@ def by_priority(number: int, name: str) -> Message:
     return message
 
 
-NODE = NodeSaying("n", Action.CREATE, capacity={"memory": 10})
-APP = ApplicationSaying("a", queue="root.default", partition="default", user="u")
-ASK = AskSaying("k", "a", "default", {"memory": 4})
-RELEASE = ReleaseSaying("a", "id", STOPPED)
+NODE = NodeRequest("n", Action.CREATE, capacity={"memory": 10})
+APP = ApplicationRequest("a", queue="root.default", partition="default", user="u")
+ASK = AskRequest("k", "a", "default", {"memory": 4})
+RELEASE = ReleaseRequest("a", "id", STOPPED)
 PREEMPTION = released(termination=PREEMPTED)
 CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
-NODES_FENCED = (NodeSaying("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
+NODES_FENCED = (NodeRequest("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
 APPS_FENCED = (replace(APP, application="fence-a"), ApplicationRejected("fence-a", "known"))
-ASKS_FENCED = (AskSaying("fence-k", "nobody", "default", {}), AskRejected("fence-k", "nobody", "?"))
-DRAIN = NodeSaying("n", Action.DRAIN)
-UNDRAIN = NodeSaying("n", Action.UNDRAIN)
-DECOMMISSION = NodeSaying("n", Action.DECOMMISSION)
-SMALLER = NodeSaying("n", Action.UPDATE, capacity={"memory": 4})
+ASKS_FENCED = (
+    AskRequest("fence-k", "nobody", "default", {}),
+    AskRejected("fence-k", "nobody", "?"),
+)
+DRAIN = NodeRequest("n", Action.DRAIN)
+UNDRAIN = NodeRequest("n", Action.UNDRAIN)
+DECOMMISSION = NodeRequest("n", Action.DECOMMISSION)
+SMALLER = NodeRequest("n", Action.UPDATE, capacity={"memory": 4})
 REMOVAL = ApplicationRemoval("a", "default")
-WITHDRAWAL = AskReleaseSaying("a", "k", "default")
+WITHDRAWAL = AskReleaseRequest("a", "k", "default")
 IN_THE_CLUSTER = (
     Registration("rm", "", POLICY_GROUP, conformance_queues()),
-    Registered("rm", "OK"),
+    RegistrationAnswered("rm", "OK"),
 )
-ELSEWHERE = (Registration("rm", "", POLICY_GROUP, "partitions: []"), Registered("rm", "OK"))
+ELSEWHERE = (
+    Registration("rm", "", POLICY_GROUP, "partitions: []"),
+    RegistrationAnswered("rm", "OK"),
+)
 LIMITED = replace(APP, queue="root.parent.left")
 SISTER = replace(APP, application="b", queue="root.parent.right")
 FULL = (allocated(identity="1"), allocated(identity="2"))
@@ -123,9 +130,9 @@ PLACEHOLDER = allocated("p", "ph", task_group="g", placeholder=True)
 REAL_ASK = replace(ASK, task_group="g")
 REAL = allocated(identity="real", task_group="g")
 REPLACED = released("ph", Termination.PLACEHOLDER_REPLACED, key="p")
-GONE = ReleaseSaying("a", "ph", Termination.PLACEHOLDER_REPLACED)
+GONE = ReleaseRequest("a", "ph", Termination.PLACEHOLDER_REPLACED)
 OLD = allocated("old", "o", resource={"memory": 7})
-OLD_ITSELF = ExistingAllocationSaying(OLD)
+OLD_ITSELF = ExistingAllocationRequest(OLD)
 OLD_WITH_NODE = replace(NODE, existing=(OLD,))
 ALLOCATION = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
 NAMED_AMOUNT = si_pb2.AllocationResponse(new=[si_pb2.Allocation(allocationKey="k")])
@@ -144,10 +151,10 @@ def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None =
     for part in parts:
         if isinstance(part, Registration):
             request = dialect_for(DEFAULT_REVISION).registration(part)
-            history.add(rm, [Registered(rm, "OK")], said_by_rm=True, message=request)
+            history.add(rm, [RegistrationRequested(rm)], said_by_rm=True, message=request)
         elif isinstance(part, Message):
-            history.add(rm, [Nothing(Kind.NODES)], said_by_rm=False, message=part)
+            history.add(rm, [Nothing(UpdateKind.NODES)], said_by_rm=False, message=part)
         else:
-            by_rm = not isinstance(part, (Fact, Registered)) or isinstance(part, ConfigurationSent)
+            by_rm = not isinstance(part, Fact) or isinstance(part, ConfigurationSent)
             history.add(rm, [part], said_by_rm=by_rm, fence=is_fence)
     return Exchange(history, start=0)

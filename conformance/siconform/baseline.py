@@ -20,7 +20,7 @@ class BaselineError(Exception):
     """A baseline that cannot be read: the file, the entry and what is wrong with it."""
 
 
-class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class KnownDeviation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One known deviation: it matches a bad verdict of that requirement by outcome and words.
 
     ``says`` is a part of the message, or a regular expression between slashes; ``test``, where
@@ -63,13 +63,13 @@ class Baseline:
     """All entries of one file; an empty one explains nothing."""
 
     file: str = ""
-    entries: tuple[Entry, ...] = field(default=())
+    entries: tuple[KnownDeviation, ...] = field(default=())
 
-    def explaining(self, said: Evidence) -> tuple[Entry, ...]:
+    def explaining(self, said: Evidence) -> tuple[KnownDeviation, ...]:
         """The entries that record exactly this."""
         return tuple(e for e in self.entries if e.explains(said))
 
-    def about(self, requirement: str) -> tuple[Entry, ...]:
+    def about(self, requirement: str) -> tuple[KnownDeviation, ...]:
         """The entries that name this requirement."""
         return tuple(e for e in self.entries if e.requirement == requirement)
 
@@ -91,7 +91,9 @@ class Baseline:
         )
 
 
-def _misfit(entry: Entry, evidence: Sequence[Evidence], unfinished: frozenset[str]) -> str | None:
+def _misfit(
+    entry: KnownDeviation, evidence: Sequence[Evidence], unfinished: frozenset[str]
+) -> str | None:
     about = [e for e in evidence if entry.about(e)]
     if any(entry.explains(e) for e in about) or entry.requirement in unfinished:
         return None
@@ -133,9 +135,9 @@ def _check_revision(name: str) -> None:
         raise LookupError(f'"{name}" is another name for {find_revision(name)}: give that')
 
 
-def _entry(place: int, raw: Any, faults: list[str]) -> Entry | None:
+def _entry(place: int, raw: Any, faults: list[str]) -> KnownDeviation | None:
     try:
-        entry = msgspec.convert(raw, Entry)
+        entry = msgspec.convert(raw, KnownDeviation)
         find_requirement(entry.requirement)
         _check_revision(entry.revision)
         re.compile(entry.says[1:-1] if entry.says.startswith("/") else "")

@@ -12,8 +12,8 @@ from siconform import __version__, guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
 from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
-from siconform.running.known import known_results
-from siconform.running.options import OPTIONS
+from siconform.running.option_list import OPTIONS
+from siconform.running.prior_results import known_results
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}

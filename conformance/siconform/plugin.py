@@ -14,8 +14,7 @@ from siconform import guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
 from siconform.running.console import Console, Dispensable
-from siconform.running.controlling import TOLD, Controller
-from siconform.running.folder import CannotWrite, ResultsFolder
+from siconform.running.open_target import check_command, prepare
 from siconform.running.options import (
     BadOption,
     Settings,
@@ -25,15 +24,16 @@ from siconform.running.options import (
     started,
 )
 from siconform.running.orphans import end_with_parent
-from siconform.running.seat import Seat
+from siconform.running.results_dir import CannotWrite, ResultsDir
+from siconform.running.run_controller import TOLD, RunController
 from siconform.running.selecting import Selector
-from siconform.running.watching import Watcher
+from siconform.running.target_lease import TargetLease
+from siconform.running.test_hooks import TestHooks
 from siconform.targets import Target, TargetUnavailable
-from siconform.targets.opening import check_command, prepare
 
 _SETTINGS = pytest.StashKey[Settings]()
-_CONTROLLER = pytest.StashKey[Controller]()
-_SEAT = pytest.StashKey[Seat]()
+_CONTROLLER = pytest.StashKey[RunController]()
+_LEASE = pytest.StashKey[TargetLease]()
 _LOG = pytest.StashKey[TextIO]()
 
 _TEST_TIMEOUT = 60.0  # seconds, before scaling
@@ -61,7 +61,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         return _says(str(error), ExitCode.KIT_ERROR)
     config.stash[_SETTINGS] = settings
     console = Console(sys.stdout, config.getoption("verbose"))
-    controller = config.stash[_CONTROLLER] = Controller(settings, console)
+    controller = config.stash[_CONTROLLER] = RunController(settings, console)
     _set_defaults(config, settings)
     try:
         prepare(settings)
@@ -95,26 +95,26 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_SETTINGS] = read_settings(config)
         end_with_parent()
     settings = config.stash[_SETTINGS]
-    seat = config.stash[_SEAT] = Seat(settings, _worker_name(config))
+    lease = config.stash[_LEASE] = TargetLease(settings, _worker_name(config))
     selector = Selector(settings)
     config.pluginmanager.register(selector, "siconform-selector")
-    watcher = Watcher(settings, seat, selector.selection)
-    config.pluginmanager.register(watcher, "siconform-watcher")
+    hooks = TestHooks(settings, lease, selector.selection)
+    config.pluginmanager.register(hooks, "siconform-test-hooks")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """A process that takes a moment to start does so while the tests are collected."""
-    seat = session.config.stash.get(_SEAT, None)
-    if seat is not None and not _distributes(session.config):
-        seat.open()
+    lease = session.config.stash.get(_LEASE, None)
+    if lease is not None and not _distributes(session.config):
+        lease.open()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop what was started."""
-    seat = config.stash.get(_SEAT, None)
-    if seat is not None:
-        seat.close()
+    lease = config.stash.get(_LEASE, None)
+    if lease is not None:
+        lease.close()
     log = config.stash.get(_LOG, None)
     if log is not None:
         log.close()
@@ -123,19 +123,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def target(pytestconfig: pytest.Config) -> Target:
     """The scheduler under test, one a worker."""
-    return pytestconfig.stash[_SEAT].open()
+    return pytestconfig.stash[_LEASE].open()
 
 
 @pytest.fixture(scope="session")
 def target_on_real_clock(pytestconfig: pytest.Config) -> Callable[[], Target]:
     """Opens the same scheduler once more, on the clock on the wall."""
-    return partial(pytestconfig.stash[_SEAT].open, real_clock=True)
+    return partial(pytestconfig.stash[_LEASE].open, real_clock=True)
 
 
 def _checked(config: pytest.Config) -> Settings:
     """The settings, with a results folder of their own; nothing older is left there in any case."""
     results = results_given(config)
-    folder = ResultsFolder(results)
+    folder = ResultsDir(results)
     folder.forget()
     config.option.results = str(results)
     started(config)

@@ -6,13 +6,13 @@ from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from siconform.baseline import Entry
+from siconform.baseline import KnownDeviation
 from siconform.catalogue import Level, Requirement, Side
 from siconform.verdicts import REACHED, Evidence, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RequirementResult:
     """What a run says about one requirement, and everything it goes by."""
 
     requirement: Requirement
@@ -20,7 +20,7 @@ class Finding:
     reason: str
     evidence: tuple[Evidence, ...] = ()
     tests: tuple[str, ...] = ()  # tests that cite it, whether they ran or not
-    entries: tuple[Entry, ...] = ()  # of the baseline, that name it
+    entries: tuple[KnownDeviation, ...] = ()  # of the baseline, that name it
 
     @property
     def decides(self) -> bool:
@@ -73,7 +73,7 @@ _PYTEST_BROKE: Final = 3  # pytest's own exit code for an internal error
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class RunStatus:
     """How the run itself went, beside what it found."""
 
     revision: str
@@ -86,7 +86,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RunJudgement:
     """The verdict of a run, the exit code it has, and the sentence people read."""
 
     verdict: RunVerdict
@@ -94,87 +94,87 @@ class Judgement:
     sentence: str
 
 
-def judge(findings: Sequence[Finding], course: Course) -> Judgement:
+def judge(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
     """The policy: what console, JUnit, JSON and exit code say about a run comes from here.
 
     Only a MUST on the scheduler's side decides; a SHOULD is shown and counted. What the kit lacks
     (excluded, no test yet) is its own gap and never the target's.
     """
-    return _judge_course(findings, course) or _judge_findings(findings, course)
+    return _judge_status(results, status) or _judge_results(results, status)
 
 
-def _judge_course(findings: Sequence[Finding], course: Course) -> Judgement | None:
+def _judge_status(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement | None:
     """What the way the run went settles, whatever was found; None where it settles nothing."""
-    errors = [f.requirement.id for f in findings if f.verdict is Verdict.KIT_ERROR]
-    if course.ended_by == _PYTEST_BROKE:
+    errors = [f.requirement.id for f in results if f.verdict is Verdict.KIT_ERROR]
+    if status.ended_by == _PYTEST_BROKE:
         return _kit_error("the kit itself broke")
-    if course.unreachable:
-        return Judgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, course.unreachable)
-    if errors or course.kit_errors:
+    if status.unreachable:
+        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, status.unreachable)
+    if errors or status.kit_errors:
         what = f"{len(errors)} could not be judged ({_some(errors)})"
-        return _kit_error(what if errors else course.kit_errors[0])
-    if course.ended_by == ExitCode.INTERRUPTED:
-        sentence = f"INCOMPLETE: {course.ended_early or 'interrupted'}, {_tested(findings, course)}"
-        return Judgement(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
-    if course.ended_by == ExitCode.NOTHING_SELECTED:
+        return _kit_error(what if errors else status.kit_errors[0])
+    if status.ended_by == ExitCode.INTERRUPTED:
+        sentence = f"INCOMPLETE: {status.ended_early or 'interrupted'}, {_tested(results, status)}"
+        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
+    if status.ended_by == ExitCode.NOTHING_SELECTED:
         sentence = "INCOMPLETE: no test was selected"
-        return Judgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_SELECTED, sentence)
+        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_SELECTED, sentence)
     return None
 
 
-def _judge_findings(findings: Sequence[Finding], course: Course) -> Judgement:
-    failed = [f for f in findings if f.decides and f.verdict in (Verdict.FAIL, Verdict.LATE)]
-    not_run = [f for f in findings if f.decides and f.verdict is Verdict.COULD_NOT_RUN]
+def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
+    failed = [f for f in results if f.decides and f.verdict in (Verdict.FAIL, Verdict.LATE)]
+    not_run = [f for f in results if f.decides and f.verdict is Verdict.COULD_NOT_RUN]
     if failed:
         known = all(f.entries for f in failed)
         code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
-        return Judgement(RunVerdict.NON_CONFORMANT, code, f"NON-CONFORMANT: {_failed(failed)}")
+        return RunJudgement(RunVerdict.NON_CONFORMANT, code, f"NON-CONFORMANT: {_failed(failed)}")
     if not_run:
         sentence = f"INCOMPLETE: {len(not_run)} MUST could not run"
-        return Judgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
-    if not any(f.verdict in REACHED for f in findings):
-        sentence = f"INCOMPLETE: nothing was judged, {_tested(findings, course)}"
-        return Judgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, sentence)
-    return _judge_record(findings, course)
+        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
+    if not any(f.verdict in REACHED for f in results):
+        sentence = f"INCOMPLETE: nothing was judged, {_tested(results, status)}"
+        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, sentence)
+    return _judge_record(results, status)
 
 
-def _judge_record(findings: Sequence[Finding], course: Course) -> Judgement:
+def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
     """The rest of the policy, once every MUST passed or is explained by the baseline."""
-    recorded = [f for f in findings if f.decides and f.verdict is Verdict.BASELINED]
+    recorded = [f for f in results if f.decides and f.verdict is Verdict.BASELINED]
     unexplained = [
         f.requirement.id
-        for f in findings
-        if course.with_baseline and f.verdict in (Verdict.FAIL, Verdict.LATE)
+        for f in results
+        if status.with_baseline and f.verdict in (Verdict.FAIL, Verdict.LATE)
     ]
-    code = ExitCode.STALE_BASELINE if course.stale or unexplained else ExitCode.OK
+    code = ExitCode.STALE_BASELINE if status.stale or unexplained else ExitCode.OK
     if recorded:
         verdict = RunVerdict.NON_CONFORMANT
         sentence = f"NON-CONFORMANT as recorded: {len(recorded)} MUST deviate"
     else:
         verdict = RunVerdict.CONFORMANT
-        sentence = f"CONFORMANT in what is tested: {_tested(findings, course)}"
-    if course.stale:
-        sentence += f"; {len(course.stale)} of the baseline no longer fit"
+        sentence = f"CONFORMANT in what is tested: {_tested(results, status)}"
+    if status.stale:
+        sentence += f"; {len(status.stale)} of the baseline no longer fit"
     if unexplained:
         sentence += f"; the baseline does not explain {_some(unexplained)}"
-    return Judgement(verdict, code, sentence)
+    return RunJudgement(verdict, code, sentence)
 
 
-def _kit_error(what: str) -> Judgement:
+def _kit_error(what: str) -> RunJudgement:
     sentence = f"KIT ERROR: {what}; this says nothing of the target"
-    return Judgement(RunVerdict.KIT_ERROR, ExitCode.KIT_ERROR, sentence)
+    return RunJudgement(RunVerdict.KIT_ERROR, ExitCode.KIT_ERROR, sentence)
 
 
-def _failed(failed: Sequence[Finding]) -> str:
+def _failed(failed: Sequence[RequirementResult]) -> str:
     late = sum(f.verdict is Verdict.LATE for f in failed)
     words = {"fail": len(failed) - late, "late": late}
     return " and ".join(f"{n} MUST {word}" for word, n in words.items() if n)
 
 
-def _tested(findings: Sequence[Finding], course: Course) -> str:
-    reached = sum(f.verdict in REACHED for f in findings)
-    judged = sum(f.verdict is not Verdict.OF_THE_RM for f in findings)
-    return f"{reached} of {judged} requirements of SI {course.revision}"
+def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
+    reached = sum(f.verdict in REACHED for f in results)
+    judged = sum(f.verdict is not Verdict.OF_THE_RM for f in results)
+    return f"{reached} of {judged} requirements of SI {status.revision}"
 
 
 def _some(names: Sequence[str], at_most: int = 3) -> str:

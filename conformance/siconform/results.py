@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from siconform import __version__
 from siconform.baseline import Baseline
-from siconform.policy import Course, Finding, Judgement
+from siconform.policy import RequirementResult, RunJudgement, RunStatus
 from siconform.verdicts import Evidence, Verdict
 
 SCHEMA_VERSION: Final = 1
@@ -42,9 +42,9 @@ class Run:
     """A finished run: everything the results, the summary and JUnit are made of."""
 
     target: TargetFacts
-    course: Course
-    judgement: Judgement
-    findings: Sequence[Finding]
+    status: RunStatus
+    judgement: RunJudgement
+    requirements: Sequence[RequirementResult]
     baseline: Baseline
     started: datetime
     seconds: float
@@ -57,7 +57,7 @@ class Run:
 
     def counts(self) -> Mapping[Verdict, int]:
         """How many requirements have each verdict, zeros included."""
-        found = Counter(f.verdict for f in self.findings)
+        found = Counter(f.verdict for f in self.requirements)
         return {verdict: found.get(verdict, 0) for verdict in Verdict}
 
 
@@ -66,7 +66,7 @@ def document(run: Run) -> dict[str, Any]:
     return {
         "schema": SCHEMA_VERSION,
         "kit": __version__,
-        "revision": run.course.revision,
+        "revision": run.status.revision,
         "command": run.command,
         "target": {
             "name": run.target.name,
@@ -81,12 +81,12 @@ def document(run: Run) -> dict[str, Any]:
         "exit_code": int(run.judgement.exit_code),
         "sentence": run.judgement.sentence,
         "counts": {verdict.value: count for verdict, count in run.counts().items()},
-        "requirements": [_requirement(f) for f in run.findings],
-        "baseline": {"file": run.baseline.file, "stale": list(run.course.stale)},
+        "requirements": [_requirement(f) for f in run.requirements],
+        "baseline": {"file": run.baseline.file, "stale": list(run.status.stale)},
         "left_out": [{"test": t, "reason": r} for t, r in sorted(run.left_out.items())],
-        "kit_errors": list(run.course.kit_errors),
+        "kit_errors": list(run.status.kit_errors),
         "notes": list(run.notes),
-        "ended_early": run.course.ended_early,
+        "ended_early": run.status.ended_early,
     }
 
 
@@ -106,9 +106,9 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def _requirement(finding: Finding) -> dict[str, Any]:
-    requirement = finding.requirement
-    known = finding.entries if finding.verdict is Verdict.BASELINED else ()
+def _requirement(result: RequirementResult) -> dict[str, Any]:
+    requirement = result.requirement
+    known = result.entries if result.verdict is Verdict.BASELINED else ()
     return {
         "id": requirement.id,
         "title": requirement.title,
@@ -116,10 +116,10 @@ def _requirement(finding: Finding) -> dict[str, Any]:
         "level": requirement.level.value,
         "authority": requirement.authority.value,
         "sides": sorted(side.value for side in requirement.sides),
-        "verdict": finding.verdict.value,
-        "reason": finding.reason,
-        "tests": [_test(e) for e in finding.evidence],
-        "cited_by": list(finding.tests),
+        "verdict": result.verdict.value,
+        "reason": result.reason,
+        "tests": [_test(e) for e in result.evidence],
+        "cited_by": list(result.tests),
         "known": [
             {"outcome": e.outcome, "says": e.says, "reason": e.reason, "issue": e.issue}
             for e in known

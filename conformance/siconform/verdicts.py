@@ -1,4 +1,4 @@
-"""What a test says about a requirement, and how several sayings combine to one verdict."""
+"""What a test says about a requirement, and how several of them combine to one verdict."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

@@ -94,7 +94,11 @@ def _(inside: Inside) -> None:
 
     def step(original: Callable[..., Any], partition: Any, line: Any, now: float) -> Any:
         pending = line.first()
-        if pending is None or placeholders.closed_gate(partition, line) or replacement.choose(partition, pending) is None:
+        if (
+            pending is None
+            or placeholders.closed_gate(partition, line)
+            or replacement.choose(partition, pending) is None
+        ):
             return original(partition, line, now)
         if id(pending) not in due:
             due[id(pending)] = (pending, now + _SWAP)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
-from siconform.rm.cluster import conformance_queues
+from siconform.protocol.queue_configurations import conformance_queues
 from sireference.core import configuration_update
 from sireference.core.model import Effect, ReleasedAllocation
 from sireference.core.resources import NOTHING

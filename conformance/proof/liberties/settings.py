@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from siconform.rm.cluster import conformance_queues
+from siconform.protocol.queue_configurations import conformance_queues
 from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import liberty

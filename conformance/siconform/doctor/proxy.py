@@ -21,8 +21,8 @@ from siwire.ext import extension_pb2 as ext
 
 from siconform.doctor.change import Change, Wire
 from siconform.doctor.changes import CHANGES
+from siconform.protocol.timers import SHORT
 from siconform.targets.embedded import embedded
-from siconform.targets.timers import SHORT
 
 ANYWHERE: Final = "127.0.0.1:0"
 _LISTENING: Final = re.compile(rb"listening on (\S+)")

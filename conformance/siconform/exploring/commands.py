@@ -14,25 +14,20 @@ from typing import Any, Final
 import click
 
 from siconform import __version__
+from siconform.expecting.deadlines import Deadlines
+from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
-from siconform.exploring.finding import Finding
 from siconform.exploring.recorded import Recorded, read_history
-from siconform.exploring.replaying import Again, Replay, Replayed
+from siconform.exploring.replay import Again, Replay, Replayed
 from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
-from siconform.rm.patience import Patience
-from siconform.rm.records import Unreplayable
+from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.running.command_line import CommandLine, started_as
-from siconform.running.folder import CannotWrite, ResultsFolder, adds
-from siconform.running.options import (
-    OPTIONS,
-    STARTED_AS,
-    BadOption,
-    Settings,
-    settings_from,
-)
-from siconform.targets.opening import check_command, describe, open_target, prepare
+from siconform.running.open_target import check_command, describe, open_target, prepare
+from siconform.running.option_list import OPTIONS, STARTED_AS
+from siconform.running.options import BadOption, Settings, settings_from
+from siconform.running.results_dir import CannotWrite, ResultsDir, adds
 
 _SHOWN: Final = 5  # histories between two looks at the terminal
 
@@ -76,8 +71,8 @@ def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
     click.echo(f"{replayed.exchange.render()}\n")
     for fact in replayed.not_told:
         click.echo(f"not told this time: {fact}")
-    for finding in replayed.findings:
-        click.echo(_headline(finding))
+    for counterexample in replayed.counterexamples:
+        click.echo(_headline(counterexample))
     return _concludes(replayed, recorded, settings)
 
 
@@ -85,16 +80,16 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
     """The last words about a history that was kept for a reason, and about one that was not."""
     judged, verdict = recorded.judged, replayed.verdict
     if judged is None or verdict is None:
-        if not replayed.findings and recorded.expected is not None:
+        if not replayed.counterexamples and recorded.expected is not None:
             click.echo(f"what was not told then is told this time: {recorded.expected}")
-        elif not replayed.findings:
+        elif not replayed.counterexamples:
             click.echo("no monitor complains this time; why the history was kept it does not say")
-        return ExitCode.NON_CONFORMANT if replayed.findings else ExitCode.OK
+        return ExitCode.NON_CONFORMANT if replayed.counterexamples else ExitCode.OK
     click.echo(f"{judged.verdict.upper()} {judged.requirement} ({judged.says}): {verdict.value}")
     if verdict is Again.CANNOT_TELL and judged.requirement:
         run = CommandLine(started_as("run"), settings.command_line.options)
         click.echo(f"judge it again: {run.again(judged.requirement)}")
-    if replayed.findings or verdict is Again.COMES:
+    if replayed.counterexamples or verdict is Again.COMES:
         return ExitCode.NON_CONFORMANT
     return ExitCode.OK if verdict is Again.COMES_NOT else ExitCode.INCOMPLETE
 
@@ -123,7 +118,7 @@ def _words(values: Mapping[str, Any]) -> list[str]:
 @contextmanager
 def _folder(settings: Settings) -> Iterator[None]:
     """The results folder, as long as this process writes to it."""
-    folder = ResultsFolder(settings.results)
+    folder = ResultsDir(settings.results)
     folder.prepare()
     try:
         yield
@@ -137,7 +132,7 @@ def _session(settings: Settings, who: str) -> Iterator[Session]:
     target = open_target(settings, who)
     try:
         name = f"{who}-{os.getpid()}-{int(time.time())}"
-        session = Session(target, Patience().scaled(settings.time_scale), name)
+        session = Session(target, Deadlines().scaled(settings.time_scale), name)
         yield session
         session.discard()
     finally:
@@ -156,25 +151,25 @@ def _progress() -> Callable[[Exploration], None]:
     def tells(exploration: Exploration) -> None:
         tally = exploration.tally
         if tally.histories % _SHOWN == 0:
-            what = "making it smaller" if exploration.findings() else "nothing found yet"
+            what = "making it smaller" if exploration.counterexamples() else "nothing found yet"
             click.echo(f"\r {tally.histories} histories, {what} ", nl=False)
 
     return tells
 
 
 def _tells(exploration: Exploration, settings: Settings) -> int:
-    tally, findings = exploration.tally, exploration.findings()
+    tally, counterexamples = exploration.tally, exploration.counterexamples()
     done = (
         f"{tally.histories} histories, {tally.steps} steps, {tally.elements} elements"
         f"{', out of time' if tally.out_of_time else ''}   {exploration.seconds:.1f} s"
     )
-    if not findings:
+    if not counterexamples:
         click.echo(f"\nNOTHING FOUND in {done}")
         idle = [name for name, held in tally.premises.items() if not held]
         if idle:
             click.echo(f"  never had anything to judge: {', '.join(idle)}")
         return ExitCode.OK
-    first, *others = findings
+    first, *others = counterexamples
     click.echo(f"\nFOUND in history {tally.when_found}, the others made it smaller: {done}\n")
     click.echo(_text(first, settings))
     click.echo(f"\n  {_seen_again(exploration.session, first, settings)}")
@@ -183,41 +178,43 @@ def _tells(exploration: Exploration, settings: Settings) -> int:
     return ExitCode.NON_CONFORMANT
 
 
-def _text(finding: Finding, settings: Settings) -> str:
-    lines = [_headline(finding), "", finding.exchange.render()]
-    if finding.outcome is not None and finding.outcome.expected:
-        lines += ["", f"  expected   {finding.outcome.expected}"]
-        lines += [f"  happened   {finding.outcome.happened}"]
-    return "\n".join([*lines, "", f"  again      {_replay_command(finding, settings)}"])
+def _text(counterexample: Counterexample, settings: Settings) -> str:
+    lines = [_headline(counterexample), "", counterexample.exchange.render()]
+    if counterexample.outcome is not None and counterexample.outcome.expected:
+        lines += ["", f"  expected   {counterexample.outcome.expected}"]
+        lines += [f"  happened   {counterexample.outcome.happened}"]
+    return "\n".join([*lines, "", f"  again      {_replay_command(counterexample, settings)}"])
 
 
-def _headline(finding: Finding) -> str:
-    requirements = f"   ({', '.join(finding.requirements)})" if finding.requirements else ""
-    return f"{finding.name.replace('_', ' ')}: {finding.says}{requirements}"
+def _headline(counterexample: Counterexample) -> str:
+    requirements = (
+        f"   ({', '.join(counterexample.requirements)})" if counterexample.requirements else ""
+    )
+    return f"{counterexample.name.replace('_', ' ')}: {counterexample.says}{requirements}"
 
 
-def _file(finding: Finding, settings: Settings) -> Path:
-    return settings.results / "histories" / f"{finding.name}.jsonl"
+def _file(counterexample: Counterexample, settings: Settings) -> Path:
+    return settings.results / "histories" / f"{counterexample.name}.jsonl"
 
 
-def _replay_command(finding: Finding, settings: Settings) -> str:
+def _replay_command(counterexample: Counterexample, settings: Settings) -> str:
     """Writes the history it names."""
-    file = _file(finding, settings)
-    finding.write(adds(settings.results, file))
+    file = _file(counterexample, settings)
+    counterexample.write(adds(settings.results, file))
     here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     words = (*started_as("replay"), str(here), *settings.command_line.options)
     return shlex.join(words)
 
 
-def _seen_again(session: Session, finding: Finding, settings: Settings) -> str:
+def _seen_again(session: Session, counterexample: Counterexample, settings: Settings) -> str:
     """Whether it is there when the history is played once more, with all patience."""
     try:
         session.renew()
-        again: Replayed = Replay(session, read_history(_file(finding, settings))).plays()
+        again: Replayed = Replay(session, read_history(_file(counterexample, settings))).plays()
     except TargetLost as lost:
         return f"it could not be replayed: {lost.says}"
-    if again.findings:
-        return f"replayed once: seen again ({again.findings[0].says})"
+    if again.counterexamples:
+        return f"replayed once: seen again ({again.counterexamples[0].says})"
     return "replayed once: not seen again; it may hang on the time between two messages"
 
 

@@ -11,12 +11,12 @@ from hypothesis.errors import Flaky
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import run_state_machine_as_test
 
-from siconform.exploring.conservation import REQUIREMENTS, Missing, ends_everything, fills_again
-from siconform.exploring.finding import Finding, raised_for, smallest, violations
-from siconform.exploring.holdings import Holdings
+from siconform.exploring.counterexample import Counterexample, raised_for, smallest, violations
+from siconform.exploring.leak_check import REQUIREMENTS, Missing, ends_everything, fills_again
+from siconform.exploring.model_state import ModelState
 from siconform.exploring.rules import ArbitraryRM
 from siconform.outcomes import Outcome, PremiseLost, TargetLost
-from siconform.rm.history import Exchange
+from siconform.recording.history import Exchange
 from siconform.rm.session import Session
 
 _OFTEN_ENOUGH: Final = 20  # times the longest placement seen, and it would have come
@@ -63,7 +63,7 @@ class Exploration:
         self.seed = number
         self.tally = Tally()
         self.last: Exchange | None = None
-        self._found: dict[str, Finding] = {}
+        self._found: dict[str, Counterexample] = {}
         self._first = ""
         self._tells = tells
         self._began = time.monotonic()
@@ -78,13 +78,15 @@ class Exploration:
         """Since it began."""
         return time.monotonic() - self._began
 
-    def findings(self) -> list[Finding]:
+    def counterexamples(self) -> list[Counterexample]:
         """What was found, smallest of its name each; what was found first comes first."""
-        return sorted(smallest(self._found), key=lambda finding: finding.name != self._first)
+        return sorted(
+            smallest(self._found), key=lambda counterexample: counterexample.name != self._first
+        )
 
     def judged(self) -> Exchange | None:
         """The history that went wrong, or the last one that did not."""
-        found = self.findings()
+        found = self.counterexamples()
         return found[0].exchange if found else self.last
 
     def finds_nothing(self) -> None:
@@ -95,9 +97,9 @@ class Exploration:
             self.session.observed.others["arbitrary histories"] = self._told()
         if self._found and not self.session.serves_several():
             self.session.renew()  # what is wrong with it is not for other tests to meet
-        for finding in self.findings():
-            if finding.outcome is not None:
-                raise finding.outcome
+        for counterexample in self.counterexamples():
+            if counterexample.outcome is not None:
+                raise counterexample.outcome
 
     def _told(self) -> str:
         """What was done, in words."""
@@ -118,7 +120,7 @@ class Exploration:
 
         False where some of it is left because Hypothesis gave them up: it takes the choices of a
         history that is said again for arbitrary ones if the target answers at another pace, as a
-        busy one may. Every finding was kept when it was made.
+        busy one may. Every counterexample was kept when it was made.
         """
         left = self.budget.histories - self.tally.histories
         if left <= 0:
@@ -146,7 +148,7 @@ class Exploration:
             raise
         return True
 
-    def begins(self) -> Holdings:
+    def begins(self) -> ModelState:
         """The RM of the next history, with nothing."""
         if self._over is not None:
             raise self._over
@@ -161,9 +163,9 @@ class Exploration:
         except TargetLost as lost:
             self._ends(_Abandoned(lost))
         self._spoilt, self._current = False, number
-        return Holdings(rm)
+        return ModelState(rm)
 
-    def goes_on(self, has: Holdings, step: Callable[[], None]) -> None:
+    def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
         """One more step, and everything it said seen processed; none when the time is over."""
         if self.seconds > self.budget.seconds:
             return
@@ -174,7 +176,7 @@ class Exploration:
             self._judges(has, outcome)
         self.tally.steps += 1
 
-    def ends(self, has: Holdings) -> None:
+    def ends(self, has: ModelState) -> None:
         """The monitors look at it; then everything ends and all is given away once more."""
         self._judges(has, None)
         try:
@@ -188,7 +190,7 @@ class Exploration:
             self._judges(has, None, self.tally.premises)
         self.tally.histories += 1
 
-    def breaks_off(self, has: Holdings) -> None:
+    def breaks_off(self, has: ModelState) -> None:
         """Leave the target as it was found, or as well as it can be had."""
         exchange = self.last = has.rm.exchange
         if exchange.end is None:
@@ -201,7 +203,7 @@ class Exploration:
         self._tells(self)
 
     def _judges(
-        self, has: Holdings, outcome: Outcome | None, premises: dict[str, int] | None = None
+        self, has: ModelState, outcome: Outcome | None, premises: dict[str, int] | None = None
     ) -> None:
         """Keep what is wrong with this history and raise the worst of it; nothing wrong: return.
 
@@ -218,10 +220,10 @@ class Exploration:
         self._spoilt = isinstance(outcome, PremiseLost) or not self.session.serves_several()
         self._first = self._first or found[0].name
         self.tally.when_found = self.tally.when_found or self.tally.histories
-        for finding in found:
-            known = self._found.get(finding.name)
-            if known is None or finding.size < known.size:
-                self._found[finding.name] = finding
+        for counterexample in found:
+            known = self._found.get(counterexample.name)
+            if known is None or counterexample.size < known.size:
+                self._found[counterexample.name] = counterexample
                 self._last_better = self._current
         raise raised_for(found[0].name)(found[0].says)
 
@@ -232,7 +234,7 @@ class Exploration:
 
     def _patience_for_placement(self) -> float:
         """In full until something is found; smaller histories are then tried at a good pace."""
-        full = self.session.patience.place
+        full = self.session.deadlines.place
         if not self._found:
             return full
         return min(full, max(full * _AT_LEAST, self._longest_placement * _OFTEN_ENOUGH))
@@ -250,9 +252,9 @@ class _Abandoned(_Over):
         self.why = why
 
 
-def _of_outcome(exchange: Exchange, outcome: Outcome) -> Finding:
+def _of_outcome(exchange: Exchange, outcome: Outcome) -> Counterexample:
     if isinstance(outcome, Missing):
         name, requirements = "room_is_given_away_again", REQUIREMENTS
-        return Finding(name, outcome.says, requirements, exchange, outcome, outcome.pattern)
+        return Counterexample(name, outcome.says, requirements, exchange, outcome, outcome.pattern)
     name = "the_scheduler_lives" if isinstance(outcome, TargetLost) else "the_scheduler_answers"
-    return Finding(name, outcome.says, (), exchange, outcome)
+    return Counterexample(name, outcome.says, (), exchange, outcome)

@@ -7,11 +7,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from siconform.exploring.finding import EXPECTED
-from siconform.rm.facts import Fact, Kind
-from siconform.rm.judged import JUDGED, Judged
-from siconform.rm.records import Unreplayable, fact_of, saying_of
-from siconform.rm.sayings import Saying
+from siconform.exploring.counterexample import EXPECTED
+from siconform.protocol.notifications import Fact, UpdateKind
+from siconform.protocol.requests import Request
+from siconform.recording.elements import Unreplayable, fact_of, request_of
+from siconform.recording.history_verdict import JUDGED, HistoryVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Said:
 
     rm: str
     moment: float
-    kind: Kind
-    sayings: tuple[Saying, ...]
+    kind: UpdateKind
+    requests: tuple[Request, ...]
     fence: bool
 
 
@@ -50,7 +50,7 @@ class Recorded:
 
     messages: tuple[Message, ...]
     expected: Fact | None = None
-    judged: Judged | None = None  # what was said of it
+    judged: HistoryVerdict | None = None  # what was said of it
 
     def told(self, pattern: Fact) -> int:
         """How often something of the kind was told."""
@@ -73,7 +73,7 @@ def read_history(path: Path) -> Recorded:
             if EXPECTED in record:
                 expected = fact_of(record[EXPECTED])
             elif JUDGED in record:
-                judged = Judged.read(record[JUDGED])
+                judged = HistoryVerdict.read(record[JUDGED])
             else:
                 records.append(record)
         except (ValueError, TypeError) as error:
@@ -109,5 +109,7 @@ def _messages(records: Sequence[dict[str, Any]]) -> Iterator[Message]:
         elif first["element"] is None:
             yield Registers(first["rm"], first["json"] or {})
         else:
-            sayings = tuple(saying_of(e["element"]) for e in elements)
-            yield Said(first["rm"], first["moment"], Kind(first["stream"]), sayings, first["fence"])
+            requests = tuple(request_of(e["element"]) for e in elements)
+            yield Said(
+                first["rm"], first["moment"], UpdateKind(first["stream"]), requests, first["fence"]
+            )

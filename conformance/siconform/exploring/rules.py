@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from siwire import Capability
 
-from siconform.exploring.holdings import Holdings, chosen
-from siconform.rm.allocation_verbs import PLAIN_POLICY
-from siconform.rm.application_verbs import DEFAULT_QUEUE
-from siconform.rm.gang_style_verbs import spellings
-from siconform.rm.gang_verbs import GANG_QUEUE, QUOTA_QUEUE, Style
-from siconform.rm.handles import Node
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.exploring.model_state import ModelState, chosen
+from siconform.protocol.handles import Node
+from siconform.rm.verbs.allocations import PLAIN_POLICY
+from siconform.rm.verbs.applications import DEFAULT_QUEUE
+from siconform.rm.verbs.gang_styles import spellings
+from siconform.rm.verbs.gangs import GANG_QUEUE, QUOTA_QUEUE, Style
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 # which one a scheduler knows is not found out in the middle of a history; the others it may refuse
 _STYLES: Final = tuple(spelling for style in Style for spelling in spellings(style))
@@ -34,16 +34,16 @@ _rule: Any = rule  # its types leave no room for arguments that are passed on
 class Occasion(Protocol):
     """What one history is made for."""
 
-    def begins(self) -> Holdings:
+    def begins(self) -> ModelState:
         """An RM with nothing."""
 
-    def goes_on(self, has: Holdings, step: Callable[[], None]) -> None:
+    def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
         """One more step, fenced."""
 
-    def ends(self, has: Holdings) -> None:
+    def ends(self, has: ModelState) -> None:
         """Every step was made: judge what is left."""
 
-    def breaks_off(self, has: Holdings) -> None:
+    def breaks_off(self, has: ModelState) -> None:
         """The history ends here, judged already or not worth it."""
 
 
@@ -108,7 +108,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: len(self.has.nodes) < _MOST_NODES)
     @step(memory=_NODE_MEMORY, draining=st.sampled_from((False, False, False, True)))
     def registers_node(self, memory: int, *, draining: bool) -> None:
-        """A new node, schedulable or not yet."""
+        """Register a new node, schedulable or draining."""
         draining = draining and self.rm.connection.revision.can(Capability.CREATE_DRAIN)
         node = self.rm.registers_node(memory=memory, draining=draining)
         self.has.nodes.append(node)
@@ -118,7 +118,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: len(self.has.former_nodes) > 0 and len(self.has.nodes) < _MOST_NODES)
     @step(which=_ANY_ONE, memory=_NODE_MEMORY)
     def brings_node_back(self, which: int, memory: int) -> None:
-        """A node that was decommissioned, under its id, maybe of another size."""
+        """Register a decommissioned node again under its id, maybe of another size."""
         former = chosen(self.has.former_nodes, which)
         if former is not None:
             self.has.former_nodes.remove(former)
@@ -127,7 +127,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_nodes)
     @step(which=_ANY_ONE, memory=_NODE_MEMORY)
     def resizes_node(self, which: int, memory: int) -> None:
-        """More or less capacity, maybe less than is in use."""
+        """Give a node more or less capacity, maybe less than is in use."""
         node = chosen(self.has.nodes, which)
         if node is not None:
             capacity = Node(node, {"memory": memory, "vcore": max(10, memory)})
@@ -137,7 +137,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_nodes)
     @step(which=_ANY_ONE)
     def drains_or_undrains_node(self, which: int) -> None:
-        """The one that changes something."""
+        """Drain a schedulable node, or make a draining one schedulable."""
         node = chosen(self.has.nodes, which)
         if node in self.has.draining:
             self.rm.undrains(node)
@@ -149,7 +149,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: len(self.has.nodes) > 1)
     @step(which=_ANY_ONE)
     def decommissions_node(self, which: int) -> None:
-        """With whatever runs on it; drained first, as the text has it."""
+        """Decommission a node with whatever runs on it; it is drained first, as the text has it."""
         node = chosen(self.has.nodes, which)
         if node is not None:
             if node not in self.has.draining:
@@ -160,7 +160,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: len(self.has.applications) < _MOST_APPLICATIONS)
     @step(queue=st.sampled_from(_QUEUES))
     def submits_application(self, queue: str) -> None:
-        """In a queue with or without a limit."""
+        """Add an application, in a queue with or without a limit."""
         self.has.applications.append(self.rm.submits_application(queue=queue))
 
     @precondition(lambda self: len(self.has.applications) < _MOST_APPLICATIONS)
@@ -171,7 +171,7 @@ class ArbitraryRM(RuleBasedStateMachine):
         style=st.sampled_from(_STYLES),
     )
     def submits_gang(self, members: int, memory: int, queue: str, style: str) -> None:
-        """A gang, with an ask for each placeholder."""
+        """Submit a gang, with an ask for each placeholder."""
         gang = self.rm.submits_gang(members=members, memory=memory, queue=queue, style=style)
         self.has.applications.append(gang)
         self.has.asks += self.rm.asks_placeholders(gang)
@@ -179,7 +179,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_gangs)
     @step(which=_ANY_ONE, other_size=st.sampled_from((None, None, 1, 4)))
     def asks_for_member(self, which: int, other_size: int | None) -> None:
-        """The real one, maybe smaller or larger than its placeholder, maybe one too many."""
+        """Ask for a real member, maybe of another size than its placeholder, maybe one too many."""
         gang = chosen(self.has.gangs(), which)
         if gang is not None:
             self.has.asks.append(self.rm.asks_member(gang, memory=other_size))
@@ -187,7 +187,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_gangs)
     @step(which=_ANY_ONE)
     def asks_for_another_placeholder(self, which: int) -> None:
-        """More than the gang said it would have."""
+        """Ask for one more placeholder than the gang said it would have."""
         gang = chosen(self.has.gangs(), which)
         if gang is not None:
             self.has.asks.append(self.rm.asks_placeholder(gang))
@@ -203,7 +203,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: len(self.has.applications) > 1)
     @step(which=_ANY_ONE)
     def removes_application(self, which: int) -> None:
-        """With whatever it has."""
+        """Remove an application with whatever it has."""
         application = chosen(self.has.applications, which)
         if application is not None:
             self.rm.removes_application(application)
@@ -220,7 +220,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     def asks(
         self, which: int, memory: int, times: int, priority: int, *, may_preempt: bool
     ) -> None:
-        """For one allocation or several."""
+        """Ask for one allocation or several."""
         application = chosen(self.has.applications, which)
         if application is not None:
             ask = self.rm.asks(
@@ -235,7 +235,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_applications)
     @step(amounts=st.lists(st.tuples(_ANY_ONE, _ASK_MEMORY), min_size=2, max_size=4))
     def asks_for_several_in_one_message(self, amounts: list[tuple[int, int]]) -> None:
-        """Asks of any applications together."""
+        """Ask for allocations of any applications in one message."""
         with self.rm.one_message():
             for which, memory in amounts:
                 application = chosen(self.has.applications, which)
@@ -245,7 +245,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_asks)
     @step(which=_ANY_ONE)
     def withdraws_ask(self, which: int) -> None:
-        """Whether it is still pending or not: the RM cannot know."""
+        """Withdraw an ask, pending or not: the RM cannot know."""
         ask = chosen(self.has.asks, which)
         if ask is not None:
             self.rm.withdraws(ask)
@@ -253,7 +253,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_applications)
     @step(which=_ANY_ONE)
     def withdraws_asks_of_application(self, which: int) -> None:
-        """Every pending one."""
+        """Withdraw every pending ask of an application."""
         application = chosen(self.has.applications, which)
         if application is not None:
             self.rm.withdraws_asks(application=application)
@@ -261,7 +261,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_asks)
     @step(which=_ANY_ONE)
     def releases_allocation(self, which: int) -> None:
-        """One it holds, if it holds any."""
+        """Release one allocation the RM holds, if it holds any."""
         allocation = chosen(self.has.allocations(), which)
         if allocation is not None:
             self.rm.releases(allocation)
@@ -270,7 +270,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_applications)
     @step(which=_ANY_ONE)
     def releases_everything_of_application(self, which: int) -> None:
-        """All its allocations at once."""
+        """Release all allocations of an application at once."""
         application = chosen(self.has.applications, which)
         if application is not None:
             held = [a for a in self.has.allocations() if a.application == application]
@@ -282,4 +282,4 @@ class ArbitraryRM(RuleBasedStateMachine):
     def lets_time_pass(self, seconds: int) -> None:
         """Timers of the scheduler run out, where that takes no time."""
         clock = self.rm.exchange.history.clock
-        clock.past(lambda _: None, seconds, first=seconds)
+        clock.advance_and_look(lambda _: None, seconds, first=seconds)

@@ -2,35 +2,22 @@
 
 from collections.abc import Collection
 
-from siconform.monitors import (
-    allocations,
-    applications,
-    asks,
-    gangs,
-    nodes,
-    recovery,
-    releases,
-    room,
-    wire,
-)
-from siconform.monitors.finding import MONITORS, Finding, Monitor
+from siconform.monitors.monitor import Monitor, MonitorResult
 from siconform.monitors.reading import reading_of
-from siconform.rm.history import Exchange
+from siconform.monitors.registry import MONITORS
+from siconform.recording.history import Exchange
 
-__all__ = ["MONITORS", "Finding", "Monitor", "check"]
-
-# Importing them declares their monitors.
-_RULES = (allocations, applications, asks, gangs, nodes, recovery, releases, room, wire)
+__all__ = ["MONITORS", "Monitor", "MonitorResult", "check"]
 
 
-def check(exchange: Exchange, lacks: Collection[str] = ()) -> list[Finding]:
+def check(exchange: Exchange, lacks: Collection[str] = ()) -> list[MonitorResult]:
     """Run every monitor; only what happened during the test counts, what went before is context.
 
     Left out is what presupposes a feature that the target ``lacks``.
     """
-    findings = reading_of(exchange).findings(exchange.start, exchange.until())
+    results = reading_of(exchange).results(exchange.start, exchange.until())
     return [
-        finding
-        for monitor, finding in zip(MONITORS, findings, strict=True)
+        result
+        for monitor, result in zip(MONITORS, results, strict=True)
         if monitor.presupposes not in lacks
     ]

@@ -1,35 +1,35 @@
 """Rules about allocations: asked for, unique, and over when they are over."""
 
 from collections import Counter, defaultdict
+from typing import Final
 
-from siconform.monitors.endings import Crossing, Endings
-from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import ANY, CONFIRMED, Allocated, Released, Termination
-from siconform.rm.history import Entry
-from siconform.rm.sayings import Amounts, AskSaying, ReleaseSaying
+from siconform.monitors.bulk_ends import BulkEnds, Crossing
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
+from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
+from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
+from siconform.recording.history import Entry
 
 
-@monitors("SI-ALLOC-002")
 def allocations_carry_their_ask() -> Judge:
     """A new allocation names an ask of this RM, its application, and its amount or a larger one."""
-    asks: dict[str, list[AskSaying]] = defaultdict(list)
+    asks: dict[str, list[AskRequest]] = defaultdict(list)
     recovered: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 asks[ask.key].append(ask)
             case Allocated() as new if new.identity not in recovered:
                 return _not_as_asked(new, asks[new.key])
             case content:
-                recovered.update(existing.identity for existing in existing_in(content))
+                recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_JUDGE
 
     return judge
 
 
-def _not_as_asked(new: Allocated, asks: list[AskSaying]) -> str:
+def _not_as_asked(new: Allocated, asks: list[AskRequest]) -> str:
     if not asks:
         return f"allocation {new.identity} has the key {new.key}, which nobody asked for"
     if all(ask.application != new.application for ask in asks):
@@ -43,13 +43,12 @@ def _is_given(asked: Amounts, given: Amounts) -> bool:
     return all(given.get(name, 0) >= amount for name, amount in asked.items())
 
 
-@monitors("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008")
 def identities_are_unique() -> Judge:
     """Every new allocation has an identity of its own, announced once."""
     announced: set[str] = set()
     recovered: dict[str, str] = {}  # identity to key
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated(identity="", key=key):
                 return f"an allocation of {key} has no identity"
@@ -62,13 +61,12 @@ def identities_are_unique() -> Judge:
                 announced.add(identity)
                 return ""
             case content:
-                recovered.update({e.identity: e.key for e in existing_in(content)})
+                recovered.update({e.identity: e.key for e in recovered_in(content)})
         return NOTHING_TO_JUDGE
 
     return judge
 
 
-@monitors("SI-ALLOC-009")
 def ended_allocations_stay_ended() -> Judge:
     """An allocation ends once: no release follows its release.
 
@@ -80,18 +78,16 @@ def ended_allocations_stay_ended() -> Judge:
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
     said: Counter[str] = Counter()  # releases by the RM that were not answered yet
-    endings, crossing = Endings(), Crossing()
+    bulk_ends, crossing = BulkEnds(), Crossing()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         crossing.hears(entry)
-        ending = set(endings.hears(entry.content))
+        ending = set(bulk_ends.hears(entry.content))
         said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing.keys())
         match entry.content:
-            case Released(identity="") | ReleaseSaying(identity=""):
+            case Released(identity="") | ReleaseRequest(identity=""):
                 pass
-            case Released(identity=i, termination=t) as again if unconfirmed.get(
-                i
-            ) is t or crossing.has_repeated(again):
+            case Released() as again if _is_repeated(again, unconfirmed, crossing):
                 pass
             case Released(identity=identity, termination=termination) if termination in CONFIRMED:
                 if identity in ended:
@@ -106,19 +102,26 @@ def ended_allocations_stay_ended() -> Judge:
                     return f"allocation {identity} was released twice"
                 ended.add(identity)
                 return ""
-            case ReleaseSaying(identity=identity, termination=termination):
+            case ReleaseRequest(identity=identity, termination=termination):
                 is_confirmation = unconfirmed.get(identity) is termination
                 said[identity] += not is_confirmation
                 if is_confirmation or termination not in CONFIRMED:
                     crossing.begins(identity, unconfirmed.pop(identity, None))
             case content:
-                ended.difference_update(existing.identity for existing in existing_in(content))
+                ended.difference_update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_JUDGE
 
     return judge
 
 
-@monitors("SI-REL-023", outlives_registrations=True)
+def _is_repeated(
+    release: Released, unconfirmed: dict[str, Termination], crossing: Crossing
+) -> bool:
+    """Whether the scheduler says again what it was not, or may not be, confirmed yet."""
+    is_open = unconfirmed.get(release.identity) is release.termination
+    return is_open or crossing.has_repeated(release)
+
+
 def releases_name_what_was_announced() -> Judge:
     """A release names an announced allocation, with that allocation's application and key.
 
@@ -129,18 +132,18 @@ def releases_name_what_was_announced() -> Judge:
     keys: dict[str, str] = {}
     said: set[tuple[str, str]] = set()  # application and identity, in releases of the RM
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated(identity=identity, application=application, key=key):
                 owners[identity], keys[identity] = application, key
-            case ReleaseSaying(identity=identity, application=application):
+            case ReleaseRequest(identity=identity, application=application):
                 said.add((application, identity))
             case Released(identity=identity, application=application) as release if identity:
                 repeated = (application, identity) in said and owners.get(identity) != application
                 return NOTHING_TO_JUDGE if repeated else _wrong_name(release, owners, keys)
             case content:
-                owners.update({a.identity: a.application for a in existing_in(content)})
-                keys.update({a.identity: a.key for a in existing_in(content)})
+                owners.update({a.identity: a.application for a in recovered_in(content)})
+                keys.update({a.identity: a.key for a in recovered_in(content)})
         return NOTHING_TO_JUDGE
 
     return judge
@@ -155,3 +158,20 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
     if release.key not in ("", ANY, keys[identity]):
         return f"release of {identity} names key {release.key!r}"
     return ""
+
+
+MONITORS: Final = (
+    Monitor("allocations_carry_their_ask", ("SI-ALLOC-002",), allocations_carry_their_ask),
+    Monitor(
+        "identities_are_unique",
+        ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008"),
+        identities_are_unique,
+    ),
+    Monitor("ended_allocations_stay_ended", ("SI-ALLOC-009",), ended_allocations_stay_ended),
+    Monitor(
+        "releases_name_what_was_announced",
+        ("SI-REL-023",),
+        releases_name_what_was_announced,
+        outlives_registrations=True,
+    ),
+)

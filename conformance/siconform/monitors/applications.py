@@ -3,32 +3,40 @@
 from collections import Counter
 from typing import Final
 
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.monitors.settling import Settling
-from siconform.rm.facts import (
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.protocol.application_states import (
+    ACCEPTED,
+    COMPLETED,
+    FAILED,
+    NEW,
+    RESUMING,
+    RUNNING,
+    WAITING,
+    State,
+)
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
-    Kind,
+    UpdateKind,
 )
-from siconform.rm.history import Entry
-from siconform.rm.sayings import ApplicationRemoval, ApplicationSaying
-from siconform.rm.states import ACCEPTED, COMPLETED, FAILED, NEW, RESUMING, RUNNING, WAITING, State
+from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
+from siconform.recording.history import Entry
 
 ACTIVE: Final = (NEW, ACCEPTED, RUNNING, RESUMING, WAITING)
-"""States that are no end."""
+"""States of an application that has not ended."""
 
 
-@monitors("SI-APP-004")
 def each_application_gets_at_most_one_verdict() -> Judge:
     """There are never more verdicts on an application than additions of it."""
     added: Counter[str] = Counter()
     judged: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 added[application] += 1
             case (
                 ApplicationAccepted(application=application)
@@ -42,23 +50,22 @@ def each_application_gets_at_most_one_verdict() -> Judge:
     return judge
 
 
-@monitors("SI-APP-017")
 def removed_applications_get_nothing() -> Judge:
     """Nothing is allocated to an application that is removed for certain, and not added anew."""
     partitions: dict[str, str] = {}
-    settling: Settling[str] = Settling()
+    certainty: Certainty[str] = Certainty()
     removed: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
-        removed.update(settling.hears(entry))
+    def judge(entry: Entry) -> EntryJudgement:
+        removed.update(certainty.hears(entry))
         match entry.content:
-            case ApplicationSaying(application=application, partition=partition):
+            case ApplicationRequest(application=application, partition=partition):
                 partitions[application] = partition
                 removed.discard(application)
-                settling.forgets(lambda name: name == application)
+                certainty.forgets(lambda name: name == application)
             case ApplicationRemoval(application=application, partition=partition):
                 if partitions.get(application) == partition:
-                    settling.says(application, Kind.APPLICATIONS)
+                    certainty.says(application, UpdateKind.APPLICATIONS)
                     return ""
             case Allocated(application=application, identity=identity) if application in removed:
                 return f"allocation {identity} is for {application}, which was removed"
@@ -67,7 +74,6 @@ def removed_applications_get_nothing() -> Judge:
     return judge
 
 
-@monitors("SI-APP-021", outlives_registrations=True)
 def state_changes_are_complete() -> Judge:
     """A state change names an application of this RM, a state and a time.
 
@@ -75,9 +81,9 @@ def state_changes_are_complete() -> Judge:
     """
     known: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 known.add(application)
             case ApplicationUpdated() as update:
                 return _incomplete(update, known)
@@ -96,14 +102,13 @@ def _incomplete(update: ApplicationUpdated, known: set[str]) -> str:
     return ""
 
 
-@monitors("SI-APP-022")
 def state_timestamps_do_not_go_back() -> Judge:
     """Timestamps of successive state changes of one application never decrease."""
     last: dict[str, int] = {}
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 last.pop(application, None)
             case ApplicationUpdated(application=application, timestamp=timestamp) as update:
                 before, last[application] = last.get(application), timestamp
@@ -115,15 +120,13 @@ def state_timestamps_do_not_go_back() -> Judge:
     return judge
 
 
-@monitors("SI-APP-030")
 def completed_applications_stay_completed() -> Judge:
     """After Completed no state comes that is not an end, unless the application is added anew."""
     return _last_state(COMPLETED)
 
 
-@monitors("SI-GANG-037")
 def failed_applications_stay_failed() -> Judge:
-    """The same after Failed, and it is never Completed either."""
+    """After Failed no state comes that is not an end, nor Completed, unless it is added anew."""
     return _last_state(FAILED, COMPLETED)
 
 
@@ -134,19 +137,44 @@ def _last_state(final: State, *besides: State) -> Judge:
     """
     reached: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case (
-                ApplicationSaying(application=application)
+                ApplicationRequest(application=application)
                 | ApplicationAccepted(application=application)
             ):
                 reached.discard(application)
             case ApplicationUpdated(application=application, state=state):
-                if state == final:
+                if final.accepts(state):
                     reached.add(application)
                     return ""
-                if application in reached and any(state == other for other in (*ACTIVE, *besides)):
+                if application in reached and any(
+                    other.accepts(state) for other in (*ACTIVE, *besides)
+                ):
                     return f"{application} became {state} after it was {final}"
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+MONITORS: Final = (
+    Monitor(
+        "each_application_gets_at_most_one_verdict",
+        ("SI-APP-004",),
+        each_application_gets_at_most_one_verdict,
+    ),
+    Monitor("removed_applications_get_nothing", ("SI-APP-017",), removed_applications_get_nothing),
+    Monitor(
+        "state_changes_are_complete",
+        ("SI-APP-021",),
+        state_changes_are_complete,
+        outlives_registrations=True,
+    ),
+    Monitor("state_timestamps_do_not_go_back", ("SI-APP-022",), state_timestamps_do_not_go_back),
+    Monitor(
+        "completed_applications_stay_completed",
+        ("SI-APP-030",),
+        completed_applications_stay_completed,
+    ),
+    Monitor("failed_applications_stay_failed", ("SI-GANG-037",), failed_applications_stay_failed),
+)

@@ -1,16 +1,22 @@
 """Rules about asks: never more than asked for, complete rejections, and over when they are over."""
 
 from collections import Counter, defaultdict
+from typing import Final
 
-from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.monitors.settling import Settling
-from siconform.rm.facts import Allocated, AskRejected, AskReleased, Kind, Termination
-from siconform.rm.history import Entry
-from siconform.rm.sayings import ApplicationSaying, AskReleaseSaying, AskSaying
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
+from siconform.protocol.notifications import (
+    Allocated,
+    AskRejected,
+    AskReleased,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import ApplicationRequest, AskReleaseRequest, AskRequest
+from siconform.recording.history import Entry
 
 
-@monitors("SI-ASK-005")
 def asks_are_not_served_too_often() -> Judge:
     """A key never yields more allocations than all its asks together wanted.
 
@@ -21,11 +27,11 @@ def asks_are_not_served_too_often() -> Judge:
     recovered: set[str] = set()
     unclear: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case AskSaying(key=key, max_allocations=most) if most <= 0:
+            case AskRequest(key=key, max_allocations=most) if most <= 0:
                 unclear.add(key)
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 wanted[ask.key] += ask.max_allocations
             case Allocated(key=key) if key in unclear:
                 pass
@@ -35,13 +41,12 @@ def asks_are_not_served_too_often() -> Judge:
                 says = f"{served[key]} allocations of {key}, asked were {wanted[key]}"
                 return violated_if(surplus, says)
             case content:
-                recovered.update(existing.identity for existing in existing_in(content))
+                recovered.update(existing.identity for existing in recovered_in(content))
         return NOTHING_TO_JUDGE
 
     return judge
 
 
-@monitors("SI-ASK-022", outlives_registrations=True)
 def rejections_of_asks_are_complete() -> Judge:
     """A rejection names key and application of an ask, once for each ask.
 
@@ -50,9 +55,9 @@ def rejections_of_asks_are_complete() -> Judge:
     asked: dict[str, list[str]] = defaultdict(list)
     rejected: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 asked[ask.key].append(ask.application)
             case AskRejected(key=key) as rejection:
                 rejected[key] += 1
@@ -72,11 +77,10 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
     return ""
 
 
-@monitors("SI-ASK-026")
 def rejections_of_asks_give_a_reason() -> Judge:
     """A rejection has a reason that is not empty."""
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRejected(key=key, reason=reason):
                 return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
@@ -85,15 +89,14 @@ def rejections_of_asks_give_a_reason() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-017")
 def rejected_asks_stay_rejected() -> Judge:
     """After the rejection of its only ask a key is not allocated until it is asked for again."""
     open_asks: Counter[str] = Counter()
     rejected: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case AskSaying(key=key):
+            case AskRequest(key=key):
                 open_asks[key] += 1
                 rejected.discard(key)
             case AskRejected(key=key):
@@ -108,28 +111,27 @@ def rejected_asks_stay_rejected() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-018")
 def withdrawn_asks_are_not_allocated() -> Judge:
     """An ask withdrawn for certain is not allocated until it is asked for again.
 
     Real asks of a task group may wait for a placeholder to go; what becomes of those is another,
     weaker rule (SI-GANG-059): not judged here.
     """
-    asks: dict[str, AskSaying] = {}
-    settling: Settling[str] = Settling()
+    asks: dict[str, AskRequest] = {}
+    certainty: Certainty[str] = Certainty()
     withdrawn: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
-        withdrawn.update(settling.hears(entry))
+    def judge(entry: Entry) -> EntryJudgement:
+        withdrawn.update(certainty.hears(entry))
         match entry.content:
-            case AskSaying(key=key) as ask:
+            case AskRequest(key=key) as ask:
                 asks[key] = ask
                 withdrawn.discard(key)
-                settling.forgets(lambda name: name == key)
-            case AskReleaseSaying() as withdrawal:
+                certainty.forgets(lambda name: name == key)
+            case AskReleaseRequest() as withdrawal:
                 keys = [key for key, ask in asks.items() if _withdraws(withdrawal, ask)]
                 for key in keys:
-                    settling.says(key, Kind.ALLOCATIONS)
+                    certainty.says(key, UpdateKind.ALLOCATIONS)
                 return "" if keys else NOTHING_TO_JUDGE
             case Allocated(key=key) if key in withdrawn:
                 return f"{key} was allocated after it was withdrawn"
@@ -138,7 +140,7 @@ def withdrawn_asks_are_not_allocated() -> Judge:
     return judge
 
 
-def _withdraws(withdrawal: AskReleaseSaying, ask: AskSaying) -> bool:
+def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
     return (
         withdrawal.termination is Termination.STOPPED_BY_RM
         and withdrawal.partition == ask.partition
@@ -148,15 +150,14 @@ def _withdraws(withdrawal: AskReleaseSaying, ask: AskSaying) -> bool:
     )
 
 
-@monitors("SI-ASK-019")
 def allocated_asks_are_not_rejected() -> Judge:
     """An ask that was allocated in full is not rejected afterwards."""
     wanted: Counter[str] = Counter()
     served: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case AskSaying() as ask:
+            case AskRequest() as ask:
                 wanted[ask.key] += max(ask.max_allocations, 0)
             case Allocated(key=key):
                 served[key] += 1
@@ -169,7 +170,6 @@ def allocated_asks_are_not_rejected() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-002", outlives_registrations=True)
 def released_asks_were_asked_for() -> Judge:
     """The release of an ask names one of this RM and its application, or repeats the RM's words.
 
@@ -180,13 +180,13 @@ def released_asks_were_asked_for() -> Judge:
     applications: set[str] = set()
     said: set[tuple[str, str]] = set()  # application and key, in withdrawals of the RM
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case ApplicationSaying(application=application):
+            case ApplicationRequest(application=application):
                 applications.add(application)
-            case AskSaying(key=key, application=application):
+            case AskRequest(key=key, application=application):
                 owners[key].add(application)
-            case AskReleaseSaying(key=key, application=application):
+            case AskReleaseRequest(key=key, application=application):
                 said.add((application, key))
             case AskReleased(key=key, application=application):
                 if (application, key) in said:
@@ -199,8 +199,29 @@ def released_asks_were_asked_for() -> Judge:
                 says = f"release of ask {key} names application {application!r}"
                 return violated_if(application not in owners[key], says)
             case content:
-                for existing in existing_in(content):
+                for existing in recovered_in(content):
                     owners[existing.key].add(existing.application)
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+MONITORS: Final = (
+    Monitor("asks_are_not_served_too_often", ("SI-ASK-005",), asks_are_not_served_too_often),
+    Monitor(
+        "rejections_of_asks_are_complete",
+        ("SI-ASK-022",),
+        rejections_of_asks_are_complete,
+        outlives_registrations=True,
+    ),
+    Monitor("rejections_of_asks_give_a_reason", ("SI-ASK-026",), rejections_of_asks_give_a_reason),
+    Monitor("rejected_asks_stay_rejected", ("SI-ASK-017",), rejected_asks_stay_rejected),
+    Monitor("withdrawn_asks_are_not_allocated", ("SI-ASK-018",), withdrawn_asks_are_not_allocated),
+    Monitor("allocated_asks_are_not_rejected", ("SI-ASK-019",), allocated_asks_are_not_rejected),
+    Monitor(
+        "released_asks_were_asked_for",
+        ("SI-ASK-002",),
+        released_asks_were_asked_for,
+        outlives_registrations=True,
+    ),
+)

@@ -2,13 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import Allocated, Released, Termination
-from siconform.rm.history import Content, Entry
-from siconform.rm.sayings import Action, ApplicationRemoval, AskSaying, NodeSaying, ReleaseSaying
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
+from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.requests import (
+    Action,
+    ApplicationRemoval,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
+from siconform.recording.history import Content, Entry
 
 
 class _Group(NamedTuple):
@@ -16,7 +22,6 @@ class _Group(NamedTuple):
     name: str
 
 
-@monitors("SI-GANG-020")
 def replacements_wait_for_their_confirmation() -> Judge:
     """While a placeholder is to be replaced, one real ask of its group is still to be served.
 
@@ -27,9 +32,9 @@ def replacements_wait_for_their_confirmation() -> Judge:
     wanted: Counter[_Group] = Counter()
     recovered: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case AskSaying(task_group=name, placeholder=False) as ask if name:
+            case AskRequest(task_group=name, placeholder=False) as ask if name:
                 wanted[_Group(ask.application, name)] += max(ask.max_allocations, 0)
             case Allocated(task_group=name, placeholder=False, identity=identity) as new if (
                 name and identity not in recovered
@@ -40,7 +45,7 @@ def replacements_wait_for_their_confirmation() -> Judge:
                     says = f"allocation {identity} came before its placeholder was confirmed"
                     return violated_if(replacements.open(group) > wanted[group], says)
             case content:
-                recovered.update(existing.identity for existing in existing_in(content))
+                recovered.update(existing.identity for existing in recovered_in(content))
                 replacements.hears(content)
         return NOTHING_TO_JUDGE
 
@@ -57,7 +62,7 @@ class _Replacements:
         self._confirmed: set[str] = set()  # what the scheduler repeats of these opens nothing
 
     def open(self, group: _Group) -> int:
-        """How many of this group."""
+        """How many placeholders of this group are to be replaced and still hold their room."""
         return sum(_group(self._placeholders[identity]) == group for identity in self._open)
 
     def hears(self, content: Content) -> None:
@@ -69,19 +74,19 @@ class _Replacements:
                     self._open.add(identity)
                     self.seen.add(_group(self._placeholders[identity]))
             case (
-                ReleaseSaying(identity="", application=application)
+                ReleaseRequest(identity="", application=application)
                 | Released(identity="", application=application)
                 | ApplicationRemoval(application=application)
             ):
                 self._ends(lambda placeholder: placeholder.application == application)
-            case ReleaseSaying(identity=identity) | Released(identity=identity):
+            case ReleaseRequest(identity=identity) | Released(identity=identity):
                 if identity in self._open:
                     self._confirmed.add(identity)
                 self._open.discard(identity)
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._ends(lambda placeholder: placeholder.node == node)
             case _:
-                existing = [a for a in existing_in(content) if a.placeholder is True]
+                existing = [a for a in recovered_in(content) if a.placeholder is True]
                 self._placeholders.update({a.identity: a for a in existing})
                 self._confirmed.difference_update(a.identity for a in existing)
 
@@ -91,3 +96,12 @@ class _Replacements:
 
 def _group(placeholder: Allocated) -> _Group:
     return _Group(placeholder.application, placeholder.task_group)
+
+
+MONITORS: Final = (
+    Monitor(
+        "replacements_wait_for_their_confirmation",
+        ("SI-GANG-020",),
+        replacements_wait_for_their_confirmation,
+    ),
+)

@@ -1,18 +1,25 @@
 """Rules about nodes: one verdict for each creation, and nothing new where nothing may be placed."""
 
 from collections import Counter
+from typing import Final
 
-from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.monitors.settling import Settling
-from siconform.rm.facts import Allocated, Kind, NodeAccepted, NodeRejected, Released, Termination
-from siconform.rm.history import Entry
-from siconform.rm.sayings import Action, NodeSaying
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
+from siconform.protocol.notifications import (
+    Allocated,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import Action, NodeRequest
+from siconform.recording.history import Entry
 
 _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
-@monitors("SI-NODE-004")
 def creations_get_at_most_one_verdict() -> Judge:
     """Verdicts on a node never outnumber what was said of it.
 
@@ -21,9 +28,9 @@ def creations_get_at_most_one_verdict() -> Judge:
     named: Counter[str] = Counter()
     judged: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case NodeSaying(node=node):
+            case NodeRequest(node=node):
                 named[node] += 1
             case NodeAccepted(node=node) | NodeRejected(node=node):
                 judged[node] += 1
@@ -34,20 +41,19 @@ def creations_get_at_most_one_verdict() -> Judge:
     return judge
 
 
-@monitors("SI-ALLOC-001")
 def nodes_of_allocations_exist() -> Judge:
     """The node of a new allocation is registered by this RM; once it is gone for certain, not."""
     known: set[str] = set()
-    leaving: Settling[str] = Settling()
+    leaving: Certainty[str] = Certainty()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         known.difference_update(leaving.hears(entry))
         match entry.content:
-            case NodeSaying(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
+            case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
                 known.add(node)
                 leaving.forgets(lambda left: left == node)
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
-                leaving.says(node, Kind.NODES)
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
+                leaving.says(node, UpdateKind.NODES)
             case Allocated(node=node, identity=identity):
                 says = f"allocation {identity} is on {node}, no node of this RM"
                 return violated_if(node not in known, says)
@@ -56,7 +62,6 @@ def nodes_of_allocations_exist() -> Judge:
     return judge
 
 
-@monitors("SI-NODE-026")
 def draining_nodes_get_nothing_new() -> Judge:
     """Nothing is placed on a node that drains for certain, until it is told otherwise.
 
@@ -64,7 +69,7 @@ def draining_nodes_get_nothing_new() -> Judge:
     """
     drains = _Draining()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         begins = drains.hears(entry)
         match entry.content:
             case Allocated(node=node) as new if node in drains.nodes and not drains.excuses(new):
@@ -80,20 +85,20 @@ class _Draining:
     def __init__(self) -> None:
         self.nodes: set[str] = set()
         self._known: set[str] = set()
-        self._settling: Settling[str] = Settling()
+        self._certainty: Certainty[str] = Certainty()
         self._excused: set[str] = set()  # identities that exist, groups where one is replaced
 
     def hears(self, entry: Entry) -> bool:
         """Whether the RM has another node drain with this."""
-        self._excused |= {existing.identity for existing in existing_in(entry.content)}
-        self.nodes.update(self._settling.hears(entry))
+        self._excused |= {existing.identity for existing in recovered_in(entry.content)}
+        self.nodes.update(self._certainty.hears(entry))
         match entry.content:
-            case NodeSaying(node=node, action=action) if action in _CREATIONS:
+            case NodeRequest(node=node, action=action) if action in _CREATIONS:
                 return self._creates(node, action)
-            case NodeSaying(node=node, action=Action.DRAIN) if node in self._known:
-                self._settling.says(node, Kind.NODES)
+            case NodeRequest(node=node, action=Action.DRAIN) if node in self._known:
+                self._certainty.says(node, UpdateKind.NODES)
                 return True
-            case NodeSaying(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
+            case NodeRequest(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
                 self._forgets(node)
                 if action is Action.DECOMMISSION:
                     self._known.discard(node)
@@ -102,7 +107,7 @@ class _Draining:
         return False
 
     def excuses(self, new: Allocated) -> bool:
-        """It was there before, or takes a place that was."""
+        """Whether the allocation existed before, or replaces a placeholder."""
         replacing = bool(new.task_group) and new.application in self._excused
         return replacing or new.identity in self._excused
 
@@ -117,4 +122,13 @@ class _Draining:
 
     def _forgets(self, node: str) -> None:
         self.nodes.discard(node)
-        self._settling.forgets(lambda draining: draining == node)
+        self._certainty.forgets(lambda draining: draining == node)
+
+
+MONITORS: Final = (
+    Monitor(
+        "creations_get_at_most_one_verdict", ("SI-NODE-004",), creations_get_at_most_one_verdict
+    ),
+    Monitor("nodes_of_allocations_exist", ("SI-ALLOC-001",), nodes_of_allocations_exist),
+    Monitor("draining_nodes_get_nothing_new", ("SI-NODE-026",), draining_nodes_get_nothing_new),
+)

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import yaml
 
-from siconform.rm.cluster import POLICY_GROUP, conformance_queues
-from siconform.rm.configuration_verbs import ConfigurationSent
-from siconform.rm.history import Entry, Registered
-from siconform.rm.sayings import ApplicationSaying
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import ApplicationRequest
+from siconform.recording.history import Entry
 
 _THOUSANDTHS: Final = 1000  # in which vcore counts on the wire
 _NO_LIMITS: Final[Mapping[str, Mapping[str, int]]] = {}
@@ -29,13 +30,13 @@ class Quotas:
     def hears(self, entry: Entry) -> None:
         """The registration, a change of it, the submission of an application."""
         match entry.content:
-            case Registered() if entry.said_by_rm:
+            case RegistrationRequested():
                 self._wanted = limits_of_the_cluster() if _in_the_cluster(entry) else _NO_LIMITS
-            case Registered(status="OK"):
+            case RegistrationAnswered(status="OK"):
                 self._limits = self._wanted
             case ConfigurationSent():
                 self._limits = _NO_LIMITS
-            case ApplicationSaying(application=application, queue=queue):
+            case ApplicationRequest(application=application, queue=queue):
                 known = self._queue_of.setdefault(application, queue)
                 if known != queue:
                     self._queue_of[application] = ""  # it may be in either
@@ -46,7 +47,7 @@ class Quotas:
         return [q for q in _path(queue) if q in self._limits]
 
     def most(self, queue: str, resource: str) -> int | None:
-        """The maximum."""
+        """The maximum of a resource in a queue; None where it has none."""
         return self._limits.get(queue, {}).get(resource)
 
 

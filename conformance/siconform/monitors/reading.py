@@ -4,8 +4,10 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from siconform.monitors.finding import MONITORS, Finding, Judge, Monitor
-from siconform.rm.history import Entry, Exchange, History, Registered
+from siconform.monitors.monitor import Judge, Monitor, MonitorResult
+from siconform.monitors.registry import MONITORS
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.recording.history import Entry, Exchange, History
 
 
 @dataclass(slots=True)
@@ -49,10 +51,10 @@ class Reading:
             self._hears(self._read, entry)
             self._read += 1
 
-    def findings(self, start: int, end: int) -> list[Finding]:
+    def results(self, start: int, end: int) -> list[MonitorResult]:
         """Of each monitor, what it saw between these indexes; what went before was context."""
         return [
-            _finding(monitor, record, start, end)
+            _result(monitor, record, start, end)
             for monitor, record in zip(MONITORS, self._records, strict=True)
         ]
 
@@ -61,7 +63,7 @@ class Reading:
         if life is None or _begins_anew(entry):
             life = self._lives[entry.rm] = _Life(life)
             life.was_asked_for(self._asked.get(entry.rm))
-        if isinstance(entry.content, Registered) and entry.said_by_rm:
+        if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
         for judge, record in zip(life.judges, self._records, strict=True):
             judgement = judge(entry)
@@ -73,17 +75,17 @@ class Reading:
 
 def _begins_anew(entry: Entry) -> bool:
     content = entry.content
-    return isinstance(content, Registered) and not entry.said_by_rm and content.status == "OK"
+    return isinstance(content, RegistrationAnswered) and content.status == "OK"
 
 
-def _finding(monitor: Monitor, record: _Record, start: int, end: int) -> Finding:
+def _result(monitor: Monitor, record: _Record, start: int, end: int) -> MonitorResult:
     held = bisect_left(record.held, end) - bisect_left(record.held, start)
     first = bisect_left(record.violations, (start, ""))
     violated = record.violations[first : first + 1]
     for index, says in violated:
         if index < end:
-            return Finding(monitor.name, monitor.requirements, held, says, index)
-    return Finding(monitor.name, monitor.requirements, held, None)
+            return MonitorResult(monitor.name, monitor.requirements, held, says, index)
+    return MonitorResult(monitor.name, monitor.requirements, held, None)
 
 
 _READINGS: WeakKeyDictionary[History, Reading] = WeakKeyDictionary()

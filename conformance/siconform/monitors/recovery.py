@@ -1,36 +1,50 @@
 """Rules about what exists already: its rejection says what and why."""
 
-from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import AllocationRejected
-from siconform.rm.history import Entry
+from typing import Final
+
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
+from siconform.protocol.notifications import AllocationRejected
+from siconform.recording.history import Entry
 
 
-@monitors("SI-REC-017")
 def rejections_of_existing_allocations_are_complete() -> Judge:
     """It names key and application of an allocation the RM reported."""
     reported: set[tuple[str, str]] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AllocationRejected(key=key, application=application):
                 says = f"rejection of {key!r} of {application!r}, which the RM did not report"
                 return violated_if((key, application) not in reported, says)
             case content:
-                reported.update((a.key, a.application) for a in existing_in(content))
+                reported.update((a.key, a.application) for a in recovered_in(content))
         return NOTHING_TO_JUDGE
 
     return judge
 
 
-@monitors("SI-REC-022")
 def rejections_of_existing_allocations_give_a_reason() -> Judge:
     """It has a reason that is not empty."""
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AllocationRejected(key=key, reason=reason):
                 return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+MONITORS: Final = (
+    Monitor(
+        "rejections_of_existing_allocations_are_complete",
+        ("SI-REC-017",),
+        rejections_of_existing_allocations_are_complete,
+    ),
+    Monitor(
+        "rejections_of_existing_allocations_give_a_reason",
+        ("SI-REC-022",),
+        rejections_of_existing_allocations_give_a_reason,
+    ),
+)

@@ -2,22 +2,29 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from typing import Final
 
-from siconform.monitors.endings import Crossing, Endings
-from siconform.monitors.existing import existing_in
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.facts import CONFIRMED, Allocated, AskReleased, Released, Termination
-from siconform.rm.history import Content, Entry, Registered
-from siconform.rm.sayings import (
+from siconform.monitors.bulk_ends import BulkEnds, Crossing
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.recovered_allocations import recovered_in
+from siconform.protocol.notifications import (
+    CONFIRMED,
+    Allocated,
+    AskReleased,
+    Released,
+    Termination,
+)
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
-    AskReleaseSaying,
-    NodeSaying,
-    ReleaseSaying,
+    AskReleaseRequest,
+    NodeRequest,
+    ReleaseRequest,
 )
+from siconform.recording.history import Content, Entry
 
 
-@monitors("SI-REL-009")
 def confirmations_are_not_confirmed() -> Judge:
     """Once the RM has confirmed a release of the scheduler nothing more is said about it.
 
@@ -26,11 +33,11 @@ def confirmations_are_not_confirmed() -> Judge:
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
     said: Counter[str] = Counter()  # releases by the RM itself that were not answered
-    endings, crossing = Endings(), Crossing()
+    bulk_ends, crossing = BulkEnds(), Crossing()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         crossing.hears(entry)
-        ending = endings.hears(entry.content)
+        ending = bulk_ends.hears(entry.content)
         said.update(i for i in ending if i not in confirmed or i in crossing)
         match entry.content:
             case Released(identity=identity, termination=termination) if identity in confirmed:
@@ -44,14 +51,14 @@ def confirmations_are_not_confirmed() -> Judge:
                 started[identity] = termination
             case Released(identity=identity):
                 said[identity] -= 1
-            case ReleaseSaying(identity=identity, termination=termination) if identity:
+            case ReleaseRequest(identity=identity, termination=termination) if identity:
                 if started.get(identity) is termination:
                     confirmed.add(identity)
                     crossing[identity] = termination
                     return ""
                 said[identity] += 1
             case content:
-                for existing in existing_in(content):
+                for existing in recovered_in(content):
                     started.pop(existing.identity, None)
                     confirmed.discard(existing.identity)
         return NOTHING_TO_JUDGE
@@ -59,7 +66,6 @@ def confirmations_are_not_confirmed() -> Judge:
     return judge
 
 
-@monitors("SI-REL-013")
 def stops_go_back_to_the_rm() -> Judge:
     """STOPPED_BY_RM ends an allocation only where the RM asked for something that ends it.
 
@@ -69,11 +75,11 @@ def stops_go_back_to_the_rm() -> Judge:
     """
     causes = _Causes()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         if isinstance(entry.content, Released):
             if entry.content.termination is Termination.STOPPED_BY_RM:
                 return causes.missing_for(entry.content)
-        elif isinstance(entry.content, Registered):
+        elif isinstance(entry.content, (RegistrationRequested, RegistrationAnswered)):
             causes.registers_anew()
         else:
             causes.hears(entry.content)
@@ -82,11 +88,10 @@ def stops_go_back_to_the_rm() -> Judge:
     return judge
 
 
-@monitors("SI-REL-020")
 def ask_releases_name_a_partition() -> Judge:
     """The release of an ask names a partition, whether it is a decision or a confirmation."""
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskReleased(key=key, partition=partition):
                 says = f"the release of ask {key} names no partition"
@@ -108,7 +113,7 @@ class _Causes:
         self.ended["identity"].update(self.placed)
 
     def hears(self, content: Content) -> None:
-        placed = (content,) if isinstance(content, Allocated) else existing_in(content)
+        placed = (content,) if isinstance(content, Allocated) else recovered_in(content)
         for allocation in placed:
             self.placed[allocation.identity] = allocation
         for kind, name in _asked_to_end(content):
@@ -135,17 +140,24 @@ class _Causes:
 
 def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
     match content:
-        case NodeSaying(action=Action.DECOMMISSION, node=node):
+        case NodeRequest(action=Action.DECOMMISSION, node=node):
             yield "node", node
         case (
             ApplicationRemoval(application=application)
-            | ReleaseSaying(identity="", application=application)
-            | AskReleaseSaying(key="", application=application)
+            | ReleaseRequest(identity="", application=application)
+            | AskReleaseRequest(key="", application=application)
         ):
             yield "application", application
-        case ReleaseSaying(identity=identity):
+        case ReleaseRequest(identity=identity):
             yield "identity", identity
-        case AskReleaseSaying(key=key):
+        case AskReleaseRequest(key=key):
             yield "key", key
         case _:
             pass
+
+
+MONITORS: Final = (
+    Monitor("confirmations_are_not_confirmed", ("SI-REL-009",), confirmations_are_not_confirmed),
+    Monitor("stops_go_back_to_the_rm", ("SI-REL-013",), stops_go_back_to_the_rm),
+    Monitor("ask_releases_name_a_partition", ("SI-REL-020",), ask_releases_name_a_partition),
+)

@@ -8,29 +8,29 @@ beyond the limit is only a SHOULD (SI-REC-013).
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from siconform.catalogue.features import Feature
-from siconform.monitors.existing import TakenOver
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor
 from siconform.monitors.quotas import Quotas
-from siconform.rm.facts import CONFIRMED, Allocated, AllocationRejected, Released
-from siconform.rm.history import Entry
-from siconform.rm.sayings import Action, ApplicationRemoval, NodeSaying, ReleaseSaying
+from siconform.monitors.recovered_allocations import TakenOver
+from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
+from siconform.protocol.requests import Action, ApplicationRemoval, NodeRequest, ReleaseRequest
+from siconform.recording.history import Entry
 
 Places = Callable[[Allocated], Iterable[str]]
 """Where an allocation takes room: a node, or queues."""
 
-Limit = Callable[[str, str], int | None]
+MaximumOf = Callable[[str, str], int | None]
 """The most there may be of a resource in a place; None where there is no limit."""
 
 
-@monitors("SI-NODE-006")
 def nodes_are_not_overfilled() -> Judge:
     """No new allocation takes a node above the largest capacity it may have at that moment."""
     nodes = _Capacities()
     books = _Books(lambda allocation: (allocation.node,), nodes.most)
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated() as echo if books.existing.knows(echo):
                 books.takes_if_it_fits(echo)
@@ -45,15 +45,13 @@ def nodes_are_not_overfilled() -> Judge:
     return judge
 
 
-@monitors("SI-ASK-011", presupposes=Feature.QUEUES)
 def queues_are_not_overfilled() -> Judge:
     """No new allocation takes a queue above the maximum the RM's configuration gives it."""
     return _queue_judge(lambda _: True)
 
 
-@monitors("SI-GANG-027", presupposes=Feature.QUOTAS)
 def placeholders_count_against_the_quota() -> Judge:
-    """The same where placeholders are among what the queue holds."""
+    """No new allocation takes a queue with placeholders in it above its maximum."""
     return _queue_judge(lambda held: any(allocation.placeholder for allocation in held))
 
 
@@ -61,7 +59,7 @@ def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
     quotas = Quotas()
     books = _Books(lambda allocation: quotas.limited(allocation.application), quotas.most)
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case Allocated() as echo if books.existing.knows(echo):
                 books.takes_if_it_fits(echo)
@@ -90,16 +88,16 @@ class _Capacities:
 
     def hears(self, entry: Entry) -> None:
         match entry.content:
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._said.pop(node, None)
-            case NodeSaying(node=node, capacity=capacity) if capacity is not None:
+            case NodeRequest(node=node, capacity=capacity) if capacity is not None:
                 self._said.setdefault(node, []).append(capacity)
 
 
 class _Books:
-    """What holds room where."""
+    """Which allocations hold room in which place."""
 
-    def __init__(self, places: Places, most: Limit) -> None:
+    def __init__(self, places: Places, most: MaximumOf) -> None:
         self._places = places
         self._most = most
         self._live: dict[str, Allocated] = {}
@@ -107,7 +105,7 @@ class _Books:
         self.existing = TakenOver()
 
     def held(self, place: str) -> list[Allocated]:
-        """What holds room there."""
+        """The allocations that hold room in this place."""
         return list(self._in.get(place, {}).values())
 
     def takes(self, new: Allocated) -> str:
@@ -133,18 +131,18 @@ class _Books:
         for existing in self.existing.hears(entry):
             self.takes_if_it_fits(existing)
         match entry.content:
-            case NodeSaying(action=Action.DECOMMISSION, node=node):
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._ends_where(lambda a: a.node == node)
             case ApplicationRemoval(application=application):
                 self._ends_where(lambda a: a.application == application)
             case (
-                ReleaseSaying(identity="", application=application)
+                ReleaseRequest(identity="", application=application)
                 | Released(identity="", application=application)
             ):
                 self._ends_where(lambda a: a.application == application)
             case AllocationRejected(key=key):
                 self._ends_where(lambda a: a.key == key)
-            case ReleaseSaying(identity=identity):
+            case ReleaseRequest(identity=identity):
                 self._ends_one(identity)
             case Released(identity=identity, termination=termination):
                 if termination not in CONFIRMED:
@@ -169,3 +167,20 @@ class _Books:
             if self._live.pop(identity, None) is not None:
                 for held in self._in.values():
                     held.pop(identity, None)
+
+
+MONITORS: Final = (
+    Monitor("nodes_are_not_overfilled", ("SI-NODE-006",), nodes_are_not_overfilled),
+    Monitor(
+        "queues_are_not_overfilled",
+        ("SI-ASK-011",),
+        queues_are_not_overfilled,
+        presupposes=Feature.QUEUES,
+    ),
+    Monitor(
+        "placeholders_count_against_the_quota",
+        ("SI-GANG-027",),
+        placeholders_count_against_the_quota,
+        presupposes=Feature.QUOTAS,
+    ),
+)

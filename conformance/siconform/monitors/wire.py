@@ -1,27 +1,26 @@
 """Rules about the bytes themselves: declared fields only, nothing reserved, nothing left unset."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from siconform.monitors.finding import NOTHING_TO_JUDGE, Judge, Judgement, monitors, violated_if
-from siconform.rm.callback_facts import Scheduling, SchedulingReported
-from siconform.rm.event_facts import EventTold, Subject
-from siconform.rm.facts import Released, Termination, Unreadable
-from siconform.rm.history import Entry
-from siconform.rm.sayings import ReleaseSaying
+from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.protocol.callbacks import Scheduling, SchedulingReported
+from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.notifications import Released, Termination, Unreadable
+from siconform.protocol.requests import ReleaseRequest
+from siconform.recording.history import Entry
 
 
-@monitors("SI-WIRE-006")
 def every_field_is_declared() -> Judge:
     """What the scheduler sends decodes as its type and leaves no unknown field.
 
     A message with nothing in it shows neither.
     """
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         if not message.ByteSize():
             return NOTHING_TO_JUDGE
         unknown = list(_unknown(message))
@@ -29,7 +28,7 @@ def every_field_is_declared() -> Judge:
 
     told = _of_messages(judge_message)
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         if isinstance(entry.content, Unreadable):
             return f"undecodable bytes: {entry.content.problem}"
         return told(entry)
@@ -37,11 +36,10 @@ def every_field_is_declared() -> Judge:
     return judge
 
 
-@monitors("SI-WIRE-008")
 def reserved_numbers_are_not_used() -> Judge:
     """No message carries a number its definition reserves."""
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         if not _can_reserve(message):
             return NOTHING_TO_JUDGE
         used = [f"{name} {number}" for name, number in _unknown_numbers(message)]
@@ -51,7 +49,6 @@ def reserved_numbers_are_not_used() -> Judge:
     return _of_messages(judge_message)
 
 
-@monitors("SI-WIRE-010")
 def what_has_a_meaning_is_set() -> Judge:
     """A release the scheduler started, an event and a container state have a type.
 
@@ -59,9 +56,9 @@ def what_has_a_meaning_is_set() -> Judge:
     """
     unset: set[str] = set()
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case ReleaseSaying(termination=Termination.UNKNOWN) as said:
+            case ReleaseRequest(termination=Termination.UNKNOWN) as said:
                 unset.add(said.identity or said.application)
             case Released(identity=identity, application=application, termination=termination):
                 if not {identity, application} & unset:
@@ -76,11 +73,10 @@ def what_has_a_meaning_is_set() -> Judge:
     return judge
 
 
-@monitors("SI-WIRE-012")
 def a_priority_is_said_in_one_way() -> Judge:
     """No message of 2021-02 carries both members of the priority, number and class name."""
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         said = [p for p in _parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
         if not said:
             return NOTHING_TO_JUDGE
@@ -90,11 +86,10 @@ def a_priority_is_said_in_one_way() -> Judge:
     return _of_messages(judge_message)
 
 
-@monitors("SI-CONN-012")
 def the_action_is_resync_or_none() -> Judge:
     """The control code of 2021-02 is not used for anything else."""
 
-    def judge_message(message: Message) -> Judgement:
+    def judge_message(message: Message) -> EntryJudgement:
         if message.DESCRIPTOR.full_name != "si.v1.UpdateResponse":
             return NOTHING_TO_JUDGE
         action = getattr(message, "action", _NO_ACTION)
@@ -117,11 +112,11 @@ _RESERVED = {
 _CAN_RESERVE = {name.split()[0] for name in _RESERVED}
 
 
-def _of_messages(judge_message: Callable[[Message], Judgement]) -> Judge:
+def _of_messages(judge_message: Callable[[Message], EntryJudgement]) -> Judge:
     """A judge of what the scheduler says, once a message, whatever number of elements it has."""
     last = -1
 
-    def judge(entry: Entry) -> Judgement:
+    def judge(entry: Entry) -> EntryJudgement:
         nonlocal last
         if entry.said_by_rm or entry.message is None or entry.number == last:
             return NOTHING_TO_JUDGE
@@ -157,3 +152,12 @@ def _unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
 def _unknown(message: Message) -> Iterator[str]:
     for name, number in _unknown_numbers(message):
         yield f"{number} in {name}"
+
+
+MONITORS: Final = (
+    Monitor("every_field_is_declared", ("SI-WIRE-006",), every_field_is_declared),
+    Monitor("reserved_numbers_are_not_used", ("SI-WIRE-008",), reserved_numbers_are_not_used),
+    Monitor("what_has_a_meaning_is_set", ("SI-WIRE-010",), what_has_a_meaning_is_set),
+    Monitor("a_priority_is_said_in_one_way", ("SI-WIRE-012",), a_priority_is_said_in_one_way),
+    Monitor("the_action_is_resync_or_none", ("SI-CONN-012",), the_action_is_resync_or_none),
+)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from siconform.reporting.record import Judged, Record
+from siconform.reporting.record import Record, RequirementRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,8 +11,8 @@ class Difference:
     """One requirement of which two runs say something else; None where a run does not know it."""
 
     requirement: str
-    first: Judged | None
-    second: Judged | None
+    first: RequirementRecord | None
+    second: RequirementRecord | None
 
     def __str__(self) -> str:
         return f"{self.requirement}: {_told(self.first)}, then {_told(self.second)}"
@@ -28,10 +28,10 @@ def differences(first: Record, second: Record) -> Iterator[Difference]:
             yield difference
 
 
-def _verdict(judged: Judged | None) -> str:
+def _verdict(judged: RequirementRecord | None) -> str:
     return "unknown" if judged is None else judged.verdict.words
 
 
-def _told(judged: Judged | None) -> str:
+def _told(judged: RequirementRecord | None) -> str:
     reason = "" if judged is None else judged.reason
     return f"{_verdict(judged)} ({reason})" if reason else _verdict(judged)

@@ -5,20 +5,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from siconform.baseline import Entry
+from siconform.baseline import KnownDeviation
 from siconform.catalogue import AREAS, Authority, Level, Requirement, subjects
 from siconform.catalogue.document import anchor, title
 from siconform.listing import SAYS_SO
+from siconform.reporting.classify import ResultClass, Row, by_reason
 from siconform.reporting.record import Record
-from siconform.reporting.sorting import Outcome, Row, by_reason
 
 REQUIREMENTS: Final = "../requirements.md"
-_IN_TABLES: Final = tuple(o for o in Outcome if o is not Outcome.OF_THE_RM)
+_IN_TABLES: Final = tuple(o for o in ResultClass if o is not ResultClass.OF_THE_RM)
 _PLAIN_LISTS: Final = {
-    Outcome.NOT_OFFERED: "What it does not offer",
-    Outcome.LEFT_OUT: "What is left out",
-    Outcome.EXCLUDED: "What no test can show",
-    Outcome.UNTESTED: "What has no test yet",
+    ResultClass.NOT_OFFERED: "What it does not offer",
+    ResultClass.LEFT_OUT: "What is left out",
+    ResultClass.EXCLUDED: "What no test can show",
+    ResultClass.UNTESTED: "What has no test yet",
 }
 _COLUMN_NAMES: Final = """\
 *pass*: every test and monitor that speaks for it passed. *deviate*: it fails, each as recorded with
@@ -44,14 +44,14 @@ def page(name: str, about: str, sections: Sequence[Section]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def counts(rows: Iterable[Row]) -> Counter[Outcome]:
+def counts(rows: Iterable[Row]) -> Counter[ResultClass]:
     """How many requirements came to what."""
     return Counter(row.outcome for row in rows)
 
 
 def of_the_scheduler(rows: Iterable[Row]) -> list[Row]:
     """All but those that bind the RM alone."""
-    return [row for row in rows if row.outcome is not Outcome.OF_THE_RM]
+    return [row for row in rows if row.outcome is not ResultClass.OF_THE_RM]
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
@@ -104,7 +104,7 @@ def _counted(rows: Sequence[Row]) -> str:
 
 
 def _deviations(rows: Sequence[Row], revision: str) -> Iterator[str]:
-    deviating = [row for row in rows if row.outcome is Outcome.DEVIATES]
+    deviating = [row for row in rows if row.outcome is ResultClass.DEVIATES]
     if deviating:
         yield "### What deviates, and why"
     for row in deviating:
@@ -133,7 +133,7 @@ def _place(requirement: Requirement, revision: str) -> str:
     return (places or [source.where for source in requirement.sources])[0]
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: KnownDeviation) -> Iterator[str]:
     where = f" in `{entry.test}`" if entry.test else ""
     yield f"- {entry.reason}"
     yield f"- ends with {entry.outcome.replace('-', ' ')}{where}: `{entry.says}`"
@@ -143,7 +143,8 @@ def _entry(entry: Entry) -> Iterator[str]:
 
 def _not_run(rows: Sequence[Row]) -> Iterator[str]:
     yield from _listed(
-        "What could not run, and why", [row for row in rows if row.outcome is Outcome.COULD_NOT_RUN]
+        "What could not run, and why",
+        [row for row in rows if row.outcome is ResultClass.COULD_NOT_RUN],
     )
 
 
@@ -179,14 +180,14 @@ def _freedoms(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _passing(rows: Sequence[Row]) -> Iterator[str]:
-    lines = list(_ids_by_area([row for row in rows if row.outcome is Outcome.PASSES]))
+    lines = list(_ids_by_area([row for row in rows if row.outcome is ResultClass.PASSES]))
     if lines:
         yield "### What passes"
         yield "\n".join(lines)
 
 
 def _of_the_rm(rows: Sequence[Row]) -> Iterator[str]:
-    lines = list(_ids_by_area([row for row in rows if row.outcome is Outcome.OF_THE_RM]))
+    lines = list(_ids_by_area([row for row in rows if row.outcome is ResultClass.OF_THE_RM]))
     if lines:
         yield "### What binds the RM"
         yield "Requirements of the revision that say nothing of a scheduler:"

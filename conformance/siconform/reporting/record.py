@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from siconform.baseline import Baseline, Entry
+from siconform.baseline import Baseline, KnownDeviation
 from siconform.results import FILE
 from siconform.verdicts import Verdict
 
@@ -20,7 +20,9 @@ class RecordError(Exception):
     """A file that is no record or no results; the message is a sentence."""
 
 
-class Judged(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+class RequirementRecord(
+    msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True
+):
     """What a run said about one requirement."""
 
     verdict: Verdict
@@ -36,7 +38,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     revision: str
     command: str
     sentence: str
-    requirements: dict[str, Judged]  # by id, in the order of the catalogue
+    requirements: dict[str, RequirementRecord]  # by id, in the order of the catalogue
 
 
 def record_of(results: Mapping[str, Any]) -> Record:
@@ -53,7 +55,7 @@ def record_of(results: Mapping[str, Any]) -> Record:
 def known_in(results: Mapping[str, Any]) -> Baseline:
     """The entries of a baseline that explained something in this run."""
     entries = (
-        Entry(requirement["id"], **known)
+        KnownDeviation(requirement["id"], **known)
         for requirement in results["requirements"]
         for known in requirement["known"]
     )
@@ -100,10 +102,10 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _judged(requirement: Mapping[str, Any]) -> Judged:
+def _judged(requirement: Mapping[str, Any]) -> RequirementRecord:
     verdict = Verdict(requirement["verdict"])
     tests = [test for test in requirement["tests"] if not test["monitor"]]
-    return Judged(
+    return RequirementRecord(
         verdict,
         "" if verdict in _SAYS_ENOUGH else requirement["reason"],
         tuple(sorted(set(_silent(tests)))) if verdict in _SPOKE else (),

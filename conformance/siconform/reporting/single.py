@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from siconform.reporting.classify import rows
 from siconform.reporting.page import Section, page
 from siconform.reporting.record import RecordError, read_results
-from siconform.reporting.sorting import rows
 
 _ABOUT: Final = "Judged by the SI Conformance kit."
 

@@ -1,1 +1,1 @@
-"""The simulated resource manager: verbs to speak, expectations to hear, a history of both."""
+"""The simulated resource manager: registered or not yet, and the session it belongs to."""

@@ -4,25 +4,25 @@ from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import Outcome, TargetLost
-from siconform.rm.facts import (
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
 )
-from siconform.rm.gang_verbs import QUOTA_QUEUE
-from siconform.rm.handles import Ask
-from siconform.rm.observed import Observed
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import QUOTA_QUEUE
 
 _PLACEMENTS: Final = 3  # one after the other: the later ones meet a whole scheduling cycle each
 _ROOM: Final = 10  # memory of the node
 _SEVERAL: Final = 2
 
 
-def probe(rm: ResourceManager, observed: Observed) -> None:
+def probe(rm: ResourceManager, observed: TargetHabits) -> None:
     """Fill in what can be seen; what cannot stays unknown, and its tests find out themselves."""
     try:
         _look(rm, observed)
@@ -36,7 +36,7 @@ def probe(rm: ResourceManager, observed: Observed) -> None:
         rm.leaves()
 
 
-def _look(rm: ResourceManager, observed: Observed) -> None:
+def _look(rm: ResourceManager, observed: TargetHabits) -> None:
     rm.has_node(memory=_ROOM, vcore=_ROOM)
     app = rm.has_application()
     for _ in range(_PLACEMENTS):

@@ -6,23 +6,26 @@ from typing import Protocol, TypeVar
 
 from siwire import Revision, find_revision
 
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.fences import FenceHabits, Fences
+from siconform.expecting.link import Link
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable
-from siconform.rm.clock import VirtualClock
-from siconform.rm.connection import Connection
-from siconform.rm.extension import Extension
-from siconform.rm.facets import Facet, Facets
-from siconform.rm.facts import Kind
-from siconform.rm.fences import Fences, Habits
-from siconform.rm.history import Exchange, History, Registered
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.observed import Observed
-from siconform.rm.patience import Patience
+from siconform.protocol.facets import Facet, Facets
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.registration import RegistrationAnswered
+from siconform.protocol.requests import Registration
+from siconform.protocol.timers import Timers
+from siconform.recording.clock import VirtualClock
+from siconform.recording.history import Exchange, History
 from siconform.rm.probing import probe
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.sayings import Registration
+from siconform.rm.unregistered_rm import UnregisteredRM
+from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import Terms
-from siconform.targets.timers import Timers
 from siconform.targets.traits import pace_for
+from siconform.transport.connection import Connection
+from siconform.transport.extension import Extension
 
 T = TypeVar("T")
 R = TypeVar("R", bound=ResourceManager)
@@ -61,33 +64,33 @@ class Session:
     def __init__(
         self,
         target: TargetInUse,
-        patience: Patience,
+        deadlines: Deadlines,
         name: str,
-        observed: Observed | None = None,
+        observed: TargetHabits | None = None,
     ) -> None:
         self.target = target
-        self.patience = patience
+        self.deadlines = deadlines
         self.name = name
         self.history = History()
         self._numbers = count(1)
-        self._habits = Habits()
+        self._habits = FenceHabits()
         self._main: Connection | None = None
         self._fences: Fences | None = None
         self._serves_several: bool | None = None
         self._extension: Extension | None = None
         self._facets: Facets | None = None
-        self.observed = Observed() if observed is None else observed
+        self.observed = TargetHabits() if observed is None else observed
 
     def resource_manager(self, test: str) -> ResourceManager:
         """The registered RM, seen by one test; registers first where that has not happened yet."""
         connection, fences = self._reaches(self._probed)
         return self._view(connection, fences, test)
 
-    def second(self, exchange: Exchange, test: str) -> Newcomer:
+    def second_rm(self, exchange: Exchange, test: str) -> UnregisteredRM:
         """Another RM, not registered, beside the one that is."""
-        return self._newcomer(exchange, test)
+        return self._unregistered_rm(exchange, test)
 
-    def alone(self, test: str) -> Newcomer:
+    def isolated_rm(self, test: str) -> UnregisteredRM:
         """An RM, not registered, that has the scheduler to itself as far as it can tell.
 
         Where the target serves one RM only, that takes a fresh process; NotForThisTarget if the
@@ -103,35 +106,35 @@ class Session:
             if self._main is not None or not self.target.alive():
                 self.renew()
         return self._reaches(
-            lambda: self._newcomer(Exchange(self.history, start=len(self.history)), test)
+            lambda: self._unregistered_rm(Exchange(self.history, start=len(self.history)), test)
         )
 
-    def done_alone(self, newcomer: Newcomer) -> list[str]:
+    def leaves_isolated_rm(self, unregistered_rm: UnregisteredRM) -> list[str]:
         """The test with an RM of its own is over; what it could not clear up, in words.
 
         A target that serves one RM is used up: there the RM goes with its scheduler.
         """
         if self._serves_several:
-            return newcomer.leaves()
-        newcomer.vanishes()
+            return unregistered_rm.leaves()
+        unregistered_rm.vanishes()
         self.renew()
         return []
 
-    def restarts_under(self, newcomer: Newcomer) -> None:
+    def restarts_under(self, unregistered_rm: UnregisteredRM) -> None:
         """A fresh scheduler process, to which this RM is connected and not yet registered."""
         if not self.target.restartable:
             raise NotForThisTarget(
                 "needs a scheduler the kit can restart: let the kit start it"
                 ' (--target-command "... {address}")'
             )
-        rm_id, history = newcomer.connection.rm_id, newcomer.exchange.history
+        rm_id, history = unregistered_rm.connection.rm_id, unregistered_rm.exchange.history
         self.renew()
         connection = self._connection(rm_id, history)
-        connection.connects(self.patience.connect)
+        connection.connects(self.deadlines.connect)
         extension = self._beside()
         if isinstance(history.clock, VirtualClock):
             history.clock.serves(extension)
-        newcomer.moves_to(connection, extension)
+        unregistered_rm.moves_to(connection, extension)
 
     def connects(self, *, registered: bool) -> Connection:
         """The connection of one more RM, maybe registered in the cluster of all tests."""
@@ -190,16 +193,12 @@ class Session:
     ) -> R:
         """An RM of this kind on the connection, with everything that is known of the target."""
         return kind(
-            connection,
+            Link(connection, fences, self._beside()),
             exchange,
-            fences,
-            self.patience,
+            self.deadlines,
             self.target.alive,
             prefix=test,
-            timers=self.target.timers,
-            stated=self.target.stated,
-            extension=self._beside(),
-            terms=self.target.terms,
+            profile=TargetProfile(self.target.timers, self.target.stated, self.target.terms),
             observed=self.observed,
         )
 
@@ -211,7 +210,7 @@ class Session:
         if self._main is None or self._fences is None:
             self._main = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
             self._register(self._main)
-            self._fences = Fences(self._main, self.patience, self._habits)
+            self._fences = Fences(self._main, self.deadlines, self._habits)
         elif self._was_dropped(self._main, self._fences):
             self._register(self._main)
         return self._main, self._fences
@@ -221,7 +220,7 @@ class Session:
 
         The scheduler may have dropped it for what an earlier test did: it registers once more.
         """
-        ended = [kind for kind in Kind if not connection.is_open(kind)]
+        ended = [kind for kind in UpdateKind if not connection.is_open(kind)]
         return any(not fences.are_answered(kind) for kind in ended)
 
     def _register(self, connection: Connection) -> None:
@@ -229,7 +228,7 @@ class Session:
         if outcome.status == "DEADLINE_EXCEEDED":
             raise TargetLost(
                 f"the scheduler at {self.target.address} took the connection and did not answer "
-                f"RegisterResourceManager in {self.patience.register:g} s"
+                f"RegisterResourceManager in {self.deadlines.register:g} s"
             )
         if outcome.status != "OK":
             lost = Unreachable if outcome.status == "UNAVAILABLE" else TargetLost
@@ -239,16 +238,16 @@ class Session:
             )
         connection.opens_all()
 
-    def _asks_to_register(self, connection: Connection) -> Registered:
+    def _asks_to_register(self, connection: Connection) -> RegistrationAnswered:
         terms, queues = self.target.terms, self.target.terms.queues()
         registration = Registration(
             connection.rm_id,
             self.target.revision.name if terms.version is None else terms.version,
             queues.policy_group,
             queues,
-            extra_config=terms.proposal(self.target.stated, self.patience.scaled_by),
+            extra_config=terms.proposal(self.target.stated, self.deadlines.scaled_by),
         )
-        return connection.registers(registration, self.patience.register)
+        return connection.registers(registration, self.deadlines.register)
 
     def _connection(self, rm_id: str, history: History) -> Connection:
         pace = pace_for(self.target.traits)
@@ -257,7 +256,7 @@ class Session:
     def _connect(self, rm_id: str) -> Connection:
         connection = self._connection(rm_id, self.history)
         try:
-            connection.connects(self.patience.connect)
+            connection.connects(self.deadlines.connect)
             self._beside()
         except Unreachable:
             connection.close()
@@ -267,7 +266,7 @@ class Session:
     def _beside(self) -> Extension:
         """What the target offers beside the SI; asked of it once, whatever process it is now."""
         if self._extension is None:
-            extension = Extension(self.target.address, self.patience.ack, self._facets)
+            extension = Extension(self.target.address, self.deadlines.ack, self._facets)
             self._facets = extension.facets
             _speaks(self._facets, self.target.revision)
             if extension.offers(Facet.VIRTUAL_CLOCK):
@@ -275,10 +274,10 @@ class Session:
             self._extension = extension
         return self._extension
 
-    def _newcomer(self, exchange: Exchange, test: str) -> Newcomer:
+    def _unregistered_rm(self, exchange: Exchange, test: str) -> UnregisteredRM:
         connection = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
-        fences = Fences(connection, self.patience, self._habits)
-        return self._as(Newcomer, connection, exchange, fences, test)
+        fences = Fences(connection, self.deadlines, self._habits)
+        return self._as(UnregisteredRM, connection, exchange, fences, test)
 
     def serves_several(self) -> bool:
         """Whether a second RM can register beside the first: asked of the target once."""

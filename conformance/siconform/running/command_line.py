@@ -40,12 +40,12 @@ class CommandLine:
         return shlex.join((*self.started, *self.options))
 
     def again(self, identifier: str) -> str:
-        """The same about one requirement, with results of its own."""
+        """The command that judges one requirement again, with results of its own."""
         kept = (*_without_selection(self.options), "-k", identifier)
         return shlex.join((*self.started, *kept))
 
     def with_options(self, *options: str) -> "CommandLine":
-        """The same program with other options."""
+        """The command that starts the kit with other options."""
         return CommandLine(self.started, options)
 
 

@@ -9,10 +9,11 @@ from typing import Any, TextIO
 import click
 import pytest
 
-from siconform import __version__, summary
+from siconform import __version__
 from siconform.guarding import silence
 from siconform.policy import RunVerdict
 from siconform.results import Run
+from siconform.running import summary
 from siconform.running.options import Settings
 from siconform.verdicts import Verdict
 
@@ -57,20 +58,20 @@ class Console:
         """Everything there is to say at the end."""
         if self._terminal:
             self._rewrite("")
-        nobody_there = bool(run.course.unreachable)
+        nobody_there = bool(run.status.unreachable)
         if self._verbosity >= 0 and not nobody_there:
             self._failures(run)
-            self._lines(summary.by_area(run.findings))
+            self._lines(summary.by_area(run.requirements))
             self.line()
         self.line(run.judgement.sentence, _COLOURS[run.judgement.verdict])
         if self._verbosity >= -1:
-            self._lines(() if nobody_there else summary.failing(run.findings))
-            self._lines(() if nobody_there else summary.not_offered(run.findings))
-            self._lines(() if nobody_there else summary.excluded(run.findings))
-            self._lines(summary.stale(run.course.stale))
-            self._lines(f"  KIT ERROR  {error}" for error in run.course.kit_errors)
+            self._lines(() if nobody_there else summary.failing(run.requirements))
+            self._lines(() if nobody_there else summary.not_offered(run.requirements))
+            self._lines(() if nobody_there else summary.excluded(run.requirements))
+            self._lines(summary.stale(run.status.stale))
+            self._lines(f"  KIT ERROR  {error}" for error in run.status.kit_errors)
         if self._verbosity > 0:
-            self._lines(summary.recorded(run.findings))
+            self._lines(summary.recorded(run.requirements))
         if self._verbosity >= 0:
             self._lines(summary.counts(run))
             self._lines(summary.observed(run))
@@ -128,18 +129,18 @@ class Dispensable:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """All of it, as far as anybody can tell."""
+        """Write what can be written; the length of it all in any case."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """If that can be done."""
+        """Flush the stream, if that is possible."""
         with suppress(OSError):
             self._stream.flush()
 
     def close(self) -> None:
-        """The same."""
+        """Close the stream, if that is possible."""
         with suppress(OSError):
             self._stream.close()
 
@@ -159,7 +160,7 @@ def _shown(settings: Settings) -> str:
 
 def _files(run: Run) -> str:
     files = ["results.json"]
-    if not run.course.unreachable:
+    if not run.status.unreachable:
         files.append("junit.xml")
     if run.failures:
         files += ["failures.txt", "histories"]

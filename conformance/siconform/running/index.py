@@ -38,7 +38,7 @@ def cited() -> Mapping[str, tuple[str, ...]]:
 
 
 def read_index(folder: Path) -> Mapping[str, tuple[str, ...]]:
-    """The same for any folder of tests; names start with the folder's own."""
+    """Requirement id to the tests of a folder that cite it; names start with that of the folder."""
     found: dict[str, list[str]] = {}
     for file in sorted(folder.rglob("test_*.py")):
         module = ast.parse(file.read_text("utf-8"))

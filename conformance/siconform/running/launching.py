@@ -22,9 +22,9 @@ from siconform.running.command_line import (
     tests_apart,
     value_of,
 )
-from siconform.running.folder import ResultsFolder
 from siconform.running.index import suite_folder
-from siconform.running.options import STARTED_AS
+from siconform.running.option_list import STARTED_AS
+from siconform.running.results_dir import ResultsDir
 from siconform.targets.attached import is_address
 
 _PLUGINS: Final = ("siconform.plugin", "xdist", "timeout")
@@ -119,7 +119,7 @@ def _forget_older(options: Sequence[str]) -> None:
     given = value_of(options, "--results")
     folder = default_results(options) if given is None else given
     if folder.strip():
-        ResultsFolder(Path(folder).absolute()).forget()
+        ResultsDir(Path(folder).absolute()).forget()
 
 
 def _located(test: str, suite_is_in: Path) -> str:

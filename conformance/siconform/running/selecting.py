@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from siconform.catalogue import catalogue
-from siconform.running.options import EXPLORING, Settings
-from siconform.running.spreading import spread
+from siconform.running.option_list import EXPLORING
+from siconform.running.options import Settings
+from siconform.running.worker_order import spread
 from siconform.targets.traits import RACES
 
 REQUIREMENTS = pytest.StashKey[tuple[str, ...]]()

@@ -11,13 +11,13 @@ import pytest
 
 from siconform.catalogue import catalogue
 from siconform.catalogue.features import find_feature
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.target_habits import TARGET_HABITS, TargetHabits
 from siconform.marks import waits
-from siconform.rm.history import HISTORY, Exchange
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.observed import OBSERVED, Observed
-from siconform.rm.patience import Patience
+from siconform.recording.history import HISTORY, Exchange
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
+from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets import Target
@@ -56,14 +56,14 @@ def sessions(
 ) -> Iterator[Callable[[Runs], Session]]:
     """The worker's connections to its target, and to the same on the real clock."""
     name = f"{worker_id}-{os.getpid()}-{int(time.time())}"  # no other run has it
-    patience = Patience().scaled(target.time_scale)
+    deadlines = Deadlines().scaled(target.time_scale)
     opened: dict[Runs, Session] = {}
-    observed = Observed()
+    observed = TargetHabits()
 
     def session(runs: Runs) -> Session:
         if runs not in opened:
             judged = target if runs is Runs.AS_GIVEN else target_on_real_clock()
-            opened[runs] = Session(judged, patience, name, observed)
+            opened[runs] = Session(judged, deadlines, name, observed)
         return opened[runs]
 
     yield session
@@ -82,7 +82,7 @@ def rm(
     session: Session, request: pytest.FixtureRequest, short_name: str
 ) -> Iterator[ResourceManager]:
     """A registered RM whose ids belong to this test alone."""
-    request.node.stash[OBSERVED] = session.observed
+    request.node.stash[TARGET_HABITS] = session.observed
     rm = session.resource_manager(short_name)
     request.node.stash[HISTORY] = rm.exchange
     try:
@@ -95,28 +95,28 @@ def rm(
 
 
 @pytest.fixture
-def second_rm(session: Session, rm: ResourceManager, short_name: str) -> Iterator[Newcomer]:
+def second_rm(session: Session, rm: ResourceManager, short_name: str) -> Iterator[UnregisteredRM]:
     """Another RM, not registered yet, on the same scheduler."""
-    second = session.second(rm.exchange, f"{short_name}b")
+    second = session.second_rm(rm.exchange, f"{short_name}b")
     yield second
     _leave(second, rm.exchange)
 
 
 @pytest.fixture
-def newcomer(
+def unregistered_rm(
     session: Session, request: pytest.FixtureRequest, short_name: str
-) -> Iterator[Newcomer]:
+) -> Iterator[UnregisteredRM]:
     """An RM, not registered yet, that has the scheduler to itself as far as it can tell."""
-    request.node.stash[OBSERVED] = session.observed
-    newcomer = session.alone(short_name)
-    request.node.stash[HISTORY] = newcomer.exchange
+    request.node.stash[TARGET_HABITS] = session.observed
+    unregistered_rm = session.isolated_rm(short_name)
+    request.node.stash[HISTORY] = unregistered_rm.exchange
     try:
-        _needs_features(newcomer, request)
-        yield newcomer
+        _needs_features(unregistered_rm, request)
+        yield unregistered_rm
     finally:
-        exchange = newcomer.exchange
+        exchange = unregistered_rm.exchange
         exchange.end = len(exchange.history)
-        _notes(exchange, session.done_alone(newcomer))
+        _notes(exchange, session.leaves_isolated_rm(unregistered_rm))
 
 
 @pytest.fixture
@@ -132,14 +132,14 @@ def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploratio
         if exchange is not None:
             request.node.stash[HISTORY] = exchange
 
-    request.node.stash[OBSERVED] = session.observed
+    request.node.stash[TARGET_HABITS] = session.observed
     seconds = read_settings(request.config).explore
     few = Budget(histories=ceil(HISTORIES_A_SECOND * seconds), steps=STEPS, seconds=seconds)
     return Exploration(session, few, SEED, keeps)
 
 
 @pytest.fixture
-def restart_scheduler(session: Session) -> Callable[[Newcomer], None]:
+def restart_scheduler(session: Session) -> Callable[[UnregisteredRM], None]:
     """Restarts the scheduler under an RM, which is connected to it again but not registered."""
     return session.restarts_under
 

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.matchers import PartitionNamed
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     PreemptionPolicy,
     Released,
     Termination,
 )
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 def released(rm: ResourceManager, allocation: Allocated) -> None:
@@ -54,7 +54,9 @@ def test_allocations_are_on_schedulable_nodes(rm: ResourceManager) -> None:
 
 
 @requirement("SI-ALLOC-001")
-def test_allocations_are_on_nodes_of_their_rm(rm: ResourceManager, second_rm: Newcomer) -> None:
+def test_allocations_are_on_nodes_of_their_rm(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
     second_rm.joins()
     own = rm.has_node(memory=1)
     second_rm.has_node(memory=10)

@@ -2,15 +2,15 @@
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement, waits
-from siconform.rm.facts import (
+from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
 )
-from siconform.rm.gang_verbs import HARD
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import ACCEPTED, COMPLETED, FAILED, RUNNING
+from siconform.rm.verbs.gangs import HARD
 
 
 @requirement("SI-APP-021")
@@ -174,7 +174,7 @@ def test_the_id_is_free_as_soon_as_completed_is_told(rm: ResourceManager) -> Non
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
     completed = ApplicationUpdated(app, state=COMPLETED)
-    rm.may_be_told(completed, window=rm.waiting_timeout() + rm.patience.timer)
+    rm.may_be_told(completed, window=rm.waiting_timeout() + rm.deadlines.timer)
     rm.needs_some(rm.hears(completed), of="to report that an application is completed")
 
     rm.submits_application(app)

@@ -1,22 +1,22 @@
 """Applications: submission, queues, timeouts and removal (SI-APP)."""
 
 from siconform.marks import requirement
-from siconform.rm.cluster import queues
-from siconform.rm.facts import (
+from siconform.protocol.application_states import OVER
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
-    Kind,
     Released,
     StreamEnded,
     Termination,
+    UpdateKind,
 )
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.queue_configurations import queues
+from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import ApplicationSeen
-from siconform.rm.states import OVER
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-APP-001")
@@ -135,17 +135,19 @@ def test_an_application_for_which_policy_offers_no_queue_is_rejected(rm: Resourc
 
 
 @requirement("SI-APP-006")
-def test_the_queue_an_application_asks_for_need_not_be_its_own(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues("small-queue-of-the-user"))
-    newcomer.has_node(memory=10)
-    app = newcomer.submits_application(queue="root.asked", user="small")
-    newcomer.has_accepted(app, "a policy that places by user")
+def test_the_queue_an_application_asks_for_need_not_be_its_own(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered(config=queues("small-queue-of-the-user"))
+    unregistered_rm.has_node(memory=10)
+    app = unregistered_rm.submits_application(queue="root.asked", user="small")
+    unregistered_rm.has_accepted(app, "a policy that places by user")
 
-    with newcomer.control("an ask within the limit of the user's queue is allocated"):
-        newcomer.is_told(Allocated(newcomer.asks(app, memory=4)))
-    beyond_it = newcomer.asks(app, memory=4)
+    with unregistered_rm.control("an ask within the limit of the user's queue is allocated"):
+        unregistered_rm.is_told(Allocated(unregistered_rm.asks(app, memory=4)))
+    beyond_it = unregistered_rm.asks(app, memory=4)
 
-    newcomer.is_not_told(Allocated(beyond_it))
+    unregistered_rm.is_not_told(Allocated(beyond_it))
 
 
 @requirement("SI-APP-007")
@@ -172,7 +174,7 @@ def test_an_application_without_user_gets_one_verdict(rm: ResourceManager) -> No
     of_empty = (ApplicationAccepted(empty), ApplicationRejected(empty))
     rm.records("no user information", rm.is_told_one_of(*of_missing))
     rm.records("an empty user", rm.is_told_one_of(*of_empty))
-    rm.is_not_told(*of_missing, *of_empty, StreamEnded(Kind.APPLICATIONS))
+    rm.is_not_told(*of_missing, *of_empty, StreamEnded(UpdateKind.APPLICATIONS))
 
 
 @requirement("SI-APP-010")
@@ -263,7 +265,9 @@ def test_an_ask_without_application_is_served_or_rejected(rm: ResourceManager) -
 
     answer = rm.may_be_told(Allocated(independent), AskRejected(independent))
     rm.records("an ask without application", answer, otherwise="no answer")
-    rm.is_not_told(Allocated(independent), AskRejected(independent), StreamEnded(Kind.ALLOCATIONS))
+    rm.is_not_told(
+        Allocated(independent), AskRejected(independent), StreamEnded(UpdateKind.ALLOCATIONS)
+    )
     rm.is_told(Allocated(rm.asks(app)))
 
 
@@ -277,7 +281,7 @@ def test_an_ask_without_application_spoils_nothing(rm: ResourceManager) -> None:
         ask = rm.asks(app)
 
     rm.is_told(Allocated(ask))
-    rm.is_not_told(StreamEnded(Kind.ALLOCATIONS))
+    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
 
 
 @requirement("SI-APP-017")
@@ -335,7 +339,9 @@ def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> Non
     rm.removes_application(app, partition="nope")
 
     rm.is_not_told(
-        Released(identity=allocation.identity), Allocated(waiting), StreamEnded(Kind.APPLICATIONS)
+        Released(identity=allocation.identity),
+        Allocated(waiting),
+        StreamEnded(UpdateKind.APPLICATIONS),
     )
     with rm.control("the removal in its own partition takes effect"):
         rm.removes_application(app)
@@ -381,21 +387,23 @@ def test_every_allocation_that_ends_with_its_application_is_reported(rm: Resourc
 
 
 @requirement("SI-APP-036")
-def test_the_queue_of_an_application_may_depend_on_its_tags(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues("queue-for-each-team"))
+def test_the_queue_of_an_application_may_depend_on_its_tags(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered(config=queues("queue-for-each-team"))
 
-    tagged = newcomer.submits_application(queue="", tags={"team": "blue"})
-    untagged = newcomer.submits_application(queue="")
+    tagged = unregistered_rm.submits_application(queue="", tags={"team": "blue"})
+    untagged = unregistered_rm.submits_application(queue="")
 
-    newcomer.has_accepted(tagged, "a policy that places by tag")
-    newcomer.is_told(ApplicationRejected(untagged))
+    unregistered_rm.has_accepted(tagged, "a policy that places by tag")
+    unregistered_rm.is_told(ApplicationRejected(untagged))
 
 
 @requirement("SI-APP-036")
-def test_an_application_is_in_the_queue_its_tag_names(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues("queue-for-each-team"))
+def test_an_application_is_in_the_queue_its_tag_names(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues("queue-for-each-team"))
 
-    tagged = newcomer.submits_application(queue="", tags={"team": "blue"})
+    tagged = unregistered_rm.submits_application(queue="", tags={"team": "blue"})
 
-    newcomer.has_accepted(tagged, "a policy that places by tag")
-    newcomer.sees(ApplicationSeen(tagged, queue="root.teams.blue"))
+    unregistered_rm.has_accepted(tagged, "a policy that places by tag")
+    unregistered_rm.sees(ApplicationSeen(tagged, queue="root.teams.blue"))

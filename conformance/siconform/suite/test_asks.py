@@ -4,14 +4,14 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     AskRejected,
     AskReleased,
-    Kind,
     Released,
     Termination,
+    UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
 
@@ -172,7 +172,7 @@ def test_an_ask_for_no_allocation_gets_none(rm: ResourceManager) -> None:
     none, fewer = rm.asks(app, times=0), rm.asks(app, times=-1)
     later = rm.asks(app, times=2)  # what is left undone shows once there is something to do
 
-    rm.may_be_told(Allocated(later), window=rm.patience.place)
+    rm.may_be_told(Allocated(later), window=rm.deadlines.place)
     rm.is_not_told(Allocated(none), Allocated(fewer))
     rejected = [ask for ask in (none, fewer) if rm.hears(AskRejected(ask))]
     rm.records(f"asks for 0 and -1 allocations: {len(rejected)} of 2 rejected")
@@ -454,7 +454,7 @@ def test_a_rejection_names_the_ask_and_its_application(rm: ResourceManager) -> N
         rm.asks(app, partition="nope"),
         rm.asks(app, without_resource=True),
     ]
-    rm.fences(Kind.ALLOCATIONS)
+    rm.fences(UpdateKind.ALLOCATIONS)
 
     rejections = [
         rejection

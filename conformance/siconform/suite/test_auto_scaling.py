@@ -1,11 +1,11 @@
 """Auto-scaling metrics, which only 2021-02 has: demand that waits for nodes alone (SI-AUTO)."""
 
 from siconform.marks import requirement
-from siconform.rm.cluster import queues
-from siconform.rm.constraints import on_nodes, where
-from siconform.rm.facts import Allocated
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.constraints import on_nodes, where
+from siconform.protocol.notifications import Allocated
+from siconform.protocol.queue_configurations import queues
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 @requirement("SI-AUTO-001")
@@ -71,17 +71,17 @@ def test_what_waits_for_something_else_is_not_listed(rm: ResourceManager) -> Non
 
 
 @requirement("SI-AUTO-002")
-def test_what_a_user_may_not_have_is_not_listed(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues("limited-user"))
-    newcomer.has_node(memory=20)
-    limited = newcomer.has_application(queue="root.shared", user="limited")  # at most 5
-    newcomer.has_allocation(limited, memory=4)
+def test_what_a_user_may_not_have_is_not_listed(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues("limited-user"))
+    unregistered_rm.has_node(memory=20)
+    limited = unregistered_rm.has_application(queue="root.shared", user="limited")  # at most 5
+    unregistered_rm.has_allocation(limited, memory=4)
 
-    beyond_the_limit = newcomer.asks(limited, memory=3)
-    short_of_nodes = newcomer.has_pending_ask(
-        newcomer.has_application(queue="root.shared", user="another"), memory=18
+    beyond_the_limit = unregistered_rm.asks(limited, memory=3)
+    short_of_nodes = unregistered_rm.has_pending_ask(
+        unregistered_rm.has_application(queue="root.shared", user="another"), memory=18
     )
 
-    with newcomer.control("what waits for nodes is listed"):
-        newcomer.sees_outstanding(short_of_nodes)
-    newcomer.does_not_see_outstanding(beyond_the_limit)
+    with unregistered_rm.control("what waits for nodes is listed"):
+        unregistered_rm.sees_outstanding(short_of_nodes)
+    unregistered_rm.does_not_see_outstanding(beyond_the_limit)

@@ -1,42 +1,41 @@
 """Callbacks: what a scheduler asks an RM that takes them, and what follows (SI-CB)."""
 
 from siconform.marks import registering_again_is_a_race, requirement
-from siconform.rm.another import AnotherThan
-from siconform.rm.callback_facts import (
+from siconform.protocol.callbacks import (
     Assumed,
     Forgotten,
     PlacementCheck,
     Scheduling,
     SchedulingReported,
 )
-from siconform.rm.facets import Facet
-from siconform.rm.facts import Allocated, Released
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.one_of import OneOf
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.protocol.facets import Facet
+from siconform.protocol.matchers import AnotherThan, OneOf
+from siconform.protocol.notifications import Allocated, Released
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has room, or nobody looked
 
 
 @registering_again_is_a_race
 @requirement("SI-CB-001")
-def test_callbacks_go_to_those_of_the_latest_registration(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-    first = newcomer.takes_callbacks(Facet.PLACEMENT_CHECKS)
-    newcomer.has_node()
-    with newcomer.premise("an RM that takes placement checks is asked"):
-        early = newcomer.asks(newcomer.has_application())
-        newcomer.is_told(PlacementCheck(early, offer=first))
-        newcomer.is_told(Allocated(early))
+def test_callbacks_go_to_those_of_the_latest_registration(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    first = unregistered_rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    unregistered_rm.has_node()
+    with unregistered_rm.premise("an RM that takes placement checks is asked"):
+        early = unregistered_rm.asks(unregistered_rm.has_application())
+        unregistered_rm.is_told(PlacementCheck(early, offer=first))
+        unregistered_rm.is_told(Allocated(early))
 
-    newcomer.has_registered_again()
-    second = newcomer.takes_callbacks(Facet.PLACEMENT_CHECKS)
-    newcomer.has_node()
-    late = newcomer.asks(newcomer.has_application())
+    unregistered_rm.has_registered_again()
+    second = unregistered_rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
+    unregistered_rm.has_node()
+    late = unregistered_rm.asks(unregistered_rm.has_application())
 
-    newcomer.is_told(PlacementCheck(late, offer=second))
-    newcomer.is_not_told(PlacementCheck(late, offer=first))
+    unregistered_rm.is_told(PlacementCheck(late, offer=second))
+    unregistered_rm.is_not_told(PlacementCheck(late, offer=first))
 
 
 @requirement("SI-CB-002")

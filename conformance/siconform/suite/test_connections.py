@@ -3,62 +3,70 @@
 from collections.abc import Callable
 
 from siconform.marks import order_is_a_race, real_clock, requirement, waits
-from siconform.rm.cluster import queues_with_quotas
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
     AskReleased,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     StreamEnded,
     Unreadable,
+    UpdateKind,
 )
-from siconform.rm.newcomer import Newcomer
+from siconform.protocol.queue_configurations import queues_with_quotas
+from siconform.protocol.snapshot_facts import (
+    AllocationSeen,
+    ApplicationSeen,
+    NodeSeen,
+    Phase,
+    PhaseSeen,
+)
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import AllocationSeen, ApplicationSeen, NodeSeen, Phase, PhaseSeen
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 GONE = (Phase.STOPPED, Phase.UNKNOWN)  # nobody has to remember an RM that was stopped
 
 
 @requirement("SI-CONN-001")
-def test_a_registered_rm_is_served_on_every_stream(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
+def test_a_registered_rm_is_served_on_every_stream(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
 
-    newcomer.is_served_on_every_stream()
+    unregistered_rm.is_served_on_every_stream()
 
 
 @requirement("SI-CONN-002")
-def test_an_rm_that_is_not_registered_changes_nothing(newcomer: Newcomer) -> None:
-    nameless = newcomer.under_name("")
+def test_an_rm_that_is_not_registered_changes_nothing(unregistered_rm: UnregisteredRM) -> None:
+    nameless = unregistered_rm.under_name("")
 
-    node = newcomer.registers_node()
-    newcomer.stays_quiet(NodeAccepted(node))
-    with newcomer.unordered():  # a fence on the node stream would not be answered
-        app = newcomer.submits_application()
-    newcomer.stays_quiet(ApplicationAccepted(app))
+    node = unregistered_rm.registers_node()
+    unregistered_rm.stays_quiet(NodeAccepted(node))
+    with unregistered_rm.unordered():  # a fence on the node stream would not be answered
+        app = unregistered_rm.submits_application()
+    unregistered_rm.stays_quiet(ApplicationAccepted(app))
     nameless.registers_node(node)
     nameless.stays_quiet(NodeAccepted(node))
     with nameless.unordered():
         nameless.submits_application(app)
     nameless.stays_quiet(ApplicationAccepted(app))
 
-    with newcomer.control("once registered the RM has the node and the application accepted"):
-        newcomer.drops_its_streams()
-        newcomer.is_registered()
-        newcomer.registers_node(node)
-        newcomer.is_told(NodeAccepted(node))
-        newcomer.submits_application(app)
-        newcomer.is_told(ApplicationAccepted(app))
+    with unregistered_rm.control(
+        "once registered the RM has the node and the application accepted"
+    ):
+        unregistered_rm.drops_its_streams()
+        unregistered_rm.is_registered()
+        unregistered_rm.registers_node(node)
+        unregistered_rm.is_told(NodeAccepted(node))
+        unregistered_rm.submits_application(app)
+        unregistered_rm.is_told(ApplicationAccepted(app))
 
 
 @requirement("SI-CONN-003")
 def test_an_rm_cannot_touch_what_belongs_to_another(
-    rm: ResourceManager, second_rm: Newcomer
+    rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
     node, app = rm.has_node(), rm.has_application()
     allocation = rm.has_allocation(app, node=node)
@@ -88,7 +96,7 @@ def test_an_rm_cannot_touch_what_belongs_to_another(
 
 @requirement("SI-CONN-004")
 def test_what_concerns_an_rm_is_told_to_nobody_else(
-    rm: ResourceManager, second_rm: Newcomer
+    rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
     second_rm.joins()
     with second_rm.premise("the other RM is served"):
@@ -123,7 +131,9 @@ def test_what_concerns_an_rm_is_told_to_nobody_else(
 
 
 @requirement("SI-CONN-005")
-def test_several_rms_are_served_at_the_same_time(rm: ResourceManager, second_rm: Newcomer) -> None:
+def test_several_rms_are_served_at_the_same_time(
+    rm: ResourceManager, second_rm: UnregisteredRM
+) -> None:
     node = rm.has_node()
 
     second_rm.is_registered()
@@ -136,83 +146,85 @@ def test_several_rms_are_served_at_the_same_time(rm: ResourceManager, second_rm:
 
 @real_clock
 @requirement("SI-CONN-006")
-def test_a_lost_connection_pauses_the_rm(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-    node, app = newcomer.has_node(), newcomer.has_application()
-    newcomer.has_allocation(app)
-    with newcomer.premise("a registered RM is running"):
-        newcomer.sees(PhaseSeen(Phase.RUNNING))
+def test_a_lost_connection_pauses_the_rm(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    node, app = unregistered_rm.has_node(), unregistered_rm.has_application()
+    unregistered_rm.has_allocation(app)
+    with unregistered_rm.premise("a registered RM is running"):
+        unregistered_rm.sees(PhaseSeen(Phase.RUNNING))
 
-    newcomer.loses_its_connection()
+    unregistered_rm.loses_its_connection()
 
-    newcomer.comes_to(Phase.PAUSED, never=GONE)
-    kept = newcomer.shows(NodeSeen(node), ApplicationSeen(app), AllocationSeen(app))
-    newcomer.records(f"nodes, applications and allocations of a paused RM are kept: {kept}")
+    unregistered_rm.comes_to(Phase.PAUSED, never=GONE)
+    kept = unregistered_rm.shows(NodeSeen(node), ApplicationSeen(app), AllocationSeen(app))
+    unregistered_rm.records(f"nodes, applications and allocations of a paused RM are kept: {kept}")
 
 
 @real_clock
 @requirement("SI-CONN-007")
-def test_a_paused_rm_is_stopped_when_its_timeout_passes(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-    newcomer.has_node()
-    lost = newcomer.now()
-    newcomer.loses_its_connection()
-    with newcomer.premise("an RM without connection is paused"):
-        newcomer.sees(PhaseSeen(Phase.PAUSED))
+def test_a_paused_rm_is_stopped_when_its_timeout_passes(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.has_node()
+    lost = unregistered_rm.now()
+    unregistered_rm.loses_its_connection()
+    with unregistered_rm.premise("an RM without connection is paused"):
+        unregistered_rm.sees(PhaseSeen(Phase.PAUSED))
 
-    too_early = lost + newcomer.connection_loss_timeout() / 2
-    newcomer.does_not_see(*(PhaseSeen(phase) for phase in GONE), until=too_early)
-    limit = newcomer.connection_loss_timeout() + newcomer.patience.timer
-    newcomer.sees_one_of(*(PhaseSeen(phase) for phase in GONE), patience=limit)
+    too_early = lost + unregistered_rm.connection_loss_timeout() / 2
+    unregistered_rm.does_not_see(*(PhaseSeen(phase) for phase in GONE), until=too_early)
+    limit = unregistered_rm.connection_loss_timeout() + unregistered_rm.deadlines.timer
+    unregistered_rm.sees_one_of(*(PhaseSeen(phase) for phase in GONE), patience=limit)
 
 
 @requirement("SI-CONN-008")
-def test_a_voluntary_shutdown_stops_the_rm_without_a_pause(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-    newcomer.has_node()
-    with newcomer.premise("a registered RM is running"):
-        newcomer.sees(PhaseSeen(Phase.RUNNING))
+def test_a_voluntary_shutdown_stops_the_rm_without_a_pause(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.has_node()
+    with unregistered_rm.premise("a registered RM is running"):
+        unregistered_rm.sees(PhaseSeen(Phase.RUNNING))
 
-    newcomer.shuts_down()
+    unregistered_rm.shuts_down()
 
-    newcomer.comes_to(*GONE, never=[Phase.PAUSED])
+    unregistered_rm.comes_to(*GONE, never=[Phase.PAUSED])
 
 
 @requirement("SI-CONN-009")
-def test_nothing_is_allocated_for_an_rm_without_connection(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-    newcomer.has_been_reconfigured(queues_with_quotas(first=1))
-    newcomer.has_node()
-    app = newcomer.has_application(queue="root.first")
-    newcomer.has_allocation(app)
-    with newcomer.control("while the RM is running a raised quota serves a pending ask"):
-        served = newcomer.has_pending_ask(app)
-        newcomer.is_reconfigured(queues_with_quotas(first=2))
-        newcomer.is_told(Allocated(served))
-    waiting = newcomer.has_pending_ask(app)
-    newcomer.loses_its_connection()
-    with newcomer.premise("an RM without connection is paused"):
-        newcomer.sees(PhaseSeen(Phase.PAUSED))
+def test_nothing_is_allocated_for_an_rm_without_connection(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=1))
+    unregistered_rm.has_node()
+    app = unregistered_rm.has_application(queue="root.first")
+    unregistered_rm.has_allocation(app)
+    with unregistered_rm.control("while the RM is running a raised quota serves a pending ask"):
+        served = unregistered_rm.has_pending_ask(app)
+        unregistered_rm.is_reconfigured(queues_with_quotas(first=2))
+        unregistered_rm.is_told(Allocated(served))
+    waiting = unregistered_rm.has_pending_ask(app)
+    unregistered_rm.loses_its_connection()
+    with unregistered_rm.premise("an RM without connection is paused"):
+        unregistered_rm.sees(PhaseSeen(Phase.PAUSED))
 
-    newcomer.has_been_reconfigured(queues_with_quotas(first=3))
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=3))
 
-    newcomer.does_not_see(AllocationSeen(app, key=waiting))
+    unregistered_rm.does_not_see(AllocationSeen(app, key=waiting))
 
 
 @requirement("SI-CONN-010")
-def test_an_rm_that_shut_down_is_served_again_only_once_it_registers(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-    node = newcomer.has_node()
-    newcomer.shuts_down()
+def test_an_rm_that_shut_down_is_served_again_only_once_it_registers(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered()
+    node = unregistered_rm.has_node()
+    unregistered_rm.shuts_down()
 
-    newcomer.registers_node(node)
-    newcomer.is_turned_away(Kind.NODES)
+    unregistered_rm.registers_node(node)
+    unregistered_rm.is_turned_away(UpdateKind.NODES)
 
-    newcomer.is_registered_again()
-    newcomer.registers_node(node)
-    newcomer.is_told(NodeAccepted(node))
-    newcomer.decommissions(node)
-    newcomer.is_served_on_every_stream()
+    unregistered_rm.is_registered_again()
+    unregistered_rm.registers_node(node)
+    unregistered_rm.is_told(NodeAccepted(node))
+    unregistered_rm.decommissions(node)
+    unregistered_rm.is_served_on_every_stream()
 
 
 @requirement("SI-CONN-014")
@@ -239,7 +251,9 @@ def test_nothing_but_applications_is_told_on_the_application_stream(rm: Resource
     with rm.control("the removal ends the allocation"):
         rm.is_served(waiting)
     # A release sent there instead would read as a verdict on an application.
-    rm.is_not_told(ApplicationAccepted(), ApplicationRejected(), StreamEnded(Kind.APPLICATIONS))
+    rm.is_not_told(
+        ApplicationAccepted(), ApplicationRejected(), StreamEnded(UpdateKind.APPLICATIONS)
+    )
     reported = len(rm.hears(Released(application=removed)))
     rm.records(f"removing an application with one allocation: {reported} releases reported")
 
@@ -255,7 +269,9 @@ def test_nothing_but_allocations_is_told_on_the_allocation_stream(rm: ResourceMa
         rm.is_told(Allocated(ask))
     # A state sent there instead would read as the release of an ask in a partition of that name.
     rm.is_not_told(
-        AskReleased(partition=app), Unreadable(Kind.ALLOCATIONS), StreamEnded(Kind.ALLOCATIONS)
+        AskReleased(partition=app),
+        Unreadable(UpdateKind.ALLOCATIONS),
+        StreamEnded(UpdateKind.ALLOCATIONS),
     )
     reported = len(rm.hears(ApplicationUpdated(app)))
     rm.records(f"an application got its first allocation: {reported} states reported")
@@ -339,7 +355,7 @@ def test_one_bad_element_does_not_spoil_its_request(rm: ResourceManager) -> None
         late = rm.asks(last)
     rm.is_told(Allocated(early))
     rm.is_told(Allocated(late))
-    rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
+    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-CONN-017")
@@ -360,31 +376,31 @@ def test_what_names_nothing_does_not_spoil_its_request(rm: ResourceManager) -> N
     rm.submits_application(removed)
 
     rm.is_told(ApplicationAccepted(removed))
-    rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
+    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @waits
 @requirement("SI-CONN-018")
 def test_a_restarted_scheduler_knows_all_that_the_rm_replays(
-    newcomer: Newcomer, restart_scheduler: Callable[[Newcomer], None]
+    unregistered_rm: UnregisteredRM, restart_scheduler: Callable[[UnregisteredRM], None]
 ) -> None:
-    newcomer.has_registered()
-    node = newcomer.has_node(memory=10)
-    app = newcomer.has_application()
-    allocation = newcomer.has_allocation(app, memory=6)
-    waiting = newcomer.has_waiting_ask(app, memory=6)
+    unregistered_rm.has_registered()
+    node = unregistered_rm.has_node(memory=10)
+    app = unregistered_rm.has_application()
+    allocation = unregistered_rm.has_allocation(app, memory=6)
+    waiting = unregistered_rm.has_waiting_ask(app, memory=6)
 
-    restart_scheduler(newcomer)
-    newcomer.is_registered()
-    newcomer.submits_application(app)
-    newcomer.is_told(ApplicationAccepted(app))
-    newcomer.registers_node(node, existing=(allocation,))
-    newcomer.is_told(NodeAccepted(node))
-    newcomer.asks_again(waiting)
+    restart_scheduler(unregistered_rm)
+    unregistered_rm.is_registered()
+    unregistered_rm.submits_application(app)
+    unregistered_rm.is_told(ApplicationAccepted(app))
+    unregistered_rm.registers_node(node, existing=(allocation,))
+    unregistered_rm.is_told(NodeAccepted(node))
+    unregistered_rm.asks_again(waiting)
 
-    newcomer.is_not_told(Allocated(waiting))
-    newcomer.still_holds(allocation)
-    newcomer.is_served(waiting, node=node)
+    unregistered_rm.is_not_told(Allocated(waiting))
+    unregistered_rm.still_holds(allocation)
+    unregistered_rm.is_served(waiting, node=node)
 
 
 @requirement("SI-CONN-019")

@@ -1,7 +1,7 @@
 """Constants: well-known names that a scheduler acts on (SI-CONST)."""
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
@@ -9,14 +9,14 @@ from siconform.rm.facts import (
     NodeRejected,
     Released,
 )
-from siconform.rm.preemption_verbs import (
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
     MAY_PREEMPT,
     OPTED_OUT,
     TAKING_QUEUE,
 )
-from siconform.rm.resource_manager import ResourceManager
 
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
 MAY_BE_PREEMPTED = "yunikorn.apache.org/allowPreemption"

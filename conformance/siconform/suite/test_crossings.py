@@ -24,8 +24,10 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement, waits
-from siconform.rm.facts import Allocated, ApplicationUpdated, Released, Termination
-from siconform.rm.gang_verbs import (
+from siconform.protocol.application_states import COMPLETED
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import (
     GANG_QUEUE,
     QUOTA_QUEUE,
     TASK_GROUP,
@@ -33,8 +35,6 @@ from siconform.rm.gang_verbs import (
     replaced,
     timed_out,
 )
-from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import COMPLETED
 
 Meanwhile = Callable[[ResourceManager, Replacement], None]
 

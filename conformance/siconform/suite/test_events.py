@@ -8,20 +8,20 @@ is a SHOULD of its own (SI-EVT-013).
 import pytest
 
 from siconform.marks import requirement, waits
-from siconform.rm.cluster import queues_with_guarantees, queues_with_quotas
-from siconform.rm.event_facts import (
-    Change,
+from siconform.protocol.events import (
     Detail,
     EmptyBatch,
+    EventChange,
     EventTold,
     Subject,
 )
-from siconform.rm.facts import Allocated
-from siconform.rm.gang_verbs import HARD, SOFT, Style
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.one_of import OneOf
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.protocol.matchers import OneOf
+from siconform.protocol.notifications import Allocated
+from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
+from siconform.rm.verbs.gangs import HARD, SOFT, Style
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 NEW_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_READY, Detail.NODE_CAPACITY, Detail.NODE_OCCUPIED]
 NEW_QUEUE = [Detail.QUEUE_TYPE, Detail.QUEUE_MAX, Detail.QUEUE_GUARANTEED]
@@ -105,11 +105,11 @@ def test_the_change_tells_what_came_changed_and_went(rm: ResourceManager) -> Non
     went = rm.events_of_this_step(node, Subject.NODE)
 
     rm.presupposes_some([*came, *changed, *went], "nodes")
-    rm.never_tells(came, Change.REMOVE)
-    rm.never_tells(changed, Change.ADD, Change.REMOVE)
-    rm.never_tells(went, Change.ADD)
-    rm.tells_as(changed, Detail.NODE_CAPACITY, Change.SET)
-    rm.tells_as(went, Detail.NODE_DECOMMISSION, Change.REMOVE)
+    rm.never_tells(came, EventChange.REMOVE)
+    rm.never_tells(changed, EventChange.ADD, EventChange.REMOVE)
+    rm.never_tells(went, EventChange.ADD)
+    rm.tells_as(changed, Detail.NODE_CAPACITY, EventChange.SET)
+    rm.tells_as(went, Detail.NODE_DECOMMISSION, EventChange.REMOVE)
 
 
 @requirement("SI-EVT-006")
@@ -311,35 +311,35 @@ def test_the_detail_of_a_dynamic_queue_tells_what_changed(rm: ResourceManager) -
 
 
 @requirement("SI-EVT-010")
-def test_the_detail_of_a_managed_queue_tells_what_changed(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues_with_quotas(first=8, second=8))
-    newcomer.hears_events()
-    newcomer.events_so_far()
+def test_the_detail_of_a_managed_queue_tells_what_changed(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_quotas(first=8, second=8))
+    unregistered_rm.hears_events()
+    unregistered_rm.events_so_far()
 
-    newcomer.has_been_reconfigured(queues_with_quotas(first=5, second=8, third=None))
-    changed = newcomer.events_of_this_step("root.first", Subject.QUEUE)
-    added = newcomer.events_of_this_step("root.third", Subject.QUEUE)
-    same = newcomer.events_of_this_step("root.second", Subject.QUEUE)
+    unregistered_rm.has_been_reconfigured(queues_with_quotas(first=5, second=8, third=None))
+    changed = unregistered_rm.events_of_this_step("root.first", Subject.QUEUE)
+    added = unregistered_rm.events_of_this_step("root.third", Subject.QUEUE)
+    same = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
 
-    newcomer.presupposes_some([*changed, *added], "queues")
-    newcomer.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_MAX)
-    newcomer.only_tells(added, Detail.QUEUE_CONFIG, *NEW_QUEUE)
-    newcomer.only_tells(same, Detail.QUEUE_CONFIG)
+    unregistered_rm.presupposes_some([*changed, *added], "queues")
+    unregistered_rm.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_MAX)
+    unregistered_rm.only_tells(added, Detail.QUEUE_CONFIG, *NEW_QUEUE)
+    unregistered_rm.only_tells(same, Detail.QUEUE_CONFIG)
 
 
 @requirement("SI-EVT-010")
-def test_a_changed_right_of_a_queue_is_told_as_such(newcomer: Newcomer) -> None:
-    newcomer.has_registered(config=queues_with_guarantees(first=2, second=2))
-    newcomer.hears_events()
-    newcomer.events_so_far()
+def test_a_changed_right_of_a_queue_is_told_as_such(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered(config=queues_with_guarantees(first=2, second=2))
+    unregistered_rm.hears_events()
+    unregistered_rm.events_so_far()
 
-    newcomer.has_been_reconfigured(queues_with_guarantees(first=4, second=2))
-    changed = newcomer.events_of_this_step("root.first", Subject.QUEUE)
-    same = newcomer.events_of_this_step("root.second", Subject.QUEUE)
+    unregistered_rm.has_been_reconfigured(queues_with_guarantees(first=4, second=2))
+    changed = unregistered_rm.events_of_this_step("root.first", Subject.QUEUE)
+    same = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
 
-    newcomer.presupposes_some(changed, "what queues have a right to")
-    newcomer.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_GUARANTEED)
-    newcomer.only_tells(same, Detail.QUEUE_CONFIG)
+    unregistered_rm.presupposes_some(changed, "what queues have a right to")
+    unregistered_rm.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_GUARANTEED)
+    unregistered_rm.only_tells(same, Detail.QUEUE_CONFIG)
 
 
 @requirement("SI-EVT-011")
@@ -381,7 +381,7 @@ def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceM
     rm.does_not_tell(asked, Detail.APP_ALLOC)
     # What was asked for may be said to be over with its allocation, and not to come or change.
     ended = [event for event in released if event.detail is Detail.APP_REQUEST]
-    rm.never_tells(ended, Change.ADD, Change.SET)
+    rm.never_tells(ended, EventChange.ADD, EventChange.SET)
 
 
 @requirement("SI-EVT-012")
@@ -397,7 +397,7 @@ def test_with_its_allocation_no_request_is_told_to_come(rm: ResourceManager) -> 
     allocated = rm.events_of_this_step(app, Subject.APPLICATION)
     requests = [event for event in allocated if event.detail is Detail.APP_REQUEST]
     rm.presupposes_some(allocated, "the asks and allocations of applications")
-    rm.never_tells(requests, Change.ADD)
+    rm.never_tells(requests, EventChange.ADD)
 
 
 @requirement("SI-EVT-013")

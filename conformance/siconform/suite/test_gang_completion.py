@@ -2,10 +2,10 @@
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement, waits
-from siconform.rm.facts import Allocated, ApplicationUpdated, Released, Termination
-from siconform.rm.gang_verbs import timed_out
+from siconform.protocol.application_states import COMPLETED, RUNNING, AnotherState
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import COMPLETED, RUNNING, AnotherState
+from siconform.rm.verbs.gangs import timed_out
 
 
 @requirement("SI-GANG-042")

@@ -2,12 +2,12 @@
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
-from siconform.rm.facts import Allocated, ApplicationUpdated, Released, Termination
-from siconform.rm.gang_timer_verbs import expiry_of
-from siconform.rm.gang_verbs import GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.protocol.application_states import COMPLETED, RUNNING, WAITING
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import COMPLETED, RUNNING, WAITING
+from siconform.rm.verbs.gang_timeouts import expiry_of
+from siconform.rm.verbs.gangs import GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 
 @requirement("SI-GANG-009")

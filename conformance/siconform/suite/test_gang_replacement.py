@@ -4,8 +4,10 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
-from siconform.rm.facts import Allocated, Released, Termination
-from siconform.rm.gang_verbs import (
+from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.snapshot_facts import AllocationSeen, ApplicationSeen, QueueSeen
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import (
     ANOTHER_GROUP,
     QUOTA_QUEUE,
     TASK_GROUP,
@@ -13,8 +15,6 @@ from siconform.rm.gang_verbs import (
     replaced,
     timed_out,
 )
-from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import AllocationSeen, ApplicationSeen, QueueSeen
 
 
 @requirement("SI-GANG-011")

@@ -1,9 +1,9 @@
 """Gang applications: how placeholderAsk and queue decide on their submission (SI-GANG)."""
 
 from siconform.marks import requirement
-from siconform.rm.facts import Allocated, ApplicationAccepted, ApplicationRejected
-from siconform.rm.gang_verbs import GANG_QUEUE
+from siconform.protocol.notifications import Allocated, ApplicationAccepted, ApplicationRejected
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import GANG_QUEUE
 
 
 @requirement("SI-GANG-002")

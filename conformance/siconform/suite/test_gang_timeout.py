@@ -6,17 +6,17 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement
-from siconform.rm.facts import (
+from siconform.protocol.application_states import COMPLETED, FAILURE, RESUMING
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
     AskRejected,
     Released,
     Termination,
 )
-from siconform.rm.gang_timer_verbs import expiry_of
-from siconform.rm.gang_verbs import HARD, QUOTA_QUEUE, SOFT, Style, otherwise_released, timed_out
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import COMPLETED, FAILURE, RESUMING
+from siconform.rm.verbs.gang_timeouts import expiry_of
+from siconform.rm.verbs.gangs import HARD, QUOTA_QUEUE, SOFT, Style, otherwise_released, timed_out
 
 _CLEARLY: Final = 5.0  # seconds between two moments, where a limit is long
 

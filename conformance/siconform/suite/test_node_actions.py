@@ -3,13 +3,13 @@
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     StreamEnded,
+    UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
 
@@ -20,7 +20,7 @@ def test_actions_on_an_unknown_node_fail_visibly(rm: ResourceManager) -> None:
 
     for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
         action(unknown)
-        rm.is_told_one_of(NodeRejected(unknown), StreamEnded(Kind.NODES))
+        rm.is_told_one_of(NodeRejected(unknown), StreamEnded(UpdateKind.NODES))
 
     with rm.control("the same actions on a known node do not fail"):
         for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
@@ -62,7 +62,7 @@ def test_undraining_a_node_that_is_not_draining_is_an_error(rm: ResourceManager)
 
     rm.undrains(node)
 
-    rm.is_told_one_of(NodeRejected(node), StreamEnded(Kind.NODES))
+    rm.is_told_one_of(NodeRejected(node), StreamEnded(UpdateKind.NODES))
     rm.is_told(Allocated(rm.asks(app), node=node))
 
 
@@ -73,7 +73,7 @@ def test_undraining_a_draining_node_is_no_error(rm: ResourceManager) -> None:
 
     rm.undrains(node)
 
-    rm.is_not_told(NodeRejected(node), StreamEnded(Kind.NODES))
+    rm.is_not_told(NodeRejected(node), StreamEnded(UpdateKind.NODES))
 
 
 @requirement("SI-NODE-030")
@@ -204,7 +204,7 @@ def test_actions_on_a_removed_node_have_no_effect(rm: ResourceManager) -> None:
     for action in (rm.drains, rm.undrains, rm.decommissions):
         for node in (removed, rm.new_name("node")):
             action(node)
-            rm.fences(Kind.NODES)
+            rm.fences(UpdateKind.NODES)
     too_large = rm.asks(app, memory=6)
 
     rm.is_not_told(

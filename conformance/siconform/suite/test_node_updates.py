@@ -3,11 +3,11 @@
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.constraints import on_nodes, where
-from siconform.rm.facts import Allocated, Released, Termination
-from siconform.rm.maps import Including, Lacking
+from siconform.protocol.constraints import on_nodes, where
+from siconform.protocol.matchers import Including, Lacking
+from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import NodeSeen
 
 
 @requirement("SI-NODE-017", "SI-NODE-006")

@@ -1,18 +1,18 @@
 """Nodes: how they come, and what they are (SI-NODE); see test_node_actions, test_node_updates."""
 
 from siconform.marks import requirement
-from siconform.rm.constraints import on_nodes, where
-from siconform.rm.facts import (
+from siconform.protocol.constraints import on_nodes, where
+from siconform.protocol.matchers import Including
+from siconform.protocol.notifications import (
     Allocated,
-    Kind,
     NodeAccepted,
     NodeRejected,
     Released,
     StreamEnded,
+    UpdateKind,
 )
-from siconform.rm.maps import Including
+from siconform.protocol.snapshot_facts import NodeSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.seen import NodeSeen
 
 
 @requirement("SI-NODE-001")
@@ -119,7 +119,7 @@ def test_a_node_without_id_is_not_accepted(rm: ResourceManager) -> None:
 
     rm.registers_node("")
 
-    rm.is_told_one_of(NodeRejected(""), StreamEnded(Kind.NODES))
+    rm.is_told_one_of(NodeRejected(""), StreamEnded(UpdateKind.NODES))
     rm.is_not_told(NodeAccepted(""))
 
 

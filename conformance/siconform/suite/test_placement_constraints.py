@@ -5,9 +5,9 @@ as a corrected schema has them, and are left out where the scheduler reads none.
 """
 
 from siconform.marks import requirement
-from siconform.rm.another import AnotherThan
-from siconform.rm.constraints import Affinity, Constraint, Operator, on_nodes, where
-from siconform.rm.facts import Allocated
+from siconform.protocol.constraints import Affinity, Constraint, Operator, on_nodes, where
+from siconform.protocol.matchers import AnotherThan
+from siconform.protocol.notifications import Allocated
 from siconform.rm.resource_manager import ResourceManager
 
 HOST = "si/hostname"

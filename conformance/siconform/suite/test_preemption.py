@@ -1,14 +1,14 @@
 """Preemption: an allocation ends so that an entitled ask fits (SI-PRE)."""
 
 from siconform.marks import real_clock, requirement
-from siconform.rm.facts import Allocated, Released, Termination
-from siconform.rm.preemption_verbs import (
+from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
     OPTED_OUT,
     TAKING_QUEUE,
 )
-from siconform.rm.resource_manager import ResourceManager
 
 PREEMPTED = Termination.PREEMPTED_BY_SCHEDULER
 

@@ -4,8 +4,9 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
-from siconform.rm.another import AnotherThan
-from siconform.rm.facts import (
+from siconform.protocol.application_states import COMPLETED, WAITING
+from siconform.protocol.matchers import AnotherThan
+from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
     ApplicationUpdated,
@@ -14,9 +15,8 @@ from siconform.rm.facts import (
     Released,
     Termination,
 )
-from siconform.rm.gang_verbs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_released, replaced
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.states import COMPLETED, WAITING
+from siconform.rm.verbs.gangs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_released, replaced
 
 
 @requirement("SI-REC-001")

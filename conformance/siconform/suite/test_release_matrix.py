@@ -28,18 +28,18 @@ from typing import Final
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
-    Kind,
     Released,
     StreamEnded,
     Termination,
+    UpdateKind,
 )
-from siconform.rm.gang_verbs import otherwise_released
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.preemption_verbs import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
+from siconform.rm.verbs.gangs import otherwise_released
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 STOPPED: Final = Termination.STOPPED_BY_RM
 TYPES: Final = tuple(t for t in Termination if t is not Termination.UNDEFINED)
@@ -158,7 +158,7 @@ def test_a_placeholder_released_without_type_ends_or_the_release_is_refused(
     told = rm.is_told_one_of(
         Released(identity=placeholder.identity),
         AllocationRejected(placeholder.key),
-        StreamEnded(Kind.ALLOCATIONS),
+        StreamEnded(UpdateKind.ALLOCATIONS),
     )
     rm.has_room_exactly_if_released(told, waiting, held=placeholder)
 
@@ -176,7 +176,7 @@ def test_a_release_of_everything_without_type_is_carried_out_or_refused(
     told = rm.is_told_one_of(
         Released(application=allocation.application),
         AllocationRejected(allocation.key),
-        StreamEnded(Kind.ALLOCATIONS),
+        StreamEnded(UpdateKind.ALLOCATIONS),
     )
     rm.has_room_exactly_if_released(told, waiting, held=allocation)
 
@@ -184,22 +184,24 @@ def test_a_release_of_everything_without_type_is_carried_out_or_refused(
 @of_types_that_confirm
 @requirement("SI-REL-014")
 def test_a_confirmation_of_nothing_makes_no_replacement(
-    newcomer: Newcomer, termination: Termination
+    unregistered_rm: UnregisteredRM, termination: Termination
 ) -> None:
-    newcomer.has_registered()
-    newcomer.has_node(memory=4)
-    allocation, placeholder = newcomer.has_allocations_of_both_sorts(memory=1)
-    other, other_placeholder = newcomer.has_allocations_of_both_sorts(memory=1)
+    unregistered_rm.has_registered()
+    unregistered_rm.has_node(memory=4)
+    allocation, placeholder = unregistered_rm.has_allocations_of_both_sorts(memory=1)
+    other, other_placeholder = unregistered_rm.has_allocations_of_both_sorts(memory=1)
 
-    newcomer.releases(allocation, termination)
-    newcomer.releases(placeholder, termination)
-    newcomer.releases_all(other.application, termination)
-    newcomer.releases_all(other_placeholder.application, termination)
+    unregistered_rm.releases(allocation, termination)
+    unregistered_rm.releases(placeholder, termination)
+    unregistered_rm.releases_all(other.application, termination)
+    unregistered_rm.releases_all(other_placeholder.application, termination)
 
-    newcomer.is_not_told(Allocated(), StreamEnded(Kind.ALLOCATIONS))
-    with newcomer.control("the stream serves an ordinary request"):
-        newcomer.has_node(memory=1)
-        newcomer.is_told(Allocated(newcomer.asks(newcomer.has_application(), memory=1)))
+    unregistered_rm.is_not_told(Allocated(), StreamEnded(UpdateKind.ALLOCATIONS))
+    with unregistered_rm.control("the stream serves an ordinary request"):
+        unregistered_rm.has_node(memory=1)
+        unregistered_rm.is_told(
+            Allocated(unregistered_rm.asks(unregistered_rm.has_application(), memory=1))
+        )
 
 
 @requirement("SI-REL-011")
@@ -224,24 +226,26 @@ def test_a_confirmation_that_names_something_else_confirms_nothing(rm: ResourceM
 )
 @requirement("SI-REL-026")
 def test_a_preemption_confirmed_by_another_type_frees_nothing_twice(
-    newcomer: Newcomer, termination: Termination
+    unregistered_rm: UnregisteredRM, termination: Termination
 ) -> None:
-    newcomer.has_registered()
-    newcomer.has_node(memory=10)
-    taker = newcomer.has_application(queue=TAKING_QUEUE)
-    allocations = [newcomer.has_allocation(taker, memory=5) for _ in range(2)]
-    entitled = newcomer.has_application(queue=ENTITLED_QUEUE)
-    with newcomer.confirming_nothing():
-        ask = newcomer.claims(entitled, memory=5)
-        release = newcomer.sees_preemption_of(*allocations, by=ask)
+    unregistered_rm.has_registered()
+    unregistered_rm.has_node(memory=10)
+    taker = unregistered_rm.has_application(queue=TAKING_QUEUE)
+    allocations = [unregistered_rm.has_allocation(taker, memory=5) for _ in range(2)]
+    entitled = unregistered_rm.has_application(queue=ENTITLED_QUEUE)
+    with unregistered_rm.confirming_nothing():
+        ask = unregistered_rm.claims(entitled, memory=5)
+        release = unregistered_rm.sees_preemption_of(*allocations, by=ask)
 
-    newcomer.confirms(release, termination)
-    newcomer.fences_all()
-    newcomer.confirms(release)
+    unregistered_rm.confirms(release, termination)
+    unregistered_rm.fences_all()
+    unregistered_rm.confirms(release)
 
-    newcomer.is_told(Allocated(ask))
-    waiting = newcomer.asks(entitled, memory=5)
-    newcomer.is_not_told(Allocated(ask), Allocated(waiting), StreamEnded(Kind.ALLOCATIONS))
+    unregistered_rm.is_told(Allocated(ask))
+    waiting = unregistered_rm.asks(entitled, memory=5)
+    unregistered_rm.is_not_told(
+        Allocated(ask), Allocated(waiting), StreamEnded(UpdateKind.ALLOCATIONS)
+    )
 
 
 @pytest.mark.parametrize(
@@ -250,18 +254,18 @@ def test_a_preemption_confirmed_by_another_type_frees_nothing_twice(
 )
 @requirement("SI-REL-026")
 def test_a_timeout_confirmed_by_another_type_frees_nothing_twice(
-    newcomer: Newcomer, termination: Termination
+    unregistered_rm: UnregisteredRM, termination: Termination
 ) -> None:
-    newcomer.has_registered()
-    partial = newcomer.has_partial_gang(members=2, limit=newcomer.short_limit())
-    with newcomer.confirming_nothing():
-        [release] = newcomer.has_expired(partial)
+    unregistered_rm.has_registered()
+    partial = unregistered_rm.has_partial_gang(members=2, limit=unregistered_rm.short_limit())
+    with unregistered_rm.confirming_nothing():
+        [release] = unregistered_rm.has_expired(partial)
 
-    newcomer.confirms(release, termination)
-    newcomer.fences_all()
-    newcomer.confirms(release)
+    unregistered_rm.confirms(release, termination)
+    unregistered_rm.fences_all()
+    unregistered_rm.confirms(release)
 
-    other_app = newcomer.has_application()
-    newcomer.is_told(Allocated(newcomer.asks(other_app, memory=2)))
-    waiting = newcomer.asks(other_app, memory=2)
-    newcomer.is_not_told(Allocated(waiting), StreamEnded(Kind.ALLOCATIONS))
+    other_app = unregistered_rm.has_application()
+    unregistered_rm.is_told(Allocated(unregistered_rm.asks(other_app, memory=2)))
+    waiting = unregistered_rm.asks(other_app, memory=2)
+    unregistered_rm.is_not_told(Allocated(waiting), StreamEnded(UpdateKind.ALLOCATIONS))

@@ -6,20 +6,20 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.matchers import PartitionNamed
+from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
     ApplicationUpdated,
     AskReleased,
-    Kind,
     Released,
     StreamEnded,
     Termination,
+    UpdateKind,
 )
-from siconform.rm.gang_verbs import HARD, otherwise_released
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.partitions import PartitionNamed
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
+from siconform.rm.verbs.gangs import HARD, otherwise_released
 
 
 @requirement("SI-REL-001")
@@ -179,7 +179,7 @@ def test_a_release_without_type_is_carried_out_or_refused(rm: ResourceManager) -
     told = rm.is_told_one_of(
         Released(identity=allocation.identity),
         AllocationRejected(allocation.key),
-        StreamEnded(Kind.ALLOCATIONS),
+        StreamEnded(UpdateKind.ALLOCATIONS),
     )
     rm.has_room_exactly_if_released(told, waiting, held=allocation)
 
@@ -198,7 +198,7 @@ def test_a_release_without_type_confirms_no_replacement(rm: ResourceManager) -> 
         Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM),
         Released(identity=placeholder.identity, termination=Termination.UNKNOWN),
         AllocationRejected(placeholder.key),
-        StreamEnded(Kind.ALLOCATIONS),
+        StreamEnded(UpdateKind.ALLOCATIONS),
     )
     rm.is_open_unless_released(told, replaced)
 
@@ -248,7 +248,7 @@ def test_what_timed_out_keeps_its_room_until_that_is_confirmed(rm: ResourceManag
         with rm.premise("the ask is allocated"):
             allocation = rm.is_told(Allocated(rm.asks(app, memory=10, timeout_ms=500)))
         waiting = rm.has_waiting_ask(other_app, memory=10)
-        rm.stays_quiet(window=0.5 + rm.patience.timer)
+        rm.stays_quiet(window=0.5 + rm.deadlines.timer)
     over = Released(identity=allocation.identity, termination=Termination.TIMEOUT)
     rm.needs_some(releases := rm.hears(over), of="to end allocations by a timeout")
 
@@ -269,29 +269,29 @@ def test_a_placeholder_that_is_being_replaced_is_not_timed_out(rm: ResourceManag
     with rm.confirming_nothing():
         replaced = rm.has_replacement_under_way(memory=10, timeout_ms=2_000)
 
-    rm.stays_quiet(*otherwise_released(replaced.placeholder), window=2.0 + rm.patience.timer)
+    rm.stays_quiet(*otherwise_released(replaced.placeholder), window=2.0 + rm.deadlines.timer)
 
     rm.confirms(replaced.release)
     rm.is_told(Allocated(replaced.real))
 
 
 @requirement("SI-REL-014")
-def test_a_confirmation_of_nothing_does_no_harm(newcomer: Newcomer) -> None:
-    newcomer.has_registered()
-    newcomer.has_node(memory=4)
-    app = newcomer.has_application()
-    first, second = newcomer.has_allocation(app), newcomer.has_allocation(app)
+def test_a_confirmation_of_nothing_does_no_harm(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.has_registered()
+    unregistered_rm.has_node(memory=4)
+    app = unregistered_rm.has_application()
+    first, second = unregistered_rm.has_allocation(app), unregistered_rm.has_allocation(app)
 
-    newcomer.releases(first, Termination.PLACEHOLDER_REPLACED)
-    newcomer.releases(second, Termination.PREEMPTED_BY_SCHEDULER)
+    unregistered_rm.releases(first, Termination.PLACEHOLDER_REPLACED)
+    unregistered_rm.releases(second, Termination.PREEMPTED_BY_SCHEDULER)
 
-    newcomer.is_not_told(Allocated(application=app), StreamEnded(Kind.ALLOCATIONS))
-    ended = newcomer.hears(Released(application=app))
-    newcomer.records(
+    unregistered_rm.is_not_told(Allocated(application=app), StreamEnded(UpdateKind.ALLOCATIONS))
+    ended = unregistered_rm.hears(Released(application=app))
+    unregistered_rm.records(
         f"confirmations of releases nobody started: {len(ended)} allocations reported ended"
     )
-    with newcomer.control("the stream serves an ordinary request"):
-        newcomer.is_told(Allocated(newcomer.asks(app)))
+    with unregistered_rm.control("the stream serves an ordinary request"):
+        unregistered_rm.is_told(Allocated(unregistered_rm.asks(app)))
 
 
 @requirement("SI-REL-015")
@@ -461,20 +461,20 @@ def test_a_repeated_confirmation_of_an_ask_release_changes_nothing(rm: ResourceM
 @pytest.mark.parametrize("termination", [Termination.TIMEOUT, Termination.PREEMPTED_BY_SCHEDULER])
 @requirement("SI-REL-026")
 def test_a_confirmation_of_another_type_loses_nothing_and_frees_nothing_twice(
-    newcomer: Newcomer, termination: Termination
+    unregistered_rm: UnregisteredRM, termination: Termination
 ) -> None:
-    newcomer.has_registered()
-    newcomer.has_node(memory=10)
-    other_app = newcomer.has_application()
-    with newcomer.confirming_nothing():
-        replaced = newcomer.has_replacement_under_way(memory=10)
+    unregistered_rm.has_registered()
+    unregistered_rm.has_node(memory=10)
+    other_app = unregistered_rm.has_application()
+    with unregistered_rm.confirming_nothing():
+        replaced = unregistered_rm.has_replacement_under_way(memory=10)
 
-    newcomer.confirms(replaced.release, termination)
-    newcomer.fences_all()
-    newcomer.confirms(replaced.release)
+    unregistered_rm.confirms(replaced.release, termination)
+    unregistered_rm.fences_all()
+    unregistered_rm.confirms(replaced.release)
 
-    newcomer.is_told(Allocated(replaced.real))
-    waiting = newcomer.asks(other_app, memory=10)
-    newcomer.is_not_told(
-        Allocated(replaced.real), Allocated(waiting), StreamEnded(Kind.ALLOCATIONS)
+    unregistered_rm.is_told(Allocated(replaced.real))
+    waiting = unregistered_rm.asks(other_app, memory=10)
+    unregistered_rm.is_not_told(
+        Allocated(replaced.real), Allocated(waiting), StreamEnded(UpdateKind.ALLOCATIONS)
     )

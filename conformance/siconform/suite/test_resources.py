@@ -1,7 +1,7 @@
 """Resources and quantities: sparse maps, arbitrary types, the whole of int64 (SI-RES)."""
 
 from siconform.marks import requirement
-from siconform.rm.facts import Allocated, NodeAccepted
+from siconform.protocol.notifications import Allocated, NodeAccepted
 from siconform.rm.resource_manager import ResourceManager
 
 LARGEST = 2**63 - 1

@@ -6,15 +6,15 @@ Only 2021-02 has them.
 import pytest
 
 from siconform.marks import requirement
-from siconform.rm.facts import (
+from siconform.protocol.notifications import (
     Allocated,
     AskRejected,
-    Kind,
     NodeRecommended,
     NodeRejected,
     RegistrationWanted,
     Released,
     StreamEnded,
+    UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
 
@@ -33,10 +33,10 @@ def test_reports_about_nodes_and_allocations_are_taken(rm: ResourceManager) -> N
         AskRejected(allocation.key),
         Released(identity=allocation.identity),
         RegistrationWanted(),
-        *(StreamEnded(kind) for kind in Kind),
+        *(StreamEnded(kind) for kind in UpdateKind),
     )
     rm.reports_use(rm.new_name("nothing"), memory=1)
-    ended = rm.may_be_told(StreamEnded(Kind.NODES))
+    ended = rm.may_be_told(StreamEnded(UpdateKind.NODES))
     rm.records("a report about nothing", ended, otherwise="passed over")
 
 
@@ -68,7 +68,7 @@ def test_a_node_may_be_recommended_to_offer_more_or_less(rm: ResourceManager, us
 
     what = f"of 10 of memory 4 are allocated and {used} used"
     rm.records(what, recommended, otherwise="no recommendation")
-    rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
+    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-NREC-002")

@@ -6,28 +6,28 @@ judged here, where it offers server reflection.
 """
 
 from siconform.marks import requirement
-from siconform.rm.event_facts import EventTold, Subject
-from siconform.rm.facts import (
+from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     AskRejected,
-    Kind,
     NodeAccepted,
     Released,
     StreamEnded,
     Termination,
+    UpdateKind,
 )
-from siconform.rm.newcomer import Newcomer
-from siconform.rm.reflection import Shape
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
+from siconform.transport.reflection import Shape
 
 UNARY = Shape(client_streams=False, server_streams=False)
 BOTH_WAYS = Shape(client_streams=True, server_streams=True)
 
 
 @requirement("SI-WIRE-001")
-def test_the_registration_is_found_by_its_path(newcomer: Newcomer) -> None:
-    newcomer.is_answered_at("/si.v1.Scheduler/RegisterResourceManager")
+def test_the_registration_is_found_by_its_path(unregistered_rm: UnregisteredRM) -> None:
+    unregistered_rm.is_answered_at("/si.v1.Scheduler/RegisterResourceManager")
 
 
 @requirement("SI-WIRE-002")
@@ -40,7 +40,7 @@ def test_one_stream_carries_requests_and_responses_both_ways(rm: ResourceManager
         ask = rm.asks(app)
         rm.is_told(Allocated(ask))
 
-    rm.is_not_told(StreamEnded(Kind.NODES))
+    rm.is_not_told(StreamEnded(UpdateKind.NODES))
 
 
 @requirement("SI-WIRE-002")
@@ -60,7 +60,7 @@ def test_three_streams_carry_requests_and_responses_both_ways(rm: ResourceManage
         ask = rm.asks(app)
         rm.is_told(Allocated(ask))
 
-    rm.is_not_told(*(StreamEnded(kind) for kind in Kind))
+    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-WIRE-003")
@@ -93,7 +93,7 @@ def test_decisions_are_pushed_without_a_request(rm: ResourceManager) -> None:
     node = rm.has_node()
 
     rm.is_told(Allocated(waiting, node=node))
-    rm.is_not_told(StreamEnded(Kind.ALLOCATIONS))
+    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
 
 
 @requirement("SI-WIRE-005")
@@ -104,7 +104,7 @@ def test_ends_are_pushed_without_a_request(rm: ResourceManager) -> None:
     rm.decommissions(node)
 
     rm.is_told_of_the_end_of(allocation)
-    rm.is_not_told(StreamEnded(Kind.ALLOCATIONS))
+    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
 
 
 @requirement("SI-WIRE-005")
@@ -118,7 +118,7 @@ def test_a_request_may_have_no_response_or_several(rm: ResourceManager) -> None:
 
     for ask in asks:
         rm.is_told(Allocated(ask, node=node))
-    rm.is_not_told(*(Allocated(ask) for ask in asks), *(StreamEnded(kind) for kind in Kind))
+    rm.is_not_told(*(Allocated(ask) for ask in asks), *(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-WIRE-007")
@@ -199,7 +199,7 @@ def test_of_two_ways_to_say_a_priority_the_last_one_counts(rm: ResourceManager) 
 
     answer = rm.is_told_one_of(Allocated(ask), AskRejected(ask))  # nobody knows the class
     rm.agrees_if_repeated(answer, Allocated(ask, priority=0, priority_class="the-last"))
-    rm.is_not_told(StreamEnded(Kind.ALLOCATIONS))
+    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
     rm.is_told(Allocated(rm.asks(app)))
 
 

@@ -5,8 +5,8 @@ from typing import Protocol
 from siwire import Revision
 
 from siconform.outcomes import TargetLost
+from siconform.protocol.timers import Timers
 from siconform.targets.terms import Terms
-from siconform.targets.timers import Timers
 
 
 class TargetUnavailable(TargetLost):

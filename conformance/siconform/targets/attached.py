@@ -3,17 +3,14 @@
 import re
 import socket
 from dataclasses import dataclass
-from typing import Final
 
 import grpc
 from siwire import Revision, rpc
 
+from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.terms import PLAIN, Terms
-from siconform.targets.timers import UNKNOWN, Timers
-
-DIRECTLY: Final = ("grpc.enable_http_proxy", 0)
-"""Option of a channel: http_proxy in the environment is about other things than the target."""
+from siconform.transport.channels import DIRECTLY
 
 CONNECT_PATIENCE = 5.0  # seconds
 _PROBE_PATIENCE = 1.0  # seconds for a call that carries no message
@@ -40,15 +37,15 @@ class AttachedTarget:
         return self.address
 
     def alive(self) -> bool:
-        """True: it is not our process."""
+        """Always True: the kit cannot see into a process it did not start."""
         return True
 
     def restart(self) -> None:
-        """Never: it is not our process."""
+        """TargetUnavailable: the kit starts only what it started before."""
         raise TargetUnavailable(f"the scheduler at {self.address} is not ours to start again")
 
     def stop(self) -> None:
-        """Leave it alone."""
+        """Nothing: the kit ends only what it started."""
 
 
 def is_address(text: str) -> bool:

@@ -6,9 +6,9 @@ from typing import Final
 
 from siwire import Capability, Revision
 
-from siconform.rm.cluster import policy_groups
+from siconform.protocol.queue_configurations import policy_groups
+from siconform.protocol.timers import SHORT, Timers
 from siconform.targets.process import Launch
-from siconform.targets.timers import SHORT, Timers
 
 NAME = "the embedded reference"
 _PATIENCE = 10.0  # seconds until it listens

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import psutil
 
-_KEEPER: Final = "/targets/keeper.py"
+_SUPERVISOR: Final = "/targets/supervisor.py"
 _FIRST: Final = 5  # words of a command line, within which its program is named
 
 
@@ -38,11 +38,11 @@ class Before:
 
     listeners: frozenset[Listener] = field(default_factory=lambda: frozenset(_listeners()))
 
-    def whose(self, address: str, keeper: int) -> Whose:
-        """Whose the listener at HOST:PORT is; ``keeper`` is the process that started the command.
+    def whose(self, address: str, supervisor: int) -> Whose:
+        """Whose the listener at HOST:PORT is; ``supervisor`` is the process that started it.
 
-        A process that is younger than the keeper and not below it may be a proxy the command asked
-        for, as with a container, and counts as ours.
+        A process that is younger than the supervisor and not below it may be a proxy the command
+        asked for, as with a container, and counts as ours.
         """
         there = _at(address, _listeners())
         if not there:
@@ -50,7 +50,7 @@ class Before:
         new = there - self.listeners
         if not new:
             return Whose.OF_BEFORE
-        verdicts = [_whose(one.owner, keeper) for one in new if one.owner is not None]
+        verdicts = [_whose(one.owner, supervisor) for one in new if one.owner is not None]
         if Whose.OURS in verdicts:
             return Whose.OURS
         return verdicts[0] if verdicts else Whose.UNKNOWN
@@ -60,15 +60,15 @@ class Before:
         return bool(_at(address, self.listeners))
 
 
-def _whose(pid: int, keeper: int) -> Whose:
+def _whose(pid: int, supervisor: int) -> Whose:
     with suppress(psutil.Error):
         owner = psutil.Process(pid)
         for ancestor in (owner, *owner.parents()):
-            if ancestor.pid == keeper:
+            if ancestor.pid == supervisor:
                 return Whose.OURS
-            if _is_keeper(ancestor):
+            if _is_supervisor(ancestor):
                 return Whose.OF_ANOTHER_TARGET
-        if owner.create_time() < psutil.Process(keeper).create_time():
+        if owner.create_time() < psutil.Process(supervisor).create_time():
             return Whose.OF_AN_OLDER_PROCESS
     return Whose.OURS
 
@@ -102,7 +102,7 @@ def _host(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def _is_keeper(process: psutil.Process) -> bool:
+def _is_supervisor(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
-        return any(word.endswith(_KEEPER) for word in process.cmdline()[:_FIRST])
+        return any(word.endswith(_SUPERVISOR) for word in process.cmdline()[:_FIRST])
     return False

@@ -13,10 +13,10 @@ import yaml
 from siwire import Revision, find_revision
 
 from siconform.catalogue.features import find_feature
+from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.process import Launch
 from siconform.targets.terms import Terms, read_config
-from siconform.targets.timers import UNKNOWN, Timers
 
 _FOLDER = Path("fixtures") / "targets"
 _FILE = "target.yaml"

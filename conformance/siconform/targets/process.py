@@ -1,4 +1,4 @@
-"""A target the kit starts itself: one process, under a keeper that never lets it outlive us."""
+"""A target the kit starts itself: one process, under a supervisor that never lets it outlive us."""
 
 import re
 import shlex
@@ -15,12 +15,12 @@ from typing import IO
 
 from siwire import Revision
 
+from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.listeners import Before, Whose
 from siconform.targets.terms import PLAIN, Terms
-from siconform.targets.timers import UNKNOWN, Timers
 
-KEEPER = Path(__file__).with_name("keeper.py")
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 ADDRESS = "{address}"  # in a command: where the kit wants the target to listen
 _LISTENING = re.compile(r"listening on (\S+:(\d{1,5}))(?!\d)")
 _TOLD_PORT = re.compile(r":(\d{1,5})(?![\d.])")
@@ -125,7 +125,7 @@ class _Run:
         self._address = ""  # where it does
         self._not_its: dict[str, Whose] = {}
         self._changed = threading.Condition()
-        self._keeper = _kept(command, self._log, launch.folder)
+        self._supervisor = _kept(command, self._log, launch.folder)
         self._listener = threading.Thread(target=self._listen, daemon=True, name="target output")
         self._listener.start()
 
@@ -151,7 +151,7 @@ class _Run:
         """Whether something listens there that can be what was started."""
         if not _connectable(address):
             return False
-        whose = self._before.whose(address, self._keeper.pid)
+        whose = self._before.whose(address, self._supervisor.pid)
         if whose is Whose.UNKNOWN and address in self._answered_before:
             whose = Whose.OF_BEFORE
         if whose in (Whose.OURS, Whose.UNKNOWN):
@@ -160,11 +160,11 @@ class _Run:
         return False
 
     def alive(self) -> bool:
-        return self._keeper.poll() is None
+        return self._supervisor.poll() is None
 
     def ended(self, patience: float) -> str:
         try:
-            code = self._keeper.wait(patience)
+            code = self._supervisor.wait(patience)
         except subprocess.TimeoutExpired:
             return ""
         self._listener.join(1.0)
@@ -173,19 +173,19 @@ class _Run:
         return f"it ended with {how}" + (f": {last}" if last else "")
 
     def stop(self) -> None:
-        assert self._keeper.stdin is not None  # noqa: S101  # it is a pipe
+        assert self._supervisor.stdin is not None  # noqa: S101  # it is a pipe
         with suppress(BrokenPipeError):
-            self._keeper.stdin.close()
+            self._supervisor.stdin.close()
         try:
-            self._keeper.wait(2 * _END_GRACE)
+            self._supervisor.wait(2 * _END_GRACE)
         except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
+            self._supervisor.kill()
+            self._supervisor.wait()
         self._listener.join(1.0)  # longer only if something that left its group holds the pipe
 
     def _listen(self) -> None:
-        assert self._keeper.stdout is not None  # noqa: S101  # it is a pipe
-        with self._keeper.stdout as said, self._log as log:
+        assert self._supervisor.stdout is not None  # noqa: S101  # it is a pipe
+        with self._supervisor.stdout as said, self._log as log:
             for line in said:
                 log.write(line)
                 log.flush()
@@ -219,9 +219,9 @@ class _Run:
 
 
 def _kept(command: Sequence[str], log: IO[bytes], folder: Path | None) -> "subprocess.Popen[bytes]":
-    keeper = [sys.executable, "-I", "-S", str(KEEPER), str(_END_GRACE)]
+    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), str(_END_GRACE)]
     return subprocess.Popen(  # noqa: S603  # the user's own command
-        [*keeper, *command],
+        [*supervisor, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from siconform.rm.cluster import QueueConfiguration, conformance_queues
-from siconform.rm.proposal import proposal, proposed_timers
-from siconform.targets.timers import UNKNOWN, Timers
+from siconform.protocol.queue_configurations import QueueConfiguration, conformance_queues
+from siconform.protocol.timers import UNKNOWN, Timers
+from siconform.targets.proposal import proposal, proposed_timers
 
 NO_CONFIG: Final = "none"
 
@@ -56,4 +56,4 @@ def read_config(name: str, folder: Path) -> str:
 
 
 PLAIN: Final = Terms()
-"""Nothing was said."""
+"""Of a target of which nothing was said."""

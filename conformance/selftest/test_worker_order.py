@@ -1,0 +1,29 @@
+"""The order of tests over several workers."""
+
+import pytest
+from siconform.running.worker_order import spread
+
+TESTS = ["a", "b", "Slow", "c", "Sloth", "Snail", "d", "e", "f"]
+
+
+def spread_over(workers: int, tests: list[str]) -> list[str]:
+    return spread(tests, str.istitle, workers)
+
+
+def test_every_worker_begins_with_its_share_of_the_waiting_ones() -> None:
+    assert spread_over(3, TESTS) == ["Slow", "a", "b", "Sloth", "c", "d", "Snail", "e", "f"]
+
+
+def test_one_worker_keeps_the_order() -> None:
+    assert spread_over(1, TESTS) == TESTS
+
+
+@pytest.mark.parametrize("workers", range(1, 12))
+@pytest.mark.parametrize("tests", [TESTS, ["A"], ["A", "B", "C"], ["a", "b"], []])
+def test_no_test_is_lost_or_doubled(workers: int, tests: list[str]) -> None:
+    assert sorted(spread_over(workers, tests)) == sorted(tests)
+
+
+@pytest.mark.parametrize("workers", range(1, 12))
+def test_the_others_keep_their_order(workers: int) -> None:
+    assert [t for t in spread_over(workers, TESTS) if t.islower()] == ["a", "b", "c", "d", "e", "f"]

@@ -1,0 +1,58 @@
+"""How long the kit waits: one limit for each class of answer, scaled as a whole."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from siconform.protocol.events import EventTold
+from siconform.protocol.notifications import Allocated, AskReleased, Fact, Released, Termination
+
+_FOR_ANOTHER: Final = (Termination.PLACEHOLDER_REPLACED, Termination.PREEMPTED_BY_SCHEDULER)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Deadlines in seconds by class. What comes later than its class but within grace is LATE."""
+
+    ack: float = 2.0  # a verdict on a node or application, the rejection of an ask
+    place: float = 3.0  # an allocation that fits
+    release: float = 2.0  # the confirmation of a release
+    timer: float = 2.0  # slack after a timer is due
+    waiting: float = 35.0  # until a waiting application is completed, where only that is reported
+    quiet: float = 0.2  # silence after a fence before "nothing came" is believed
+    events: float = 5.0  # a batch of events
+    settle: float = 0.02  # silence on the wall, where the target's time has passed already
+    register: float = 10.0  # an answer to RegisterResourceManager
+    connect: float = 5.0  # a connection
+    scaled_by: float = 1.0  # of all of these
+    grace: float = 1.0  # how much longer, as a factor of the deadline, to tell LATE from never
+
+    def scaled(self, factor: float) -> "Deadlines":
+        """All limits times ``factor``, for slow targets and slow machines."""
+        return replace(
+            self,
+            ack=self.ack * factor,
+            place=self.place * factor,
+            release=self.release * factor,
+            timer=self.timer * factor,
+            quiet=self.quiet * factor,
+            events=self.events * factor,
+            settle=self.settle * factor,
+            register=self.register * factor,
+            connect=self.connect * factor,
+            scaled_by=self.scaled_by * factor,
+        )
+
+    def of(self, patterns: tuple[Fact, ...]) -> float:
+        """The deadline of the first of these to come: the longest of their classes."""
+        if any(isinstance(p, Allocated) or _is_decision(p) for p in patterns):
+            return self.place
+        if any(isinstance(p, (Released, AskReleased)) for p in patterns):
+            return self.release
+        if any(isinstance(p, EventTold) for p in patterns):
+            return self.events
+        return self.ack
+
+
+def _is_decision(pattern: Fact) -> bool:
+    """Whether the scheduler releases something to place something else."""
+    return isinstance(pattern, Released) and pattern.termination in _FOR_ANOTHER

@@ -1,0 +1,184 @@
+"""How a test judges what was told by events, as far as it was told."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from siconform.expecting.inbox import Inbox
+from siconform.outcomes import NotAsTheTextSays, NotOffered
+from siconform.protocol.application_states import State
+from siconform.protocol.events import (
+    ALLOCATION_ENDINGS,
+    REQUEST_ENDINGS,
+    Detail,
+    EventChange,
+    EventTold,
+    Subject,
+    details_of,
+)
+from siconform.protocol.notifications import Allocated, ApplicationUpdated
+from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequest
+from siconform.recording.history import Entry, Exchange
+
+_PER_SECOND: Final = 1_000_000_000
+_SKEW: Final = 24 * 3600.0  # seconds a target's clock may differ: units are judged, not clocks
+
+_STATES: Final[Mapping[Detail, State]] = {
+    Detail.APP_ACCEPTED: State("Accepted"),
+    Detail.APP_STARTING: State("Starting"),
+    Detail.APP_RUNNING: State("Running"),
+    Detail.APP_COMPLETING: State("Completing", "Waiting"),
+    Detail.APP_COMPLETED: State("Completed"),
+    Detail.APP_FAILING: State("Failing"),
+    Detail.APP_FAILED: State("Failed"),
+    Detail.APP_RESUMING: State("Resuming"),
+}
+"""Details that tell a step an UpdatedApplication can report as well."""
+
+
+class EventChecks:
+    """Each takes events and fails by the first that says something that did not happen."""
+
+    def __init__(self, *, exchange: Exchange, inbox: Inbox) -> None:
+        self._exchange = exchange
+        self._inbox = inbox
+
+    def presupposes_some(self, events: Sequence[EventTold], what: str) -> None:
+        """Nothing obliges a scheduler to send a record: without any there is no verdict."""
+        if not events:
+            raise NotOffered(f"the target does not offer events about {what}")
+
+    def only_tells(self, events: Iterable[EventTold], *details: Detail) -> None:
+        """Each of these has one of the details, or none, or one that a later text added."""
+        allowed = {Detail.NONE, Detail.UNDEFINED, *details}
+        for event in events:
+            if event.detail not in allowed:
+                raise NotAsTheTextSays(
+                    f"detail {event.detail.value} without such a change",
+                    expected=" or ".join(detail.value for detail in details),
+                    happened=str(event),
+                )
+
+    def does_not_tell(self, events: Iterable[EventTold], *details: Detail) -> None:
+        """None of these has one of the details."""
+        for event in events:
+            if event.detail in details:
+                raise NotAsTheTextSays(
+                    f"detail {event.detail.value} without such a change",
+                    expected=f"no {' and no '.join(detail.value for detail in details)}",
+                    happened=str(event),
+                )
+
+    def never_tells(self, events: Iterable[EventTold], *changes: EventChange) -> None:
+        """None of these is a change of this kind."""
+        for event in events:
+            if event.change in changes:
+                raise NotAsTheTextSays(
+                    f"change {event.change.value} in this step",
+                    expected=f"no {' and no '.join(change.value for change in changes)}",
+                    happened=str(event),
+                )
+
+    def tells_as(self, events: Iterable[EventTold], detail: Detail, change: EventChange) -> None:
+        """Wherever this detail is told, it is a change of this kind."""
+        for event in events:
+            if event.detail is detail and event.change is not change:
+                raise NotAsTheTextSays(
+                    f"{detail.value} is told as {event.change.value}",
+                    expected=f"{detail.value} as {change.value}",
+                    happened=str(event),
+                )
+
+    def tells_a_detail_of_its_type(self, event: EventTold) -> None:
+        """The detail is of the block of the record's type, or the end of an allocation."""
+        if event.subject is not Subject.UNDEFINED:
+            self.only_tells([event], *details_of(event.subject))
+
+    def tells_a_life_as_reported(self, application: str, events: Sequence[EventTold]) -> None:
+        """What events and updates tell of an application, equally often, is in the same order.
+
+        A step that either of them leaves out, the first time or a later one, shows no order.
+        """
+        self.does_not_tell(events, Detail.APP_REJECT)
+        told = [detail for event in events if (detail := event.detail) in _STATES]
+        updates = [update.state for update in self._inbox.hears(ApplicationUpdated(application))]
+        reported = [d for state in updates for d, one in _STATES.items() if one.accepts(state)]
+        both = {detail for detail in told if told.count(detail) == reported.count(detail)}
+        by_events, by_updates = (
+            [detail.value for detail in steps if detail in both] for steps in (told, reported)
+        )
+        if by_events != by_updates:
+            raise NotAsTheTextSays(
+                "the steps of an application are told in another order than its updates have",
+                expected=", ".join(by_updates),
+                happened=", ".join(by_events),
+            )
+
+    def tells_only_the_refusal(self, events: Sequence[EventTold]) -> None:
+        """A rejected application was never in any state but new."""
+        self.does_not_tell(events, *_STATES)
+
+    def endings_of(self, one: str | Allocated) -> list[EventTold]:
+        """Everything told of an ask, or an allocation, that says how it ended."""
+        names = {one.key, one.identity} if isinstance(one, Allocated) else {str(one)}
+        endings = REQUEST_ENDINGS | ALLOCATION_ENDINGS
+        return [
+            event
+            for event in self._inbox.hears(EventTold())
+            if names & {event.about, event.reference} and event.detail in endings
+        ]
+
+    def told_of(self, one: str | Allocated, detail: Detail) -> None:
+        """There is a record with this detail about an ask or an allocation, or referring to it."""
+        if not any(event.detail is detail for event in self.endings_of(one)):
+            raise NotAsTheTextSays(
+                f"no record {detail.value}", expected=f"{detail.value} about {one}"
+            )
+
+    def names_a_known_object(self, event: EventTold) -> None:
+        """Its object is one of its kind that this RM spoke of, or a queue below the root."""
+        names = self._known().get(event.subject)
+        is_queue = event.subject is Subject.QUEUE and event.about.split(".")[0] == "root"
+        if event.subject is Subject.UNDEFINED or is_queue:
+            return
+        if names is None or event.about not in names:
+            raise NotAsTheTextSays(
+                f"an event of type {event.subject.value} about {event.about!r}",
+                expected="the id of an object of the type",
+                happened=str(event),
+            )
+
+    def tells_the_time_in_nanoseconds(self, event: EventTold) -> None:
+        """Read as nanoseconds it is about now, by whatever clock the target goes."""
+        ahead = self._exchange.history.clock.ahead()
+        seconds = event.time / _PER_SECOND
+        if not time.time() - _SKEW <= seconds <= time.time() + ahead + _SKEW:
+            raise NotAsTheTextSays(
+                f"timestamp {event.time} is not about now in nanoseconds",
+                expected="nanoseconds since 1970",
+                happened=str(event),
+            )
+
+    def _known(self) -> Mapping[Subject, set[str]]:
+        """Every id the RM has said so far; clean-up of earlier tests may still be told of."""
+        known: dict[Subject, set[str]] = {
+            Subject.REQUEST: set(),
+            Subject.APPLICATION: set(),
+            Subject.NODE: set(),
+        }
+        for entry in self._exchange.everything():
+            for subject, name in _said(entry):
+                known[subject].add(name)
+        return known
+
+
+def _said(entry: Entry) -> Iterable[tuple[Subject, str]]:
+    match entry.content:
+        case NodeRequest(node=name):
+            return [(Subject.NODE, name)]
+        case ApplicationRequest(application=name):
+            return [(Subject.APPLICATION, name)]
+        case AskRequest(key=name):
+            return [(Subject.REQUEST, name)]
+        case _:
+            return []

@@ -1,0 +1,189 @@
+"""Expectations: what the RM is told, and what it is not told."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.expecting.target_habits import TargetHabits
+from siconform.outcomes import CameLate, NotAsTheTextSays, TargetLost
+from siconform.protocol.notifications import Fact, StreamEnded, UpdateKind, kind_of
+from siconform.recording.clock import LONGEST_STEP
+from siconform.recording.history import Entry, Exchange
+
+F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
+
+
+class Expectations:
+    """What one test expects of what its RM is told."""
+
+    def __init__(
+        self,
+        *,
+        link: Link,
+        exchange: Exchange,
+        deadlines: Deadlines,
+        observed: TargetHabits,
+        inbox: Inbox,
+        fencing: Fencing,
+        alive: Callable[[], bool],
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._observed = observed
+        self._inbox = inbox
+        self._fencing = fencing
+        self._alive = alive
+
+    def is_told(self, pattern: F, *, patience: float | None = None) -> F:
+        """Wait for an element that matches; LATE within the grace, FAIL without it."""
+        return self._await((pattern,), patience)  # type: ignore[return-value]  # matches its type
+
+    def is_told_one_of(self, *patterns: F, patience: float | None = None) -> F:
+        """Wait for the first element that matches one of the legal outcomes the test names."""
+        return self._await(patterns, patience)  # type: ignore[return-value]  # matches one's type
+
+    def is_not_told(self, *patterns: Fact) -> None:
+        """Fence every stream concerned, then a quiet window: nothing unheard may match."""
+        concerned = {kind_of(p) for p in patterns}
+        for kind in UpdateKind:
+            if kind in concerned or self._fencing.needs_fence(kind):
+                self._fencing.fences(kind)
+        self.stays_quiet(*patterns)
+
+    def stays_quiet(self, *patterns: Fact, window: float | None = None) -> None:
+        """No matching element so far, nor within the quiet window (no fence)."""
+        seconds = self.quiet_window() if window is None else window
+        what = self.first_within(patterns, seconds, fenced=False)
+        if what is not None:
+            failure = NotAsTheTextSays(
+                f"came: {what}", expected=f"no {_either(patterns)}", happened=f"{what}"
+            )
+            failure.unwanted = tuple(p for p in patterns if p.matches(what))
+            raise failure
+
+    def quiet_window(self) -> float:
+        """Seconds of silence before "nothing came" is believed: the target sets the pace."""
+        return self._observed.pace.quiet(self._deadlines.quiet, 2 * self._deadlines.place)
+
+    def settle_window(self) -> float:
+        """Seconds of silence on the wall, where the target's time has passed already."""
+        return self._observed.pace.settle(self._deadlines.settle, 2 * self._deadlines.place)
+
+    def records(self, freedom: str, used: Fact | None = None, *, otherwise: str = "") -> None:
+        """Note how the target uses a freedom the text leaves it: what it told, or what else."""
+        said = used.in_short() if used is not None else otherwise
+        self._exchange.recorded.append(f"{freedom}: {said}" if said else freedom)
+
+    def _await(self, patterns: tuple[Fact, ...], patience: float | None) -> Fact:
+        return self.await_entry(patterns, patience)[1]
+
+    def await_entry(
+        self,
+        patterns: tuple[Fact, ...],
+        patience: float | None,
+        slack: float | None = None,
+        *,
+        first: float = 0.0,
+    ) -> tuple[Entry, Fact]:
+        """Grace applies to ``slack``: its class's limit, an answer's where a test sets its own.
+
+        A ``patience`` of its own is for a timer, of which ``first`` seconds may pass at once.
+        """
+        history = self._exchange.history
+        limit = self._deadlines.of(patterns) if patience is None else patience
+        if slack is None:
+            slack = limit if patience is None else min(limit, self._deadlines.ack)
+        longest = limit + self._deadlines.grace * slack
+        begun, begun_moment = history.now(), history.moment()
+
+        def find() -> tuple[int, Fact] | None:
+            found = self._inbox.find(patterns)
+            if found is None and self._inbox.end_of_stream(patterns):
+                raise self._missing(patterns, limit)
+            return found
+
+        if patience is None:
+            found = history.clock.wait_for_answer(partial(history.look, find), longest)
+        else:
+            look = self._fenced_look(patterns, find)
+            settled = min(limit, self._deadlines.ack)
+            found = history.clock.advance_and_look(look, longest, first=first, settled=settled)
+        if found is None:
+            raise self._missing(patterns, limit)
+        entry, fact = history[found[0]], self._inbox.take(*found)
+        took = entry.at - begun if patience is None else entry.moment - begun_moment
+        self._judge_time(patterns, took, limit)
+        return entry, fact
+
+    def first_within(
+        self, patterns: tuple[Fact, ...], seconds: float, *, fenced: bool = True
+    ) -> Fact | None:
+        """The first matching element that came until so much time has passed, or None.
+
+        Without fences it does not matter when it came.
+        """
+        history = self._exchange.history
+        find = partial(self._inbox.find, patterns)
+        look = self._fenced_look(patterns, find) if fenced else partial(history.look, find)
+        found = history.clock.advance_and_look(
+            look,
+            seconds,
+            first=0.0 if fenced else min(seconds, LONGEST_STEP),
+            settled=self.settle_window(),
+            under_way=fenced or self._fencing.is_something_under_way(),
+        )
+        return None if found is None else self._inbox.take(*found)
+
+    def _fenced_look(
+        self, patterns: tuple[Fact, ...], find: Callable[[], T | None]
+    ) -> Callable[[float], T | None]:
+        """Where time passes at once, a fence has to bring what came of it before one looks."""
+        history = self._exchange.history
+        kinds = {kind_of(p) for p in patterns if not isinstance(p, StreamEnded)}
+
+        def look(seconds: float) -> T | None:
+            if history.clock.is_virtual:
+                for kind in UpdateKind:
+                    if kind in kinds and self._link.connection.is_open(kind):
+                        self._fencing.raises_fence(kind)
+            return history.look(find, seconds)
+
+        return look
+
+    def _judge_time(self, patterns: tuple[Fact, ...], took: float, limit: float) -> None:
+        if took > limit:
+            raise CameLate(
+                f"after {took:.1f} s, allowed {limit:.1f} s",
+                expected=f"{_either(patterns)} within {limit:g} s",
+                happened=f"it came after {took:.2f} s",
+            )
+
+    def _missing(self, patterns: tuple[Fact, ...], limit: float) -> Exception:
+        expected = f"{_either(patterns)} within {limit:g} s"
+        if not self._alive():
+            return TargetLost(f"the target died while waiting for {_either(patterns)}")
+        ended = self._inbox.end_of_stream(patterns)
+        if ended:
+            return NotAsTheTextSays(
+                f"the {ended.kind.value} stream ended: {ended.status} {ended.details}".rstrip(),
+                expected=expected,
+            )
+        related = self._inbox.related(patterns)
+        happened = f"came instead: {related}" if related else "nothing of the kind came"
+        failure = NotAsTheTextSays(
+            happened if related else f"never told: {_either(patterns)}",
+            expected=expected,
+            happened=happened,
+        )
+        failure.awaited = patterns
+        return failure
+
+
+def _either(patterns: tuple[Fact, ...]) -> str:
+    return " or ".join(str(p) for p in patterns)

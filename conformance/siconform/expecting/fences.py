@@ -1,0 +1,245 @@
+"""Fences: messages with a certain answer, sent behind others to know that those were processed.
+
+They leave nothing behind. Node stream: a node of a partition there is not. Application stream: an
+application of one. Allocation stream: an ask for an unknown application. All of these are to be
+rejected; where a target was seen to do otherwise, which it may, the fence is something that is
+accepted and taken back: a node without capacity, an application, an ask that is withdrawn or, where
+that is not confirmed, an allocation.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Final
+
+from siwire import Capability
+
+from siconform.expecting.deadlines import Deadlines
+from siconform.outcomes import PremiseLost
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    AskRejected,
+    AskReleased,
+    Fact,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    StreamEnded,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    ApplicationRemoval,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
+    Request,
+)
+from siconform.recording.history import Entry
+from siconform.transport.connection import FENCE_PREFIX, Connection
+
+FENCE_RESOURCE: Final = "siconform.fence"
+NOTHING: Final = {"memory": 0, "vcore": 0}  # explicit zeros: some targets read "absent" as "any"
+_NOWHERE: Final = f"{FENCE_PREFIX}nowhere"
+_HERE: Final = "default"
+_ENDINGS: Final = 4  # a stream may end for what was said before the fence; so often it is reopened
+
+
+@dataclass
+class FenceHabits:
+    """Whether a target rejects what a fence of this kind begins with; what it never did is open."""
+
+    rejects: dict[UpdateKind, bool] = field(default_factory=dict)
+    confirms_withdrawals: bool | None = None  # of asks that wait for an application; None: unknown
+
+
+class Fences:
+    """The fences of one connection; ``habits`` are shared by all connections to a target."""
+
+    def __init__(
+        self, connection: Connection, deadlines: Deadlines, habits: FenceHabits | None = None
+    ) -> None:
+        self._connection = connection
+        self._deadlines = deadlines
+        self._numbers = count(1)
+        self.habits = FenceHabits() if habits is None else habits
+
+    def are_answered(self, kind: UpdateKind) -> bool:
+        """Whether anything but the end of the stream comes of a fence on it."""
+        try:
+            told = self._is_answered(kind, *self._to_be_rejected(kind))
+        except PremiseLost:
+            return True  # silence says nothing
+        return not isinstance(told, StreamEnded)
+
+    def raise_on(self, kind: UpdateKind) -> None:
+        """Return once all that was said before on this stream was processed, else PremiseLost."""
+        if self.habits.rejects.get(kind) is not False and self._is_rejected(kind):
+            return
+        match kind:
+            case UpdateKind.NODES:
+                self._node_comes_and_goes(self._closed(), NOTHING)()
+            case UpdateKind.APPLICATIONS:
+                self._application_comes_and_goes(self._name("application"))()
+            case UpdateKind.ALLOCATIONS:
+                if self.habits.confirms_withdrawals is False or not self._is_withdrawn():
+                    self._allocation_comes_and_goes()
+
+    def _is_withdrawn(self) -> bool:
+        """Whether an ask that waits for an application is told as ended when it is withdrawn."""
+        name = self._name("ask")
+        ask, withdrawal = _of_nobody(name)
+        ended = StreamEnded(UpdateKind.ALLOCATIONS)
+        told: Fact = ended
+        try:
+            for _ in range(_ENDINGS):
+                self._connection.say(
+                    UpdateKind.ALLOCATIONS, [ask]
+                )  # on each stream: one may end now
+                told = self._asks_once(
+                    UpdateKind.ALLOCATIONS, withdrawal, (AskReleased(name), ended)
+                )
+                if not isinstance(told, StreamEnded):
+                    break
+        except PremiseLost:
+            if self.habits.confirms_withdrawals:
+                raise
+        self.habits.confirms_withdrawals = isinstance(told, AskReleased)
+        return self.habits.confirms_withdrawals
+
+    def _is_rejected(self, kind: UpdateKind) -> bool:
+        """Whether what is to be rejected was; if not, that is known from now on."""
+        try:
+            told = self._is_answered(kind, *self._to_be_rejected(kind))
+        except PremiseLost:
+            if self.habits.rejects.get(kind):
+                raise
+            told = None
+        if isinstance(told, StreamEnded):
+            return True  # over and over: nobody is served here
+        rejected = isinstance(told, (NodeRejected, ApplicationRejected, AskRejected))
+        self.habits.rejects[kind] = rejected
+        return rejected
+
+    def _to_be_rejected(self, kind: UpdateKind) -> tuple[Request, tuple[Fact, ...], Request]:
+        """What to say, its answers, and what takes it back if it was accepted after all."""
+        name = self._name(kind.value)
+        match kind:
+            case UpdateKind.NODES:
+                attributes = {"si/node-partition": _NOWHERE}
+                node = NodeRequest(name, self._closed(), NOTHING, attributes=attributes)
+                gone = NodeRequest(name, Action.DECOMMISSION)
+                return node, (NodeAccepted(name), NodeRejected(name)), gone
+            case UpdateKind.APPLICATIONS:
+                application = ApplicationRequest(name, "root.default", _NOWHERE, user="fence")
+                removal = ApplicationRemoval(name, _NOWHERE)
+                return application, (ApplicationAccepted(name), ApplicationRejected(name)), removal
+            case UpdateKind.ALLOCATIONS:
+                ask, withdrawal = _of_nobody(name)
+                return ask, (AskRejected(name),), withdrawal
+
+    def _is_answered(
+        self, kind: UpdateKind, request: Request, answers: tuple[Fact, ...], undo: Request
+    ) -> Fact:
+        try:
+            told = self._asks_and_waits(kind, request, answers)
+        except PremiseLost:
+            self._connection.say(kind, [undo])
+            raise
+        if isinstance(told, (NodeAccepted, ApplicationAccepted)):
+            self._connection.say(kind, [undo])
+        return told
+
+    def _closed(self) -> Action:
+        """How a node is created that is for nobody, as far as this revision has words for it."""
+        can = self._connection.revision.can(Capability.CREATE_DRAIN)
+        return Action.CREATE_DRAINING if can else Action.CREATE
+
+    def _node_comes_and_goes(
+        self, creation: Action, capacity: dict[str, int]
+    ) -> Callable[[], None]:
+        """A node is accepted; what takes it away again."""
+        name = self._name("node")
+        node = NodeRequest(name, creation, capacity=capacity)
+        self._asks_and_waits(UpdateKind.NODES, node, (NodeAccepted(name), NodeRejected(name)))
+        gone = NodeRequest(name, Action.DECOMMISSION)
+        return partial(self._connection.say, UpdateKind.NODES, [gone])
+
+    def _application_comes_and_goes(self, name: str) -> Callable[[], None]:
+        """An application is accepted; what takes it away again."""
+        new = ApplicationRequest(name, "root.default", _HERE, user="fence")
+        verdicts = (ApplicationAccepted(name), ApplicationRejected(name))
+        self._asks_and_waits(UpdateKind.APPLICATIONS, new, verdicts)
+        removal = ApplicationRemoval(name, _HERE)
+        return partial(self._connection.say, UpdateKind.APPLICATIONS, [removal])
+
+    def _allocation_comes_and_goes(self) -> None:
+        application, key = self._name("application"), self._name("ask")
+        take_back = (
+            self._application_comes_and_goes(application),
+            self._node_comes_and_goes(Action.CREATE, NOTHING | {FENCE_RESOURCE: 1}),
+        )
+        ask = AskRequest(key, application, _HERE, {FENCE_RESOURCE: 1})
+        allocated = self._asks_and_waits(UpdateKind.ALLOCATIONS, ask, (Allocated(key),))
+        if isinstance(allocated, Allocated):
+            identity = allocated.identity
+            release = ReleaseRequest(application, identity, Termination.STOPPED_BY_RM, key=key)
+            self._asks_and_waits(UpdateKind.ALLOCATIONS, release, (Released(identity=identity),))
+        for undo in take_back:
+            undo()
+        if not isinstance(allocated, Allocated):
+            raise PremiseLost("the allocation stream cannot be fenced: the stream ended")
+
+    def _name(self, what: str) -> str:
+        return f"{FENCE_PREFIX}{self._connection.rm_id}-{what}-{next(self._numbers)}"
+
+    def _asks_and_waits(
+        self, kind: UpdateKind, request: Request, answers: tuple[Fact, ...]
+    ) -> Fact:
+        """The answer; where the stream ends instead, that of the same words on the next one."""
+        told: Fact = StreamEnded(kind)
+        for _ in range(_ENDINGS):
+            told = self._asks_once(kind, request, (*answers, StreamEnded(kind)))
+            if not isinstance(told, StreamEnded):
+                break
+        return told
+
+    def _asks_once(self, kind: UpdateKind, request: Request, wanted: tuple[Fact, ...]) -> Fact:
+        history = self._connection.history
+        start = len(history)
+        self._connection.say(kind, [request])
+
+        def find() -> Fact | None:
+            return _first(history.since(start), self._connection.rm_id, wanted)
+
+        longest = 2 * self._deadlines.ack
+        found = history.clock.wait_for_answer(partial(history.look, find), longest)
+        if found is None:
+            message = f"the fence on the {kind.value} stream was not answered in {longest:g} s"
+            raise PremiseLost(message)
+        return found
+
+
+def _of_nobody(name: str) -> tuple[AskRequest, AskReleaseRequest]:
+    """An ask of an application there is not, and what withdraws it."""
+    nobody = f"{FENCE_PREFIX}nobody"
+    ask = AskRequest(name, nobody, _HERE, {"memory": 1, "vcore": 1})
+    return ask, AskReleaseRequest(nobody, name, _HERE)
+
+
+def _first(entries: list[Entry], rm_id: str, wanted: tuple[Fact, ...]) -> Fact | None:
+    for entry in entries:
+        content = entry.content
+        if (
+            isinstance(content, Fact)
+            and entry.rm == rm_id
+            and any(pattern.matches(content) for pattern in wanted)
+        ):
+            return content
+    return None

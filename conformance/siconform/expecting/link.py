@@ -1,0 +1,20 @@
+"""How one RM reaches the scheduler."""
+
+from dataclasses import dataclass
+
+from siconform.expecting.fences import Fences
+from siconform.transport.connection import Connection
+from siconform.transport.extension import Extension
+
+
+@dataclass
+class Link:
+    """Its connection, the fences on that, and the extension, if the target has one.
+
+    All parts of an RM share the link: a scheduler that was restarted is reached another way, and
+    then every part of the RM reaches it that way.
+    """
+
+    connection: Connection
+    fences: Fences
+    extension: Extension | None = None

@@ -1,0 +1,161 @@
+"""Observations: what a test looks at without insisting on one element, or by the clock."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar
+
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.target_habits import Pace, TargetHabits
+from siconform.outcomes import NotAsTheTextSays
+from siconform.protocol.notifications import Fact
+from siconform.recording.history import Exchange
+
+F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
+
+CLOCK_TOLERANCE: Final = 0.02  # seconds a target's clock may be ahead of ours on a short timer
+
+
+class Observations:
+    """How many came, when, whether at all, and how several compare."""
+
+    def __init__(
+        self,
+        *,
+        exchange: Exchange,
+        deadlines: Deadlines,
+        observed: TargetHabits,
+        inbox: Inbox,
+        fencing: Fencing,
+        expectations: Expectations,
+    ) -> None:
+        self._exchange = exchange
+        self._deadlines = deadlines
+        self._observed = observed
+        self._inbox = inbox
+        self._fencing = fencing
+        self._expectations = expectations
+
+    def now(self) -> float:
+        """This moment, to measure a timer from."""
+        return self._exchange.history.moment()
+
+    @property
+    def pace(self) -> Pace:
+        """How long this target takes to place an ask that fits."""
+        return self._observed.pace
+
+    def measured(self, waits: Callable[[], T], tell: Callable[[float, float], None]) -> T:
+        """What ``waits`` returns; ``tell`` learns how long that took (see ``Pace``)."""
+        history = self._exchange.history
+        wall, moment = history.now(), history.moment()
+        found = waits()
+        passed = history.moment() - moment
+        beside = max(0.0, history.now() - wall - passed) if history.clock.is_virtual else 0.0
+        tell(passed, beside)
+        return found
+
+    def is_told_when_due(self, *patterns: Fact, seconds: float, since: float) -> Fact:
+        """Wait for one of these outcomes, due ``seconds`` after a timer of the scheduler began.
+
+        The timer began after ``since`` (see ``now``) and before this call: what comes earlier
+        than due after ``since`` fails, and so does what takes more than the slack of its class.
+        """
+        slack = self._deadlines.timer
+        entry, fact = self._expectations.await_entry(
+            patterns, seconds + slack, slack, first=self._until(since + seconds)
+        )
+        took = entry.moment - since
+        if took < seconds - CLOCK_TOLERANCE:
+            raise NotAsTheTextSays(
+                f"came after {took:.2f} s, due after {seconds:g} s",
+                expected=f"nothing of the kind before {seconds:g} s",
+                happened=f"{fact} after {took:.2f} s",
+            )
+        return fact
+
+    def may_be_told(self, *patterns: Fact, window: float | None = None) -> Fact | None:
+        """Fence every stream spoken on, then a quiet window: the first that came, or None."""
+        self._fencing.fences_all()
+        return self._expectations.first_within(
+            patterns, self._expectations.quiet_window() if window is None else window
+        )
+
+    def is_told_between(self, *patterns: Fact, earliest: float, latest: float) -> Fact:
+        """Wait for one of these outcomes of a timer that ends between two moments (see ``now``)."""
+        entry, fact = self._expectations.await_entry(
+            patterns, latest - self.now() + self._deadlines.timer, first=self._until(earliest)
+        )
+        early, late = earliest - CLOCK_TOLERANCE - entry.moment, entry.moment - latest
+        if early > 0 or late > 0:
+            raise NotAsTheTextSays(
+                "came before the timer was due" if early > 0 else "came when it was long due",
+                expected="the end of a timer at its time",
+                happened=f"{fact} {max(early, late):.2f} s {'before' if early > 0 else 'after'} it",
+            )
+        return fact
+
+    def came_together(self, *told: Fact) -> bool:
+        """Whether one message told all of these."""
+        numbers = {entry.number for _, entry in self._inbox.told() if entry.content in told}
+        return len(numbers) == 1
+
+    def settles(self) -> None:
+        """Fences and a quiet window: what was said has taken effect and been answered."""
+        self._fencing.fences_all()
+        self._expectations.stays_quiet()
+
+    def has_heard(self, *patterns: Fact) -> None:
+        """What came of this so far answers nothing any more."""
+        while (found := self._inbox.find(patterns)) is not None:
+            self._inbox.take(*found)
+
+    def passes_over(self, *patterns: Fact) -> None:
+        """Fences and a quiet window: what came of this until then answers nothing any more."""
+        while self.may_be_told(*patterns) is not None:
+            pass
+
+    def is_told_where_reported(self, pattern: Fact, *, like: Fact) -> None:
+        """Expect what the scheduler need not report: only if it reported the ``like`` of it."""
+        if self._inbox.hears(like):
+            self._expectations.is_told(pattern)
+
+    def collects(self, pattern: F, *, most: int) -> list[F]:
+        """Up to ``most`` elements; fewer once none came for as long as their class allows."""
+        history = self._exchange.history
+        look = partial(history.look, partial(self._inbox.find, (pattern,)))
+        patience = self._deadlines.of((pattern,))
+        collected: list[F] = []
+        while len(collected) < most:
+            found = history.clock.wait_for_answer(look, patience)
+            if found is None:
+                break
+            collected.append(self._inbox.take(*found))  # type: ignore[arg-type]  # it matches its type
+        return collected
+
+    def is_told_all_or_none(self, *patterns: Fact, window: float | None = None) -> bool:
+        """Each of them is told, or none is; which of the two it is."""
+        if self.may_be_told(*patterns, window=window) is None:
+            return False
+        told = [pattern for pattern in patterns if self._inbox.hears(pattern)]
+        for pattern in patterns:
+            if pattern not in told:
+                self._expectations.is_told(pattern)
+        return True
+
+    def is_told_at_most(self, times: int, pattern: Fact) -> None:
+        """Of everything so far, answer or not, no more than so many elements match."""
+        told = self._inbox.hears(pattern)
+        if len(told) > times:
+            raise NotAsTheTextSays(
+                f"came {len(told)} times: {pattern}",
+                expected=f"{pattern}, {times} times at most",
+                happened=str(told[-1]),
+            )
+
+    def _until(self, moment: float) -> float:
+        """Seconds until shortly before a moment at which a timer is due."""
+        return max(0.0, moment - 2 * CLOCK_TOLERANCE - self.now())

@@ -1,0 +1,66 @@
+"""What an RM has at a scheduler: what it said is there, and which allocations it still holds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from siconform.protocol.handles import Application, Ask, Gang, Node
+from siconform.protocol.notifications import Allocated, Released
+from siconform.rm.resource_manager import ResourceManager
+
+T = TypeVar("T")
+
+
+@dataclass
+class ModelState:
+    """Lists in the order things were said.
+
+    Nodes, applications and asks go by the RM's own words alone, so that the same steps lead to
+    the same choices whatever the scheduler answers.
+    """
+
+    rm: ResourceManager
+    nodes: list[Node] = field(default_factory=list)
+    draining: set[Node] = field(default_factory=set)
+    former_nodes: list[Node] = field(default_factory=list)
+    applications: list[Application] = field(default_factory=list)
+    asks: list[Ask] = field(default_factory=list)
+    released: set[str] = field(default_factory=set)  # identities the RM released
+
+    def allocations(self) -> list[Allocated]:
+        """What is allocated and has not ended as far as the RM knows, by ask."""
+        ended = {told.identity for told in self.rm.hears(Released())} | self.released
+        keys = [ask.said.key for ask in self.asks]
+        live = [
+            told
+            for told in self.rm.hears(Allocated())
+            if told.identity not in ended
+            and told.node in self.nodes
+            and told.application in self.applications
+            and told.key in keys
+        ]
+        return sorted(live, key=lambda told: keys.index(told.key))
+
+    def gangs(self) -> list[Gang]:
+        """The applications that are gangs."""
+        return [application for application in self.applications if isinstance(application, Gang)]
+
+    def resizes(self, node: Node, capacity: dict[str, int]) -> None:
+        """The node has this capacity from now on."""
+        self.nodes[self.nodes.index(node)] = Node(node, capacity)
+
+    def loses_node(self, node: Node) -> None:
+        """The node is decommissioned."""
+        self.nodes.remove(node)
+        self.draining.discard(node)
+        self.former_nodes.append(node)
+
+    def loses_application(self, application: Application) -> None:
+        """The application is removed, and with it all that belongs to it."""
+        self.applications.remove(application)
+        self.asks = [ask for ask in self.asks if ask.said.application != application]
+
+
+def chosen(of: Sequence[T], number: int) -> T | None:
+    """The one this number stands for, whatever its size; None where there is none."""
+    return of[number % len(of)] if of else None

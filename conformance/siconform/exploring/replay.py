@@ -1,0 +1,283 @@
+"""Replaying: an RM says again what a history has it say, behind the same fences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Final
+
+from siconform.expecting.fences import Fences
+from siconform.expecting.link import Link
+from siconform.exploring.counterexample import Counterexample, violations
+from siconform.exploring.leak_check import REQUIREMENTS
+from siconform.exploring.recorded import Message, Recorded, Registers, Said, Told
+from siconform.outcomes import NotAsTheTextSays, TargetLost
+from siconform.protocol.notifications import (
+    Allocated,
+    AllocationRejected,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    ExistingAllocationRequest,
+    NodeRequest,
+    Registration,
+    ReleaseRequest,
+    Request,
+    StreamOpening,
+)
+from siconform.recording.history import Exchange
+from siconform.rm.endpoint import Endpoint
+from siconform.rm.session import Session
+from siconform.verdicts import Verdict
+
+EXPECTED_AT_THE_END: Final = "what_was_expected_is_told"
+_WORTH_WAITING: Final = 0.25  # seconds between two words that are not just the time it takes
+
+_KEPT: Final[Mapping[type[Fact], tuple[str, ...]]] = {
+    NodeAccepted: ("node",),
+    NodeRejected: ("node",),
+    ApplicationAccepted: ("application",),
+    ApplicationRejected: ("application",),
+    ApplicationUpdated: ("application", "state"),
+    Allocated: ("key", "application"),
+    Released: ("identity", "termination"),
+    AskReleased: ("key", "termination"),
+    AskRejected: ("key",),
+    AllocationRejected: ("key",),
+}
+"""What a fact keeps when it is told again."""
+
+
+class Again(Enum):
+    """Whether what was said of a history is to be said of it this time."""
+
+    COMES = "the same verdict comes again"
+    COMES_NOT = "this verdict does not come again; it may hang on the time between two messages"
+    CANNOT_TELL = "whether this verdict comes again cannot be told from the messages alone"
+
+
+@dataclass
+class Replayed:
+    """How it went this time."""
+
+    exchange: Exchange
+    counterexamples: list[Counterexample]
+    verdict: "Again | None" = None  # about what was said of the history, if anything was
+    not_told: list[Fact] = field(default_factory=list)  # though they were when it was recorded
+
+
+class Repeater:
+    """An RM that says what it is given, and confirms nothing by itself."""
+
+    def __init__(self, session: Session, exchange: Exchange, *, registered: bool) -> None:
+        self.connection = session.connects(registered=registered)
+        self.deadlines = session.deadlines
+        link = Link(self.connection, Fences(self.connection, session.deadlines))
+        at = Endpoint(
+            link, exchange, session.deadlines, session.target.alive, prefix=self.connection.rm_id
+        )
+        self.expectations, self.inbox, self.fencing = at.expectations, at.inbox, at.fencing
+        self._sender = at.sender
+
+    def repeats(self, *requests: Request) -> None:
+        """All of it in one message, whatever was said on another stream."""
+        with self._sender.unordered(), self._sender.one_message():
+            self._sender.says(*requests)
+
+    def fences_where_it_spoke(self, kind: UpdateKind) -> None:
+        """Fence the stream, unless that was done since it spoke on it last."""
+        if self.fencing.needs_fence(kind):
+            self.fencing.fences(kind)
+
+
+class Replay:
+    """Says everything in the order it was said, each after what had been told before it.
+
+    What the scheduler does not tell this time is waited for once and then done without. Ids stay
+    as they are but for those the scheduler gives: an allocation is found by its key.
+    """
+
+    def __init__(self, session: Session, recorded: Recorded) -> None:
+        self._session = session
+        self._recorded = recorded
+        self._rms: dict[str, Repeater] = {}
+        self._identities: dict[str, str] = {}  # recorded to given this time
+        self._told: list[tuple[str, Fact]] = []  # recorded and not seen yet
+        self._missing: list[Fact] = []
+        self._moment: float | None = None
+
+    def plays(self) -> Replayed:
+        """Play it to the end and judge it. TargetLost when there is no target."""
+        exchange = Exchange(self._session.history, start=len(self._session.history))
+        lost = None
+        try:
+            self._speaks_all(exchange)
+            expectation = self._expects(exchange)
+            own = self._judges_again()
+        except TargetLost as error:
+            if not exchange.entries():
+                raise
+            lost = Counterexample("the_scheduler_lives", error.says, (), exchange, error)
+            expectation, own = None, Again.CANNOT_TELL
+        finally:
+            for rm in self._rms.values():
+                rm.connection.close()
+        exchange.end = len(exchange.history)
+        found = [*violations(exchange, {}), *(f for f in (lost, expectation) if f is not None)]
+        return Replayed(exchange, found, self._of_monitor(found, own), self._missing)
+
+    def _speaks_all(self, exchange: Exchange) -> None:
+        registering = {m.rm for m in self._recorded.messages if isinstance(m, Registers)}
+        for name in self._recorded.rms:
+            registered = name not in registering
+            self._rms[name] = Repeater(self._session, exchange, registered=registered)
+        for message in self._recorded.messages:
+            self._plays(message)
+        self._catches_up()
+        for rm in self._rms.values():
+            rm.fencing.fences_all()
+            rm.expectations.stays_quiet()
+
+    def _plays(self, message: Message) -> None:
+        rm = self._rms.get(message.rm)
+        match message:
+            case Told(facts=facts):
+                self._told += [(message.rm, fact) for fact in facts]
+            case Registers(request=request) if rm is not None:
+                rm.connection.registers(
+                    _registration(rm.connection.rm_id, request), rm.deadlines.register
+                )
+            case Said() if rm is not None:
+                self._says(rm, message)
+            case _:
+                pass
+
+    def _says(self, rm: Repeater, message: Said) -> None:
+        if message.fence:
+            if not all(isinstance(request, StreamOpening) for request in message.requests):
+                rm.fences_where_it_spoke(message.kind)
+            return
+        self._catches_up()
+        self._lets_pass(rm, message.moment)
+        requests = [self._renamed(request) for request in message.requests]
+        rm.repeats(*requests)
+
+    def _lets_pass(self, rm: Repeater, moment: float) -> None:
+        gap = 0.0 if self._moment is None else moment - self._moment
+        self._moment = moment
+        if gap > _WORTH_WAITING:
+            rm.expectations.stays_quiet(window=gap)
+
+    def _catches_up(self) -> None:
+        """Everything that was told by now is told, or missing."""
+        told, self._told = self._told, []
+        for name, fact in told:
+            rm, pattern = self._rms.get(name), self._pattern(fact)
+            if rm is None or pattern is None:
+                continue
+            patience = rm.deadlines.quiet if self._missing else rm.deadlines.place
+            try:
+                seen = rm.expectations.is_told(pattern, patience=patience)
+            except NotAsTheTextSays:
+                self._missing.append(fact)
+            else:
+                if isinstance(fact, Allocated) and isinstance(seen, Allocated):
+                    self._identities[fact.identity] = seen.identity
+
+    def _pattern(self, fact: Fact) -> Fact | None:
+        """What has to agree: whom it is about and what it says, not how it is put."""
+        kept = _KEPT.get(type(fact))
+        if kept is None:
+            return None
+        named = {name: getattr(fact, name) for name in kept}
+        if isinstance(fact, Released):
+            named["identity"] = self._identities.get(fact.identity, fact.identity)
+        return type(fact)(**named)
+
+    def _renamed(self, request: Request) -> Request:
+        match request:
+            case ReleaseRequest(identity=identity):
+                return replace(request, identity=self._identities.get(identity, identity))
+            case NodeRequest(existing=existing) if existing:
+                return replace(request, existing=tuple(self._again(a) for a in existing))
+            case ExistingAllocationRequest(allocation=allocation):
+                return ExistingAllocationRequest(self._again(allocation))
+            case _:
+                return request
+
+    def _again(self, existing: Allocated) -> Allocated:
+        identity = existing.identity
+        return replace(existing, identity=self._identities.get(identity, identity))
+
+    def _expects(self, exchange: Exchange) -> Counterexample | None:
+        """What the history should have ended with, told by now or soon; else what is wrong."""
+        expected = self._recorded.expected
+        if expected is None:
+            return None
+        pattern: Any = expected
+        if isinstance(expected, Released):
+            now = self._identities.get(expected.identity, expected.identity)
+            pattern = replace(expected, identity=now)
+        rm = next(iter(self._rms.values()))
+        if rm.inbox.hears(pattern):
+            return None
+        try:
+            rm.expectations.is_told(pattern)
+        except NotAsTheTextSays as failure:
+            says = failure.says
+            return Counterexample(
+                EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected
+            )
+        return None
+
+    def _of_monitor(self, found: list[Counterexample], own: Again) -> Again | None:
+        """The verdict on the verdict, where a monitor's word is asked for too."""
+        judged = self._recorded.judged
+        if judged is None:
+            return None
+        if not judged.monitor:
+            return own
+        if any(counterexample.name == judged.monitor for counterexample in found):
+            return Again.COMES
+        return Again.CANNOT_TELL if self._missing else Again.COMES_NOT
+
+    def _judges_again(self) -> Again:
+        """What the test expected, where it was a matter of facts."""
+        judged = self._recorded.judged
+        if judged is None or judged.verdict != Verdict.FAIL.value:
+            return Again.CANNOT_TELL
+        rm = next(iter(self._rms.values()))
+        if judged.unwanted:
+            usual = {p: self._recorded.told(p) for p in judged.unwanted}
+            return _comes(any(len(rm.inbox.hears(p)) >= n > 0 for p, n in usual.items()))
+        if not judged.awaited:
+            return Again.CANNOT_TELL
+        usual = {p: self._recorded.told(p) for p in judged.awaited}
+        if any(len(rm.inbox.hears(p)) > n for p, n in usual.items()):
+            return Again.COMES_NOT
+        rm.expectations.stays_quiet(window=rm.deadlines.place)
+        return _comes(all(len(rm.inbox.hears(p)) <= n for p, n in usual.items()))
+
+
+def _comes(again: bool) -> Again:  # noqa: FBT001  # that is all it is about
+    return Again.COMES if again else Again.COMES_NOT
+
+
+def _registration(rm_id: str, request: Any) -> Registration:
+    """As it was recorded, for another RM."""
+    return Registration(
+        rm_id,
+        request.get("version", ""),
+        request.get("policyGroup", ""),
+        request.get("config", ""),
+        request.get("buildInfo", {}),
+        request.get("extraConfig", {}),
+    )

@@ -1,0 +1,63 @@
+"""Existing allocations in a history: what the RM reported, and since when the target has them."""
+
+from collections.abc import Callable, Iterator
+
+from siconform.protocol.notifications import Allocated, NodeAccepted, NodeRejected
+from siconform.protocol.requests import Action, ExistingAllocationRequest, NodeRequest
+from siconform.recording.history import Content, Entry
+
+CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
+
+
+def recovered_in(content: Content) -> tuple[Allocated, ...]:
+    """The existing allocations an element of the RM reports."""
+    match content:
+        case ExistingAllocationRequest(allocation=allocation):
+            return (allocation,)
+        case NodeRequest(existing=existing):
+            return existing
+        case _:
+            return ()
+
+
+class TakenOver:
+    """Which reported allocations the target has taken over, for certain.
+
+    One that came with a node waits for the node's acceptance. From then on a fence on the
+    allocation stream, said and answered, shows that no rejection is under way any longer.
+    """
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+        self._with_node: dict[str, tuple[Allocated, ...]] = {}
+        self._reported: dict[str, Allocated] = {}
+        self._fenced: dict[str, Allocated] = {}
+
+    def knows(self, told: Allocated) -> bool:
+        """What is told as new is one of those, repeated with its key and identity."""
+        return self._keys.get(told.identity) == told.key
+
+    def hears(self, entry: Entry) -> Iterator[Allocated]:
+        """What has been taken over with this entry."""
+        self._keys |= {existing.identity: existing.key for existing in recovered_in(entry.content)}
+        match entry.content:
+            case NodeRequest(action=action, node=node, existing=existing) if action in CREATIONS:
+                self._with_node[node] = existing
+            case NodeRejected(node=node):
+                self._with_node.pop(node, None)
+            case NodeAccepted(node=node):
+                self._reported |= {a.identity: a for a in self._with_node.pop(node, ())}
+            case ExistingAllocationRequest(allocation=allocation):
+                self._reported[allocation.identity] = allocation
+            case content if entry.fence and hasattr(content, "key"):
+                if entry.said_by_rm:
+                    self._fenced |= self._reported
+                    self._reported = {}
+                else:
+                    yield from self._fenced.values()
+                    self._fenced = {}
+
+    def forgets(self, which: Callable[[Allocated], bool]) -> None:
+        """These ended, or were rejected, before it was certain that they were taken over."""
+        self._reported = {i: a for i, a in self._reported.items() if not which(a)}
+        self._fenced = {i: a for i, a in self._fenced.items() if not which(a)}

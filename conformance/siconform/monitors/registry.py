@@ -1,0 +1,28 @@
+"""Every monitor there is, in the order in which they are told."""
+
+from typing import Final
+
+from siconform.monitors import (
+    allocations,
+    applications,
+    asks,
+    gangs,
+    nodes,
+    recovery,
+    releases,
+    room,
+    wire,
+)
+from siconform.monitors.monitor import Monitor
+
+MONITORS: Final[tuple[Monitor, ...]] = (
+    *allocations.MONITORS,
+    *applications.MONITORS,
+    *asks.MONITORS,
+    *gangs.MONITORS,
+    *nodes.MONITORS,
+    *recovery.MONITORS,
+    *releases.MONITORS,
+    *room.MONITORS,
+    *wire.MONITORS,
+)

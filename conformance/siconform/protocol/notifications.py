@@ -1,0 +1,274 @@
+"""What the scheduler tells an RM, revision-neutral: received facts, and patterns to expect them by.
+
+A fact read from the wire has every field set, to ``ANY`` where the revision leaves out what a
+test may expect. A pattern leaves the fields it does not care about at ``ANY``; resources compare
+as sparse maps (a type left out counts as zero), tags as plain ones.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Any, Final
+
+from siconform.protocol.matchers import agree
+
+
+class _Any:
+    """Matches everything; the default of every field a pattern may leave open."""
+
+    def __repr__(self) -> str:
+        return "any"
+
+
+ANY: Final[Any] = _Any()
+
+
+class Termination(Enum):
+    """Why an allocation or ask ends; the SI's TerminationType without its numbers."""
+
+    UNKNOWN = "UNKNOWN_TERMINATION_TYPE"
+    STOPPED_BY_RM = "STOPPED_BY_RM"
+    TIMEOUT = "TIMEOUT"
+    PREEMPTED_BY_SCHEDULER = "PREEMPTED_BY_SCHEDULER"
+    PLACEHOLDER_REPLACED = "PLACEHOLDER_REPLACED"
+    UNDEFINED = "a number the revision does not define"
+
+
+CONFIRMED: Final = frozenset(
+    {
+        Termination.TIMEOUT,
+        Termination.PREEMPTED_BY_SCHEDULER,
+        Termination.PLACEHOLDER_REPLACED,
+    }
+)
+"""What the scheduler may start by itself, and the RM therefore confirms with the same type."""
+
+
+class UpdateKind(Enum):
+    """The three conversations of an RM; in 2021-02 they share one stream."""
+
+    NODES = "nodes"
+    APPLICATIONS = "applications"
+    ALLOCATIONS = "allocations"
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionPolicy:
+    """Whether an ask may be preempted and may preempt others."""
+
+    allow_preempt_self: bool
+    allow_preempt_other: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Base of everything that can be told."""
+
+    def matches(self, told: "Fact") -> bool:
+        """Whether ``told`` is of this kind and agrees in every field this pattern names."""
+        if type(told) is not type(self):
+            return False
+        for field in fields(self):
+            wanted = getattr(self, field.name)
+            given = getattr(told, field.name)
+            if wanted is not ANY and given is not ANY and not agree(wanted, given):
+                return False
+        return True
+
+    def __str__(self) -> str:
+        named = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        return f"{self.words()} {', '.join(_shown(n, v) for n, v in named if _worth(n, v))}".strip()
+
+    def in_short(self) -> str:
+        """What happened, without whom it happened to."""
+        return self.words()
+
+    @classmethod
+    def words(cls) -> str:
+        """The fact's kind in words: ``NodeAccepted`` becomes ``node accepted``."""
+        return "".join(f" {c.lower()}" if c.isupper() else c for c in cls.__name__).strip()
+
+
+def _worth(name: str, value: Any) -> bool:
+    return value is not ANY and name != "timestamp" and bool(value)
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, Mapping):
+        return "{" + " ".join(f"{k}={v}" for k, v in sorted(value.items())) + "}"
+    if name in ("node", "application", "key"):
+        return str(value) if name == "key" else f"{name} {value}"
+    return name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {value!s:.120}"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAccepted(Fact):
+    """A node registration was accepted."""
+
+    node: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRejected(Fact):
+    """A node registration (or another node action) was rejected."""
+
+    node: str = ANY
+    reason: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationAccepted(Fact):
+    """An application was accepted."""
+
+    application: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationRejected(Fact):
+    """An application was rejected."""
+
+    application: str = ANY
+    reason: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationUpdated(Fact):
+    """An application changed its state; ``timestamp`` is an integer without a stated unit."""
+
+    application: str = ANY
+    state: str = ANY
+    timestamp: int = ANY
+    message: str = ANY
+
+    def in_short(self) -> str:
+        """The state it is in."""
+        return f"state {self.state}"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated(Fact):
+    """A new allocation. ``identity`` is UUID up to 2023-08, allocationID in 2023-12."""
+
+    key: str = ANY
+    application: str = ANY
+    node: str = ANY
+    identity: str = ANY
+    resource: Mapping[str, int] = ANY
+    task_group: str = ANY
+    placeholder: bool = ANY
+    priority: int = ANY
+    tags: Mapping[str, str] = ANY
+    partition: str = ANY
+    originator: bool = ANY
+    preemption_policy: PreemptionPolicy | None = ANY
+    queue: str = ANY  # 2021-02
+    priority_class: str = ANY  # 2021-02
+
+
+@dataclass(frozen=True, slots=True)
+class Released(Fact):
+    """An allocation ends: the scheduler's decision, or its confirmation of the RM's release."""
+
+    key: str = ANY
+    application: str = ANY
+    identity: str = ANY
+    termination: Termination = ANY
+    message: str = ANY
+    partition: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class AskReleased(Fact):
+    """An ask ends without allocation, or its release by the RM is confirmed."""
+
+    key: str = ANY
+    application: str = ANY
+    termination: Termination = ANY
+    message: str = ANY
+    partition: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class AskRejected(Fact):
+    """An ask was rejected."""
+
+    key: str = ANY
+    application: str = ANY
+    reason: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationRejected(Fact):
+    """An existing allocation the RM reported was rejected (2023-08 on)."""
+
+    key: str = ANY
+    application: str = ANY
+    reason: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationWanted(Fact):
+    """Something is wrong and the RM has to register again (2021-02: the action RESYNC)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecommended(Fact):
+    """What the scheduler would have some node offer; which one is not said (2021-02)."""
+
+    resource: Mapping[str, int] = ANY
+    message: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEnded(Fact):
+    """The scheduler ended a stream; ``status`` is the gRPC status name (OK, UNIMPLEMENTED, ...).
+
+    Where the conversations share a stream each of them has ended.
+    """
+
+    kind: UpdateKind = ANY
+    status: str = ANY
+    details: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Fact):
+    """A response none of whose lists has an element."""
+
+    kind: UpdateKind = ANY
+
+    def __str__(self) -> str:
+        return f"a message on the {self.kind.value} stream that tells nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable(Fact):
+    """Bytes that are no message of the stream's type in the run's revision."""
+
+    kind: UpdateKind = ANY
+    problem: str = ANY
+
+
+_KIND_OF: Final[Mapping[type[Fact], UpdateKind]] = {
+    NodeAccepted: UpdateKind.NODES,
+    NodeRejected: UpdateKind.NODES,
+    NodeRecommended: UpdateKind.NODES,
+    RegistrationWanted: UpdateKind.NODES,  # of none in particular: nodes come again first
+    ApplicationAccepted: UpdateKind.APPLICATIONS,
+    ApplicationRejected: UpdateKind.APPLICATIONS,
+    ApplicationUpdated: UpdateKind.APPLICATIONS,
+    Allocated: UpdateKind.ALLOCATIONS,
+    Released: UpdateKind.ALLOCATIONS,
+    AskReleased: UpdateKind.ALLOCATIONS,
+    AskRejected: UpdateKind.ALLOCATIONS,
+    AllocationRejected: UpdateKind.ALLOCATIONS,
+}
+
+
+def kind_of(fact: Fact) -> UpdateKind | None:
+    """The conversation a fact, or a pattern for one, belongs to; None outside of them."""
+    if isinstance(fact, (StreamEnded, Nothing, Unreadable)):
+        return fact.kind
+    return _KIND_OF.get(type(fact))

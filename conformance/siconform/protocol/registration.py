@@ -1,0 +1,29 @@
+"""The call of RegisterResourceManager: that an RM made it, and how it ended."""
+
+from dataclasses import dataclass
+
+from siconform.protocol.notifications import ANY, Fact
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationRequested:
+    """An RM called; what it named is in the message."""
+
+    rm: str
+
+    def __str__(self) -> str:
+        return f"registers as {self.rm}"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationAnswered(Fact):
+    """The call ended; ``status`` is the gRPC status name (OK, INVALID_ARGUMENT, ...)."""
+
+    rm: str = ANY
+    status: str = ANY
+    details: str = ANY
+
+    def __str__(self) -> str:
+        if self.status == "OK":
+            return f"{self.rm} is registered"
+        return f"registration of {self.rm} failed: {self.status} {self.details}".rstrip()

@@ -1,0 +1,218 @@
+"""What an RM says to a scheduler, revision-neutral: the elements its requests are made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import ClassVar
+
+from siconform.protocol.constraints import Constraint
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, Termination, UpdateKind
+
+Amounts = Mapping[str, int]
+"""Resource type -> amount in the RM's smallest unit, as on the wire (int64)."""
+
+
+class Action(Enum):
+    """What the RM wants done with a node; the SI's ActionFromRM."""
+
+    UNSET = "UNKNOWN_ACTION_FROM_RM"
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DRAIN = "DRAIN_NODE"
+    DECOMMISSION = "DECOMISSION"
+    UNDRAIN = "DRAIN_TO_SCHEDULABLE"
+    CREATE_DRAINING = "CREATE_DRAIN"
+    UNDEFINED = "99"
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One RegisterResourceManagerRequest; the maps exist from 2023-04 on, and so does config.
+
+    Before that the policy group stands for a configuration the scheduler has already.
+    """
+
+    rm: str
+    version: str
+    policy_group: str
+    config: str
+    build_info: Mapping[str, str] = field(default_factory=dict)
+    extra_config: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOpening:
+    """Only the rmID: opens a stream and says whose it is."""
+
+    kind: UpdateKind
+
+    def __str__(self) -> str:
+        return f"opens the {self.kind.value} stream"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRequest:
+    """One NodeInfo. ``None`` leaves a resource message out; an empty mapping sends it empty."""
+
+    kind: ClassVar = UpdateKind.NODES
+    node: str
+    action: Action
+    capacity: Amounts | None = None
+    occupied: Amounts | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    existing: tuple[Allocated, ...] = ()
+    unknown_field: bool = False
+
+    def __str__(self) -> str:
+        words = [f"node {self.node} {self.action.name.lower().replace('_', ' ')}"]
+        if self.capacity is not None:
+            words.append(_amounts(self.capacity))
+        if self.occupied is not None:
+            words.append(f"occupied {_amounts(self.occupied)}")
+        if self.attributes:
+            words.append(f"attributes {dict(self.attributes)}")
+        if self.existing:
+            words.append(f"with {len(self.existing)} existing allocations")
+        return ", ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class UtilisationRequest:
+    """One UtilizationReport: what a node, or an allocation by its identity, really uses."""
+
+    kind: ClassVar = UpdateKind.NODES
+    subject: str
+    used: Amounts
+
+    def __str__(self) -> str:
+        return f"{self.subject} uses {_amounts(self.used)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationRequest:
+    """One AddApplicationRequest."""
+
+    kind: ClassVar = UpdateKind.APPLICATIONS
+    application: str
+    queue: str
+    partition: str
+    user: str | None
+    groups: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    timeout_ms: int = 0
+    placeholder_ask: Amounts | None = None
+    gang_style: str = ""
+
+    def __str__(self) -> str:
+        gang = f", placeholders {_amounts(self.placeholder_ask)}" if self.placeholder_ask else ""
+        return f"application {self.application} for {self.queue}{gang}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationRemoval:
+    """One RemoveApplicationRequest."""
+
+    kind: ClassVar = UpdateKind.APPLICATIONS
+    application: str
+    partition: str
+
+    def __str__(self) -> str:
+        return f"removes application {self.application}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """One AllocationAsk."""
+
+    kind: ClassVar = UpdateKind.ALLOCATIONS
+    key: str
+    application: str
+    partition: str
+    resource: Amounts | None
+    max_allocations: int = 1
+    priority: int = 0
+    timeout_ms: int = 0
+    tags: Mapping[str, str] = field(default_factory=dict)
+    task_group: str = ""
+    placeholder: bool = False
+    originator: bool = False
+    preemption_policy: PreemptionPolicy | None = None
+    priority_class: str = ""  # 2021-02
+    constraint: Constraint | None = None  # 2021-02
+
+    def __str__(self) -> str:
+        words = [f"ask {self.key} of {self.application}", _amounts(self.resource or {})]
+        if self.max_allocations != 1:
+            words.append(f"max {self.max_allocations}")
+        if self.task_group:
+            words.append(
+                f"{'placeholder, ' if self.placeholder else ''}task group {self.task_group}"
+            )
+        if self.priority:
+            words.append(f"priority {self.priority}")
+        if self.priority_class:
+            words.append(f"priority class {self.priority_class}")
+        if self.constraint is not None:
+            words.append(str(self.constraint))
+        return ", ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRequest:
+    """One AllocationRelease: the RM's own, or its confirmation of the scheduler's."""
+
+    kind: ClassVar = UpdateKind.ALLOCATIONS
+    application: str
+    identity: str
+    termination: Termination
+    key: str = ""
+    partition: str = "default"
+    message: str = ""
+
+    def __str__(self) -> str:
+        what = self.identity or (f"everything of {self.application}")
+        return f"release {what} {self.termination.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskReleaseRequest:
+    """One AllocationAskRelease."""
+
+    kind: ClassVar = UpdateKind.ALLOCATIONS
+    application: str
+    key: str
+    partition: str
+    termination: Termination = Termination.STOPPED_BY_RM
+
+    def __str__(self) -> str:
+        what = self.key or f"every ask of {self.application or 'the partition'}"
+        return f"withdraws {what}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingAllocationRequest:
+    """One existing allocation in AllocationRequest.allocations (2023-08 on)."""
+
+    kind: ClassVar = UpdateKind.ALLOCATIONS
+    allocation: Allocated
+
+    def __str__(self) -> str:
+        return f"existing allocation {self.allocation.identity} on {self.allocation.node}"
+
+
+Request = (
+    StreamOpening
+    | NodeRequest
+    | UtilisationRequest
+    | ApplicationRequest
+    | ApplicationRemoval
+    | AskRequest
+    | ReleaseRequest
+    | AskReleaseRequest
+    | ExistingAllocationRequest
+)
+"""Everything an RM can say; ``kind`` is the conversation it belongs to."""
+
+
+def _amounts(amounts: Amounts) -> str:
+    return "{" + " ".join(f"{k}={v}" for k, v in sorted(amounts.items())) + "}"

@@ -1,0 +1,61 @@
+"""Elements of a history as JSON values, and back: what a file of it can be replayed from."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Final, cast, get_args
+
+import msgspec
+
+from siconform.protocol import notifications
+from siconform.protocol.notifications import ANY, Fact
+from siconform.protocol.requests import Request
+
+_IS: Final = "is"  # the key that names the kind of element
+_REQUESTS: Final[Mapping[str, type[Request]]] = {kind.__name__: kind for kind in get_args(Request)}
+_FACTS: Final[Mapping[str, type[Fact]]] = {
+    name: kind
+    for name, kind in vars(notifications).items()
+    if isinstance(kind, type) and issubclass(kind, Fact) and kind is not Fact
+}
+
+
+class Unreplayable(ValueError):
+    """A record that does not say what it was; the message is a sentence."""
+
+
+def element(content: Request | Fact) -> dict[str, Any]:
+    """Its kind and its fields; a pattern leaves out those that may be anything."""
+    named = {
+        field.name: msgspec.to_builtins(value, enc_hook=_plain)
+        for field in fields(content)
+        if (value := getattr(content, field.name)) is not ANY
+    }
+    return {_IS: type(content).__name__, **named}
+
+
+def request_of(record: Mapping[str, Any]) -> Request:
+    """What the RM said; Unreplayable where the record is of nothing of the kind."""
+    return cast("Request", _read(record, _REQUESTS))
+
+
+def fact_of(record: Mapping[str, Any]) -> Fact:
+    """What the RM was told, or the pattern it expected; Unreplayable as above."""
+    return cast("Fact", _read(record, _FACTS))
+
+
+def _read(record: Mapping[str, Any], kinds: Mapping[str, type]) -> object:
+    name = record.get(_IS, "nothing")
+    if name not in kinds:
+        raise Unreplayable(f'"{name}" is none of {", ".join(kinds)}')
+    named = {key: value for key, value in record.items() if key != _IS}
+    try:
+        return msgspec.convert(named, kinds[name])
+    except (msgspec.ValidationError, TypeError) as error:
+        raise Unreplayable(f"this is no {name}: {error}") from None
+
+
+def _plain(value: Any) -> str:
+    """Ids are texts that remember more than their letters."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    raise TypeError(f"{type(value).__name__} has no place in a record")

@@ -1,0 +1,220 @@
+"""Everything said and told, with times and bytes: what a verdict can be checked against."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from google.protobuf import json_format
+from google.protobuf.message import Message
+
+from siconform.protocol.notifications import Fact, UpdateKind, kind_of
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import Request, StreamOpening
+from siconform.recording.clock import WALL, Clock
+from siconform.recording.elements import element
+
+T = TypeVar("T")
+
+
+Content = Fact | Request | RegistrationRequested
+
+
+def _kind(content: Content) -> UpdateKind | None:
+    """The conversation of an element; the registration belongs to none."""
+    match content:
+        case RegistrationRequested():
+            return None
+        case Fact():
+            return kind_of(content)
+        case _:
+            return content.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One element of one message: when, between whom, what, and the message it came in."""
+
+    at: float  # seconds since the history began, with those that passed in no time
+    rm: str
+    said_by_rm: bool
+    kind: UpdateKind | None
+    content: Content
+    message: Message | None
+    number: int  # of the message: elements of one message share it
+    fence: bool = False  # the kit's own probe, not part of the test
+    moment: float = 0.0  # by the clock of the target's timers
+
+    def line(self, since: float = 0.0) -> str:
+        """One line of the exchange; what the scheduler says is indented."""
+        who = "RM " if self.said_by_rm else "   "
+        mark = "  (fence)" if self.fence else ""
+        return f"{self.at - since:8.3f}   {who}{self.content}{mark}"
+
+    def record(self) -> dict[str, Any]:
+        """As JSON values: the element, its message in proto3 JSON, and the bytes in hex."""
+        message = self.message
+        return {
+            "at": round(self.at, 6),
+            "moment": round(self.moment, 6),
+            "rm": self.rm,
+            "from": "rm" if self.said_by_rm else "scheduler",
+            "stream": self.kind.value if self.kind else None,
+            "says": str(self.content),
+            "fence": self.fence,
+            "number": self.number,
+            "element": _element(self.content),
+            "message": message.DESCRIPTOR.full_name if message is not None else None,
+            "json": json_format.MessageToDict(message) if message is not None else None,
+            "hex": message.SerializeToString().hex() if message is not None else None,
+        }
+
+
+def _element(content: Content) -> dict[str, Any] | None:
+    """The registration is told by its message alone."""
+    if isinstance(content, (RegistrationRequested, RegistrationAnswered)):
+        return None
+    return element(content)
+
+
+class History:
+    """An append-only record shared by the threads that speak and those that listen.
+
+    ``clock`` is the one the target's timers run by.
+    """
+
+    def __init__(self, clock: Clock = WALL) -> None:
+        self.clock = clock
+        self._entries: list[Entry] = []
+        self._began = time.monotonic()
+        self._messages = 0
+        self.changed = threading.Condition()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getitem__(self, index: int) -> Entry:
+        return self._entries[index]
+
+    def now(self) -> float:
+        """Seconds since the history began; virtual time that passed at once counts as if it had."""
+        return time.monotonic() - self._began + self.clock.ahead()
+
+    def moment(self) -> float:
+        """The time by which the target's timers run."""
+        return self.clock.moment(self.now())
+
+    def look(self, find: Callable[[], T | None], seconds: float) -> T | None:
+        """What ``find`` finds, looked for whenever something came, for so long on the wall."""
+        until = time.monotonic() + seconds
+        with self.changed:
+            while (found := find()) is None:
+                left = until - time.monotonic()
+                if left <= 0:
+                    return None
+                self.changed.wait(left)
+            return found
+
+    def add(
+        self,
+        rm: str,
+        contents: Sequence[Content],
+        *,
+        said_by_rm: bool,
+        message: Message | None = None,
+        fence: Callable[[Content], bool] = lambda _: False,
+    ) -> list[Entry]:
+        """Append one message's elements; everyone who waits on ``changed`` looks again."""
+        with self.changed:
+            self._messages += 1
+            entries = [
+                Entry(
+                    self.now(),
+                    rm,
+                    said_by_rm,
+                    _kind(content),
+                    content,
+                    message,
+                    self._messages,
+                    fence(content),
+                    self.moment(),
+                )
+                for content in contents
+            ]
+            self._entries.extend(entries)
+            self.changed.notify_all()
+        return entries
+
+    def since(self, start: int) -> list[Entry]:
+        """A copy of the entries from ``start`` on."""
+        return self._entries[start:]
+
+    def between(self, start: int, end: int) -> list[Entry]:
+        """A copy of the entries from ``start`` up to ``end``, which is left out."""
+        return self._entries[start:end]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The part of a history that belongs to one test, with what went before it at hand."""
+
+    history: History
+    start: int
+    end: int | None = None
+    notes: list[str] = field(default_factory=list)
+    recorded: list[str] = field(default_factory=list)  # uses of a freedom the text leaves
+
+    def entries(self) -> list[Entry]:
+        """What was said and told during the test."""
+        return self.history.between(self.start, self.until())
+
+    def everything(self) -> list[Entry]:
+        """What was said and told since the history began, up to the end of the test."""
+        return self.history.between(0, self.until())
+
+    def until(self) -> int:
+        """The index of the first entry after it."""
+        return len(self.history) if self.end is None else self.end
+
+    def render(self) -> str:
+        """The exchange with times for a person; of fences only that they were answered."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        entries = [e for e in self.entries() if not e.fence or _is_put_up(e)]
+        told = [e for e in entries if not e.fence]
+        since = told[0].at if told else 0.0
+        several = len({e.rm for e in entries}) > 1
+        yield "  time s   this target"
+        for fence, some in groupby(entries, lambda e: e.kind if e.fence else None):
+            if fence is None:
+                for entry in some:
+                    line = entry.line(since)
+                    yield f"{line}   [{entry.rm}]" if several else line
+            else:
+                first, *more = some
+                times = f", {len(more) + 1} times" if more else ""
+                yield f"{first.at - since:8.3f}   RM (fence on the {fence.value} stream{times})"
+        yield from (f"  recorded: {capability}" for capability in self.recorded)
+        yield from self.notes
+
+    def write_jsonl(self, path: Path) -> None:
+        """One JSON object an entry, fences and bytes included."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as out:
+            for entry in self.entries():
+                out.write(json.dumps(entry.record(), ensure_ascii=False) + "\n")
+
+
+def _is_put_up(entry: Entry) -> bool:
+    """Whether this is a fence itself, not its answer or the opening of a stream."""
+    return entry.said_by_rm and not isinstance(entry.content, StreamOpening)
+
+
+HISTORY = pytest.StashKey[Exchange]()
+"""Where the rm fixture leaves the exchange of a test for the plugin."""

@@ -1,0 +1,90 @@
+"""How the page of a scheduler sorts requirements: by what came of them, with the reason."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Final
+
+from siconform.baseline import Baseline, KnownDeviation
+from siconform.catalogue import Requirement, catalogue
+from siconform.reporting.record import Record, RecordError, RequirementRecord
+from siconform.verdicts import Verdict
+
+
+class ResultClass(Enum):
+    """What came of a requirement; the value is the heading of a column."""
+
+    PASSES = "pass"
+    DEVIATES = "deviate"
+    COULD_NOT_RUN = "could not run"
+    NOT_OFFERED = "not offered"
+    LEFT_OUT = "left out"
+    EXCLUDED = "excluded"
+    UNTESTED = "no test yet"
+    OF_THE_RM = "of the RM"
+
+
+_BY_VERDICT: Final[Mapping[Verdict, ResultClass]] = MappingProxyType(
+    {
+        Verdict.PASS: ResultClass.PASSES,
+        Verdict.FAIL: ResultClass.DEVIATES,
+        Verdict.LATE: ResultClass.DEVIATES,
+        Verdict.COULD_NOT_RUN: ResultClass.COULD_NOT_RUN,
+        Verdict.KIT_ERROR: ResultClass.COULD_NOT_RUN,
+        Verdict.NOT_APPLICABLE: ResultClass.NOT_OFFERED,
+        Verdict.NOT_SELECTED: ResultClass.LEFT_OUT,
+        Verdict.EXCLUDED: ResultClass.EXCLUDED,
+        Verdict.NO_TEST_YET: ResultClass.UNTESTED,
+        Verdict.OF_THE_RM: ResultClass.OF_THE_RM,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A requirement, what a run said about it, and what is known of that."""
+
+    requirement: Requirement
+    judged: RequirementRecord
+    entries: tuple[KnownDeviation, ...] = ()  # of the baseline
+
+    @property
+    def outcome(self) -> ResultClass:
+        """What came of it; a recorded deviation is one, unless all of it is that nothing ran."""
+        if self.judged.verdict is Verdict.BASELINED:
+            seen = {Verdict(entry.outcome) for entry in self.entries}
+            nothing_ran = seen == {Verdict.COULD_NOT_RUN}
+            return ResultClass.COULD_NOT_RUN if nothing_ran else ResultClass.DEVIATES
+        return _BY_VERDICT[self.judged.verdict]
+
+    def why(self) -> str:
+        """One reason, to sort by."""
+        if self.entries:
+            return " ".join(entry.reason for entry in self.entries)
+        return self.judged.reason or self.requirement.not_tested
+
+
+def rows(record: Record, baseline: Baseline) -> list[Row]:
+    """One for each requirement of the record; RecordError where one is not in the catalogue."""
+    return [_row(identifier, judged, baseline) for identifier, judged in _known(record)]
+
+
+def by_reason(some: Sequence[Row]) -> Mapping[str, list[Row]]:
+    """Those that share a reason, together."""
+    reasons: dict[str, list[Row]] = {}
+    for row in some:
+        reasons.setdefault(row.why(), []).append(row)
+    return reasons
+
+
+def _known(record: Record) -> Iterator[tuple[str, RequirementRecord]]:
+    for identifier, judged in record.requirements.items():
+        if identifier not in catalogue():
+            raise RecordError(f"{identifier} in the record of {record.target} is no requirement")
+        yield identifier, judged
+
+
+def _row(identifier: str, judged: RequirementRecord, baseline: Baseline) -> Row:
+    known = baseline.about(identifier) if judged.verdict is Verdict.BASELINED else ()
+    return Row(catalogue()[identifier], judged, known)

@@ -1,0 +1,98 @@
+"""Clearing up: what a test set up is undone when it is over, last first."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.expecting.observations import Observations
+from siconform.outcomes import Outcome
+from siconform.protocol.notifications import StreamEnded
+from siconform.recording.history import Exchange
+
+_AGAIN: Final = 2  # what fails ends the stream each time: then it is undone already
+
+
+class CleanUp:
+    """Keeps what undoes the steps of a test."""
+
+    def __init__(
+        self,
+        link: Link,
+        exchange: Exchange,
+        inbox: Inbox,
+        fencing: Fencing,
+        observations: Observations,
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._inbox = inbox
+        self._fencing = fencing
+        self._observations = observations
+        self._compensations: list[Callable[[], None]] = []
+
+    def compensates(self, undo: Callable[[], None]) -> None:
+        """Undo a step in this way when the test is over."""
+        self._compensations.append(undo)
+
+    def forgets(self) -> None:
+        """There is nothing left to undo it at."""
+        self._compensations.clear()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Something is found out beside the test: what is set up is undone, what is told heard."""
+        begun = len(self._exchange.history)
+        outside, self._compensations = self._compensations, []
+        try:
+            yield
+        finally:
+            self.clears_up()
+            self._compensations = outside
+            self._observations.settles()
+            self._inbox.take_since(begun)
+
+    def clears_up(self) -> list[str]:
+        """Undo what this test left behind, last first; what could not be undone, in words.
+
+        A scheduler may end the node stream for an action that fails, and what was said on it then
+        is lost: whatever is undone while a stream ends is undone once more, one at a time.
+        """
+        undone, self._compensations = self._compensations[::-1], []
+        seen = len(self._exchange.history)
+        problems = [*self._all_fenced(), *self._undoes(undone)]
+        if self._ended_since(seen):
+            for undo in undone:
+                for _ in range(_AGAIN):
+                    seen = len(self._exchange.history)
+                    problems += self._undoes([undo])
+                    if not self._ended_since(seen):
+                        break
+        return problems
+
+    def _undoes(self, undone: list[Callable[[], None]]) -> list[str]:
+        problems = []
+        for undo in undone:
+            try:
+                undo()
+            except Outcome as outcome:
+                problems.append(outcome.says)
+        return [*problems, *self._all_fenced()]
+
+    def _all_fenced(self) -> list[str]:
+        try:
+            self._fencing.fences_all()
+        except Outcome as outcome:
+            return [outcome.says]
+        return []
+
+    def _ended_since(self, seen: int) -> bool:
+        """Whether a stream of this RM ended in between, except one that it closed by itself."""
+        return any(
+            entry.rm == self._link.connection.rm_id
+            and isinstance(entry.content, StreamEnded)
+            and entry.content.status != "OK"
+            for entry in self._exchange.history.since(seen)
+        )

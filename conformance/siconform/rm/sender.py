@@ -1,0 +1,83 @@
+"""Sending: one stream at a time, several elements in one message."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.link import Link
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.requests import Amounts, Request
+
+DEFAULT_PARTITION = "default"
+
+
+class Sender:
+    """Sends what the verbs say; ``prefix`` is that of every id this test makes up.
+
+    Nothing orders the streams against each other, so the RM fences the stream it spoke on last
+    before it speaks on another one. ``unordered`` switches that off.
+    """
+
+    def __init__(self, link: Link, fencing: Fencing, prefix: str) -> None:
+        self.prefix = prefix
+        self._link = link
+        self._fencing = fencing
+        self._counter = count(1)
+        self._fences_between_streams = True
+        self._collecting: list[Request] | None = None
+
+    def new_name(self, what: str) -> str:
+        """An id no other test uses."""
+        return f"{self.prefix}-{what}-{next(self._counter)}"
+
+    def says(self, *requests: Request) -> None:
+        """Say these elements, one message for each unless inside ``one_message``."""
+        if self._collecting is not None:
+            self._collecting.extend(requests)
+            return
+        for request in requests:
+            self._send(request.kind, [request])
+
+    @contextmanager
+    def one_message(self) -> Iterator[None]:
+        """Everything said inside goes out as one request for each stream, in the order said."""
+        collected: list[Request] = []
+        self._collecting = collected
+        try:
+            yield
+        finally:
+            self._collecting = None
+        while collected:
+            kind = collected[0].kind
+            together = [s for s in collected if self._link.connection.shares_stream(s.kind, kind)]
+            self._send(kind, together)
+            collected = [request for request in collected if request not in together]
+
+    @contextmanager
+    def unordered(self) -> Iterator[None]:
+        """No fences between the streams: what is said inside may overtake each other."""
+        self._fences_between_streams = False
+        try:
+            yield
+        finally:
+            self._fences_between_streams = True
+
+    def _send(self, kind: UpdateKind, requests: list[Request]) -> None:
+        kinds = {request.kind for request in requests}
+        if self._fences_between_streams:
+            self._fencing.fences_all_but(kinds)
+        self._link.connection.say(kind, requests)
+        self._fencing.spoke_on(kinds)
+
+
+def amounts(
+    named: Mapping[str, int] | None, memory: int | None, vcore: int | None, default: Amounts
+) -> dict[str, int]:
+    """Resource amounts from keyword arguments: the named ones plus memory and vcore."""
+    chosen = dict(named or {})
+    if memory is not None:
+        chosen["memory"] = memory
+    if vcore is not None:
+        chosen["vcore"] = vcore
+    return chosen or dict(default)

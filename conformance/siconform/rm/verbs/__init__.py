@@ -1,0 +1,1 @@
+"""The verbs of a resource manager, one module for each area."""

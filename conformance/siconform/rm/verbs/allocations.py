@@ -1,0 +1,282 @@
+"""What an RM does with asks and allocations."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from siconform.expecting.checks import premise
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.observations import Observations
+from siconform.outcomes import NotAsTheTextSays, PremiseLost
+from siconform.protocol.constraints import Constraint
+from siconform.protocol.handles import Ask
+from siconform.protocol.matchers import PartitionNamed
+from siconform.protocol.notifications import (
+    Allocated,
+    AskReleased,
+    Fact,
+    PreemptionPolicy,
+    Released,
+    Termination,
+)
+from siconform.protocol.requests import (
+    Amounts,
+    AskReleaseRequest,
+    AskRequest,
+    ReleaseRequest,
+)
+from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
+
+ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
+PLAIN_POLICY = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+
+
+class AllocationVerbs:
+    """Asks, their withdrawal, allocations and their release."""
+
+    def __init__(
+        self,
+        *,
+        deadlines: Deadlines,
+        fencing: Fencing,
+        expectations: Expectations,
+        observations: Observations,
+        sender: Sender,
+    ) -> None:
+        self._deadlines = deadlines
+        self._fencing = fencing
+        self._expectations = expectations
+        self._observations = observations
+        self._sender = sender
+
+    def asks(
+        self,
+        application: str,
+        *,
+        key: str | None = None,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        without_resource: bool = False,
+        times: int = 1,
+        priority: int = 0,
+        timeout_ms: int = 0,
+        tags: Mapping[str, str] | None = None,
+        task_group: str = "",
+        placeholder: bool = False,
+        originator: bool = False,
+        policy: PreemptionPolicy | None = PLAIN_POLICY,
+        partition: str = DEFAULT_PARTITION,
+        priority_class: str = "",
+        constraint: Constraint | None = None,
+    ) -> Ask:
+        """Ask for ``times`` allocations; memory alone implies one vcore."""
+        wanted = amounts(resources, memory, vcore, ASK_AMOUNTS)
+        if memory is not None and vcore is None:
+            wanted["vcore"] = 1
+        ask = Ask(
+            AskRequest(
+                key=self._sender.new_name("ask") if key is None else str(key),
+                application=str(application),
+                partition=partition,
+                resource=None if without_resource else wanted,
+                max_allocations=times,
+                priority=priority,
+                timeout_ms=timeout_ms,
+                tags=tags or {},
+                task_group=task_group,
+                placeholder=placeholder,
+                originator=originator,
+                preemption_policy=policy,
+                priority_class=priority_class,
+                constraint=constraint,
+            )
+        )
+        self._sender.says(ask.said)
+        return ask
+
+    def asks_again(
+        self, /, ask: Ask, *, tags: Mapping[str, str] | None = None, **changes: int
+    ) -> Ask:
+        """The same ask under the same key, with some values changed: its amounts, ``times``, ..."""
+        resource = dict(ask.said.resource or {}) | {
+            name: value for name, value in changes.items() if name in ("memory", "vcore")
+        }
+        said = replace(
+            ask.said,
+            resource=resource,
+            priority=changes.get("priority", 0),
+            max_allocations=changes.get("times", ask.said.max_allocations),
+            tags=ask.said.tags if tags is None else tags,
+        )
+        again = Ask(said)
+        self._sender.says(again.said)
+        return again
+
+    def has_allocation(
+        self,
+        application: str,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        priority: int = 0,
+        tags: Mapping[str, str] | None = None,
+        policy: PreemptionPolicy | None = PLAIN_POLICY,
+        constraint: Constraint | None = None,
+        node: str | None = None,
+    ) -> Allocated:
+        """Given: a live allocation (on ``node``, if one is named)."""
+        with premise("an ask that fits is allocated"):
+            ask = self.asks(
+                application,
+                memory=memory,
+                vcore=vcore,
+                resources=resources,
+                priority=priority,
+                tags=tags,
+                policy=policy,
+                constraint=constraint,
+            )
+            allocation = self._observations.measured(
+                lambda: self._expectations.is_told(Allocated(ask)), self._observations.pace.seen
+            )
+        if node is not None and allocation.node != node:
+            raise PremiseLost(f"the allocation landed on {allocation.node}, needed on {node}")
+        return allocation
+
+    def withdraws(
+        self,
+        ask: Ask,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        key: str | None = None,
+        partition: str | None = None,
+    ) -> None:
+        """Release one pending ask; fields can be given to name it wrongly."""
+        self._sender.says(
+            AskReleaseRequest(
+                ask.said.application if application is None else str(application),
+                str(ask) if key is None else key,
+                ask.said.partition if partition is None else partition,
+                termination,
+            )
+        )
+
+    def withdraws_asks(
+        self, *, application: str = "", key: str = "", partition: str = DEFAULT_PARTITION
+    ) -> None:
+        """Release asks by whatever filters are given."""
+        self._sender.says(AskReleaseRequest(str(application), str(key), partition))
+
+    def releases(
+        self,
+        allocation: Allocated,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        identity: str | None = None,
+        key: str | None = None,
+        partition: str = DEFAULT_PARTITION,
+    ) -> None:
+        """Release one allocation; fields can be given to name it wrongly."""
+        self._sender.says(
+            ReleaseRequest(
+                application=allocation.application if application is None else str(application),
+                identity=allocation.identity if identity is None else identity,
+                termination=termination,
+                key=allocation.key if key is None else key,
+                partition=partition,
+            )
+        )
+
+    def has_released(self, allocation: Allocated) -> Allocated:
+        """Given: an allocation that the RM released, which was confirmed; it is over."""
+        self.releases(allocation)
+        with premise("a release by the RM is confirmed"):
+            self._expectations.is_told(Released(identity=allocation.identity))
+        return allocation
+
+    def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
+        """Given: the scheduler released a pending ask; the RM confirms that by itself, once.
+
+        Without a key it released every ask of the application.
+        """
+        with premise("the scheduler releases a pending ask"):
+            return self._expectations.is_told_one_of(
+                AskReleased(ask),
+                AskReleased("", ask.said.application),  # all the application has
+            )
+
+    def names_its_partition(self, release: AskReleased) -> None:
+        """The release names the partition it is about, in whatever form the scheduler writes it."""
+        if not PartitionNamed(DEFAULT_PARTITION).accepts(release.partition):
+            raise NotAsTheTextSays(
+                f"the release names partition {release.partition!r}",
+                expected=f"the release of an ask names partition {DEFAULT_PARTITION}",
+                happened=f"{release}",
+            )
+
+    def releases_all(
+        self,
+        application: str,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        key: str = "",
+    ) -> None:
+        """Release every allocation of an application: no identity is named."""
+        self._sender.says(ReleaseRequest(str(application), "", termination, key=key))
+
+    def is_told_all_released(self, *allocations: Allocated) -> None:
+        """All of an application's allocations end: one release each, or one that names none."""
+        application = allocations[0].application
+        whole = Released(
+            application=application, identity="", termination=Termination.STOPPED_BY_RM
+        )
+        for allocation in allocations:
+            own = Released(
+                application=application,
+                identity=allocation.identity,
+                termination=Termination.STOPPED_BY_RM,
+            )
+            if whole.matches(self._expectations.is_told_one_of(own, whole)):
+                return
+
+    def gives(
+        self, allocation: Allocated, least: Amounts, *, below: Mapping[str, int] | None = None
+    ) -> None:
+        """The allocation is of at least these amounts, and less than those ``below``."""
+        given = allocation.resource
+        if any(given.get(name, 0) < amount for name, amount in least.items()) or any(
+            given.get(name, 0) >= amount for name, amount in (below or {}).items()
+        ):
+            raise NotAsTheTextSays(
+                f"allocated {dict(given)}, asked was {dict(least)}",
+                expected=f"an allocation of {dict(least)}",
+                happened=str(allocation),
+            )
+
+    def is_told_of_the_end_of(self, *allocations: Allocated) -> None:
+        """All that an application holds ends: one release each, or one that names none."""
+        application = allocations[0].application
+        for allocation in allocations:
+            own = Released(identity=allocation.identity)
+            whole = Released(application=application, identity="")
+            if whole.matches(self._expectations.is_told_one_of(own, whole)):
+                return
+
+    def still_holds(self, allocation: Allocated) -> None:
+        """The allocation is live: it can be released and the release is confirmed."""
+        self.releases(allocation)
+        self._expectations.is_told(Released(identity=allocation.identity))
+
+    def sees_nothing_given_away(self, *patterns: Fact) -> None:
+        """None of these comes in the time a placement may take: the room waits for the RM's word.
+
+        The usual quiet window follows the pace of the target. It is too short for one that gives
+        the room away by a timer of its own.
+        """
+        self._fencing.fences_all()
+        self._expectations.stays_quiet(*patterns, window=self._deadlines.place)

@@ -1,0 +1,174 @@
+"""How applications end: waiting, completed, failed, by whatever name a scheduler reports it."""
+
+from typing import Final
+
+from siconform.expecting.checks import premise
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.observations import Observations
+from siconform.expecting.target_habits import TargetHabits
+from siconform.outcomes import Outcome, TargetLost
+from siconform.protocol.application_states import (
+    ACCEPTED,
+    COMPLETED,
+    NEW,
+    RESUMING,
+    RUNNING,
+    WAITING,
+    AnotherState,
+    State,
+)
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, Fact
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.verbs.allocations import AllocationVerbs
+from siconform.rm.verbs.applications import ApplicationVerbs
+from siconform.rm.verbs.nodes import NodeVerbs
+from siconform.rm.verbs.timers import TimerVerbs
+
+_MUCH: Final = 2.0  # seconds after which a second wait can be told from the first, at most
+
+
+class ApplicationEndVerbs:
+    """No text fixes the names of states; only those of an end are known (completed, failed)."""
+
+    def __init__(
+        self,
+        *,
+        deadlines: Deadlines,
+        observed: TargetHabits,
+        inbox: Inbox,
+        expectations: Expectations,
+        observations: Observations,
+        clean_up: CleanUp,
+        timers: TimerVerbs,
+        nodes: NodeVerbs,
+        applications: ApplicationVerbs,
+        allocations: AllocationVerbs,
+    ) -> None:
+        self._deadlines = deadlines
+        self._observed = observed
+        self._inbox = inbox
+        self._expectations = expectations
+        self._observations = observations
+        self._clean_up = clean_up
+        self._timers = timers
+        self._nodes = nodes
+        self._applications = applications
+        self._allocations = allocations
+
+    @property
+    def reports_states(self) -> bool:
+        """Whether this scheduler was seen to report states of applications, or may yet be."""
+        return bool(self._observed.reported_states) or not self._observed.probed
+
+    def is_told_waiting(self, application: str) -> None:
+        """It is reported as waiting, or as completed when the time for that is over.
+
+        Where nothing is reported no ask of it is served any more by then.
+        """
+        reported = ApplicationUpdated(application, state=WAITING)
+        if self._timers.timers.waiting_to_completed is None:
+            with premise("the step to waiting is reported, as its end is not known"):
+                self._expectations.is_told(reported)
+            return
+        if not self.reports_states:
+            self.outlasts_waiting()
+            self.is_told_completed(application)
+            return
+        self._expectations.is_told_one_of(
+            reported,
+            ApplicationUpdated(application, state=COMPLETED),
+            patience=self._timers.waiting_timeout() + self._deadlines.timer,
+        )
+
+    def reported_waiting(self) -> State:
+        """As what this scheduler reports an application that has begun to wait.
+
+        Found out once, on an ordinary application with nothing left; without any name, which is
+        false, where it reports nothing.
+        """
+        names = self._observed.waiting_states
+        if names is None:
+            with self._clean_up.aside():
+                names = self._reported_when_nothing_is_left()
+            self._observed.waiting_states = names
+            said = f"reported as {', '.join(names)}" if names else "not reported"
+            self._observed.others["an application that begins to wait"] = said
+        return State(*names)
+
+    def _reported_when_nothing_is_left(self) -> tuple[str, ...]:
+        try:
+            self._nodes.has_node()
+            application = self._applications.has_application()
+            allocation = self._allocations.has_allocation(application)
+            self._observations.settles()
+            before = len(self._inbox.hears(ApplicationUpdated(application)))
+            self._allocations.has_released(allocation)
+            self._observations.settles()
+        except TargetLost:
+            raise
+        except Outcome:  # the tests of this will say what is wrong
+            return tuple(WAITING.names)
+        return tuple(
+            update.state for update in self._inbox.hears(ApplicationUpdated(application))[before:]
+        )
+
+    def reported_once_allocated(self) -> State:
+        """As what this scheduler reports an application that got an allocation, and not before."""
+        running: set[str] = set()
+        with self._clean_up.aside():
+            asking, holding = (
+                self._applications.has_application(),
+                self._applications.has_application(),
+            )
+            self._allocations.asks(asking, memory=1000)
+            self._nodes.has_node()
+            self._allocations.has_allocation(holding)
+            self._observations.settles()
+            before = {update.state for update in self._inbox.hears(ApplicationUpdated(asking))}
+            after = {update.state for update in self._inbox.hears(ApplicationUpdated(holding))}
+            if before:  # what has no room was kept, so it shows what comes before an allocation
+                running = after - before
+        return State(*running, *RUNNING.names)
+
+    def is_told_failure(self, application: str) -> None:
+        """The application is reported as failed, or as what no application is that did not fail.
+
+        Where this scheduler reports no states nothing is expected.
+        """
+        if self.reports_states:
+            self._expectations.is_told(ApplicationUpdated(application, state=self.failure()))
+
+    def failure(self) -> AnotherState:
+        """Every name of a state but those of applications that did not fail."""
+        healthy = State(*self._observed.reported_states)
+        return AnotherState(NEW, ACCEPTED, RUNNING, RESUMING, WAITING, COMPLETED, healthy)
+
+    def is_told_completed(self, application: str) -> None:
+        """The application is reported as completed; else no ask of it is served any more.
+
+        Where nothing is reported it has as much time for that as for the report.
+        """
+        if self.reports_states:
+            self._expectations.is_told(ApplicationUpdated(application, state=COMPLETED))
+            return
+        self._expectations.stays_quiet(
+            window=self._deadlines.timer
+        )  # or the ask would bring it back
+        self._expectations.is_not_told(Allocated(self._allocations.asks(application)))
+
+    def waits_a_while(self, *unexpected: Fact, since: float) -> None:
+        """So much of the time to be waiting passes that a second wait can be told from this one.
+
+        What passed of it ``since`` it may have begun counts.
+        """
+        left = min(self._timers.waiting_timeout() / 2, _MUCH) - (self._observations.now() - since)
+        if left > 0:
+            self._expectations.stays_quiet(*unexpected, window=left)
+
+    def outlasts_waiting(self, *unexpected: Fact) -> None:
+        """So much time passes that an application that was waiting since now is completed."""
+        self._expectations.stays_quiet(
+            *unexpected, window=self._timers.waiting_timeout() + self._deadlines.timer
+        )

@@ -1,0 +1,150 @@
+"""Releases that the scheduler starts: the RM confirms them, unless a test has it wait."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from siwire import Capability
+
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.protocol.notifications import (
+    CONFIRMED,
+    AskReleased,
+    Fact,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
+from siconform.recording.history import Exchange
+from siconform.rm.sender import Sender
+
+
+class ConfirmationVerbs:
+    """Confirms what the scheduler releases of its own accord, allocations and asks.
+
+    Each with the same type, once; inside ``confirming_nothing`` only the asks.
+    """
+
+    def __init__(
+        self, *, link: Link, exchange: Exchange, inbox: Inbox, fencing: Fencing, sender: Sender
+    ) -> None:
+        self._link = link
+        self._exchange = exchange
+        self._inbox = inbox
+        self._fencing = fencing
+        self._sender = sender
+        self._confirms_releases = True
+        self._left_open: frozenset[tuple[str, Termination]] = frozenset()  # and to stay so
+
+    def confirms(self, release: Released, termination: Termination | None = None) -> None:
+        """Answer a release of the scheduler with the same message (or with another type)."""
+        self._sender.says(
+            ReleaseRequest(
+                application=release.application,
+                identity=release.identity,
+                termination=release.termination if termination is None else termination,
+                key=release.key,
+                partition=release.partition,
+            )
+        )
+
+    def confirms_ask(self, release: AskReleased) -> None:
+        """Answer the scheduler's release of an ask with the same message."""
+        self._sender.says(
+            AskReleaseRequest(
+                release.application, release.key, release.partition, release.termination
+            )
+        )
+
+    @contextmanager
+    def confirming_nothing(self) -> Iterator[None]:
+        """The RM leaves releases of allocations unconfirmed that come while this is open."""
+        self.stops_confirming()
+        try:
+            yield
+        finally:
+            self.confirms_from_now_on()
+
+    @property
+    def is_confirming(self) -> bool:
+        """Whether releases of allocations are confirmed as they come."""
+        return self._confirms_releases
+
+    def _is_left_open(self, release: Released) -> bool:
+        """Whether it was told before and is to stay unconfirmed, however often it is told."""
+        return (release.identity, release.termination) in self._left_open
+
+    def stops_confirming(self) -> None:
+        """The RM leaves releases of allocations unconfirmed from now on."""
+        self._confirms_releases = False
+
+    def confirms_from_now_on(self) -> None:
+        """The RM confirms releases as they come again; those that came before it leaves alone."""
+        with self._link.connection.hearing:  # a release that was seen already has been passed over
+            self._left_open |= {(one.identity, one.termination) for one in self._unconfirmed()}
+            self._confirms_releases = True
+
+    def confirms_everything(self) -> None:
+        """The RM makes up for what it left unconfirmed, and confirms as they come what follows."""
+        with self._link.connection.hearing:
+            left = self._unconfirmed()
+            self._left_open = frozenset()
+            self._confirms_releases = True
+        for release in left:
+            self.confirms(release)
+
+    def _unconfirmed(self) -> list[Released]:
+        said = [
+            e.content for e in self._exchange.entries() if isinstance(e.content, ReleaseRequest)
+        ]
+        answered = {(request.identity, request.termination) for request in said}
+        told = {  # a release may be repeated until it is confirmed
+            (release.application, release.identity, release.termination): release
+            for release in self._inbox.hears(Released())
+            if release.termination in CONFIRMED
+        }
+        return [
+            release
+            for release in told.values()
+            if (release.identity, release.termination) not in answered
+        ]
+
+    def hears(self, fact: Fact) -> None:
+        """Confirm it at once, if it is a release the RM confirms by itself."""
+        if isinstance(fact, Released) and fact.termination in CONFIRMED:
+            if self._confirms_releases and not self._is_left_open(fact):
+                confirmation = ReleaseRequest(
+                    application=fact.application,
+                    identity=fact.identity,
+                    termination=fact.termination,
+                    key=fact.key,
+                    partition=fact.partition,
+                )
+                self._confirms_by(confirmation)
+        elif (
+            isinstance(fact, AskReleased)
+            and fact.termination in CONFIRMED
+            and not self._may_be_an_answer(fact)
+        ):
+            withdrawal = AskReleaseRequest(
+                fact.application, fact.key, fact.partition, fact.termination
+            )
+            self._confirms_by(withdrawal)
+
+    def _confirms_by(self, request: ReleaseRequest | AskReleaseRequest) -> None:
+        self._fencing.has_confirmed()
+        self._link.connection.say(UpdateKind.ALLOCATIONS, [request])
+
+    def _may_be_an_answer(self, release: AskReleased) -> bool:
+        """Without a type it cannot be told from the confirmation of what this RM withdrew."""
+        if self._link.connection.revision.can(Capability.TYPED_ASK_RELEASE):
+            return False
+        return any(
+            entry.rm == self._link.connection.rm_id
+            and isinstance(said := entry.content, AskReleaseRequest)
+            and said.application in ("", release.application)
+            and said.key in ("", release.key)
+            for entry in self._exchange.entries()
+        )

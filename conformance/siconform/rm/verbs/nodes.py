@@ -1,0 +1,145 @@
+"""What an RM does with nodes."""
+
+from collections.abc import Mapping
+
+from siconform.expecting.checks import premise
+from siconform.expecting.expectations import Expectations
+from siconform.outcomes import NotOffered
+from siconform.protocol.handles import Node
+from siconform.protocol.notifications import Allocated, Fact, NodeAccepted
+from siconform.protocol.requests import Action, Amounts, NodeRequest, UtilisationRequest
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.sender import Sender, amounts
+
+NODE_CAPACITY: Amounts = {"memory": 10, "vcore": 10}
+
+
+class NodeVerbs:
+    """Registration, update, drain and decommission of nodes."""
+
+    def __init__(
+        self,
+        *,
+        expectations: Expectations,
+        sender: Sender,
+        clean_up: CleanUp,
+    ) -> None:
+        self._expectations = expectations
+        self._sender = sender
+        self._clean_up = clean_up
+
+    def registers_node(
+        self,
+        node: str | None = None,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        occupied: Mapping[str, int] | None = None,
+        attributes: Mapping[str, str] | None = None,
+        draining: bool = False,
+        existing: tuple[Allocated, ...] = (),
+        unknown_field: bool = False,
+    ) -> Node:
+        """CREATE (or CREATE_DRAIN) a node; a known ``node`` is created again with its capacity."""
+        known = node.capacity if isinstance(node, Node) else NODE_CAPACITY
+        capacity = amounts(resources, memory, vcore, known)
+        if vcore is None and "memory" in capacity:
+            capacity.setdefault("vcore", max(10, capacity["memory"]))
+        handle = Node(self._sender.new_name("node") if node is None else node, capacity)
+        if not isinstance(node, Node):
+            self._clean_up.compensates(lambda: self.decommissions(handle))
+        self._sender.says(
+            NodeRequest(
+                str(handle),
+                Action.CREATE_DRAINING if draining else Action.CREATE,
+                capacity=capacity,
+                occupied=occupied,
+                attributes=attributes or {},
+                existing=existing,
+                unknown_field=unknown_field,
+            )
+        )
+        return handle
+
+    def has_node(
+        self,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        occupied: Mapping[str, int] | None = None,
+        attributes: Mapping[str, str] | None = None,
+        draining: bool = False,
+    ) -> Node:
+        """Given: an accepted node."""
+        with premise("a node is accepted"):
+            node = self.registers_node(
+                memory=memory,
+                vcore=vcore,
+                resources=resources,
+                occupied=occupied,
+                attributes=attributes,
+                draining=draining,
+            )
+            self._expectations.is_told(NodeAccepted(node))
+        return node
+
+    def updates_node(
+        self,
+        node: str,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        occupied: Mapping[str, int] | None = None,
+        attributes: Mapping[str, str] | None = None,
+        existing: tuple[Allocated, ...] = (),
+    ) -> None:
+        """UPDATE; amounts that are not given leave their resource message out."""
+        capacity = amounts(resources, memory, vcore, {}) or None
+        if capacity is not None and vcore is None and "memory" in capacity:
+            capacity.setdefault("vcore", max(10, capacity["memory"]))
+        self._sender.says(
+            NodeRequest(str(node), Action.UPDATE, capacity, occupied, attributes or {}, existing)
+        )
+
+    def drains(self, node: str) -> None:
+        """DRAIN_NODE."""
+        self._acts(node, Action.DRAIN)
+
+    def undrains(self, node: str) -> None:
+        """DRAIN_TO_SCHEDULABLE."""
+        self._acts(node, Action.UNDRAIN)
+
+    def decommissions(self, node: str) -> None:
+        """DECOMISSION."""
+        self._acts(node, Action.DECOMMISSION)
+
+    def reports_use(self, subject: str, *, memory: int) -> None:
+        """What a node, or an allocation by its identity, really uses (2021-02)."""
+        self._sender.says(UtilisationRequest(str(subject), {"memory": memory}))
+
+    def presupposes_recommendation(self, told: Fact | None) -> None:
+        """NotOffered where the scheduler recommended nothing: no text has it do that."""
+        if told is None:
+            raise NotOffered("the target does not offer recommendations for this")
+
+    def names_node_without_action(self, node: str, *, memory: int | None = None) -> None:
+        """A NodeInfo whose action is not set."""
+        capacity = amounts(None, memory, memory, {}) or None
+        self._acts(node, Action.UNSET, capacity)
+
+    def names_node_with_undefined_action(self, node: str) -> None:
+        """A NodeInfo with an action number no revision defines."""
+        self._clean_up.compensates(lambda: self.decommissions(node))
+        self._acts(node, Action.UNDEFINED, dict(NODE_CAPACITY))
+
+    def _acts(
+        self,
+        node: str,
+        action: Action,
+        capacity: Amounts | None = None,
+        occupied: Amounts | None = None,
+    ) -> None:
+        self._sender.says(NodeRequest(str(node), action, capacity, occupied))

@@ -1,0 +1,118 @@
+"""What an RM sees of preemption: the scheduler ends an allocation so that another ask fits."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.observations import Observations
+from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
+from siconform.rm.verbs.allocations import AllocationVerbs
+
+MAY_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
+MAY_NOT_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+OPTED_OUT: Final = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
+
+TAKING_QUEUE: Final = "root.preemption.taking"
+ENTITLED_QUEUE: Final = "root.preemption.entitled"
+"""Two leaves of 10 of memory together, each with a right to 5."""
+
+CLAIM: Final = 10
+"""The priority of an ask that claims room: the victims of the texts have the same or a lower one,
+and a scheduler may be content with the lower ones."""
+
+OFTEN_ENOUGH: Final = 3  # times as long as preemption took before, and it would have come again
+
+
+class PreemptionVerbs:
+    """Preemption as it can be seen: a release nobody asked for while an ask waits for room."""
+
+    def __init__(
+        self,
+        *,
+        deadlines: Deadlines,
+        inbox: Inbox,
+        fencing: Fencing,
+        expectations: Expectations,
+        observations: Observations,
+        allocations: AllocationVerbs,
+    ) -> None:
+        self._deadlines = deadlines
+        self._inbox = inbox
+        self._fencing = fencing
+        self._expectations = expectations
+        self._observations = observations
+        self._allocations = allocations
+        self._preemption_took: float | None = None
+
+    def claims(
+        self,
+        application: str,
+        *,
+        memory: int = 1,
+        priority: int = CLAIM,
+        policy: PreemptionPolicy | None = MAY_PREEMPT,
+    ) -> Ask:
+        """Ask for what others would have to go for."""
+        return self._allocations.asks(application, memory=memory, priority=priority, policy=policy)
+
+    def sees_preemption_of(self, *allocations: Allocated, by: Ask) -> Released:
+        """One of these is released for the ask ``by``, whatever type the release is given.
+
+        Left out where none is released: no text obliges a scheduler to preempt.
+        """
+        begun = self._observations.now()
+        named = (Released(identity=allocation.identity) for allocation in allocations)
+        nameless = Released(termination=Termination.PREEMPTED_BY_SCHEDULER)
+        release = self._observations.may_be_told(*named, nameless, window=self._deadlines.place)
+        if not isinstance(release, Released):
+            self._was_not_allocated(by)
+            raise NotForThisTarget("the target preempts nothing for an entitled ask")
+        self._preemption_took = max(self._preemption_took or 0.0, self._observations.now() - begun)
+        return release
+
+    def names_one_of(self, release: Released, allocations: Sequence[Allocated]) -> None:
+        """The release names one of these allocations."""
+        if all(release.identity != allocation.identity for allocation in allocations):
+            raise NotAsTheTextSays(
+                f"told {release}",
+                expected=f"the identity of one of {len(allocations)} allocations",
+                happened=str(release),
+            )
+
+    def may_see_preemption_for(self, *asks: Ask) -> bool:
+        """Whether these asks, for which there is no room, are allocated: all of them or none."""
+        return self._observations.is_told_all_or_none(
+            *(Allocated(ask) for ask in asks), window=self._long()
+        )
+
+    def sees_no_preemption_of(self, *allocations: Allocated) -> None:
+        """None of them is released, in several times the time preemption took in this test."""
+        self._fencing.fences_all()
+        try:
+            self._expectations.stays_quiet(
+                *(Released(identity=a.identity) for a in allocations), window=self._long()
+            )
+        except NotAsTheTextSays as failure:
+            raise NotAsTheTextSays(
+                f"preempted one of {len(allocations)} allocations to be spared",
+                expected=f"none of {len(allocations)} allocations is released",
+                happened=failure.happened,
+            ) from failure
+
+    def _was_not_allocated(self, ask: Ask) -> None:
+        for allocation in self._inbox.hears(Allocated(ask)):
+            raise NotAsTheTextSays(
+                "allocated where there was no room, without a release",
+                expected=f"a release first, or nothing, for {ask}",
+                happened=str(allocation),
+            )
+
+    def _long(self) -> float:
+        if self._preemption_took is None:
+            return self._deadlines.place
+        return OFTEN_ENOUGH * self._preemption_took + self._expectations.quiet_window()

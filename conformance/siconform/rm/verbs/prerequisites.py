@@ -1,0 +1,78 @@
+"""What a scheduler need not do, and has to be seen to do before a test about it says anything."""
+
+from typing import Any
+
+from siwire import Capability
+
+from siconform.expecting.expectations import Expectations
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.expecting.observations import Observations
+from siconform.outcomes import NotOffered
+from siconform.protocol.constraints import on_nodes, where
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    AskRejected,
+)
+from siconform.rm.verbs.allocations import AllocationVerbs
+from siconform.rm.verbs.applications import ApplicationVerbs
+from siconform.rm.verbs.nodes import NodeVerbs
+
+
+class PrerequisiteVerbs:
+    """Each sets something up; NotOffered where the target pays no heed to it."""
+
+    def __init__(
+        self,
+        *,
+        link: Link,
+        inbox: Inbox,
+        expectations: Expectations,
+        observations: Observations,
+        nodes: NodeVerbs,
+        applications: ApplicationVerbs,
+        allocations: AllocationVerbs,
+    ) -> None:
+        self._link = link
+        self._inbox = inbox
+        self._expectations = expectations
+        self._observations = observations
+        self._nodes = nodes
+        self._applications = applications
+        self._allocations = allocations
+
+    def has_ask_left_alone(self, /, application: str, reason: str, **wanted: Any) -> Ask:
+        """Given: an ask that fits and is not allocated, for this reason.
+
+        NotOffered where it is allocated: the target does not heed what speaks against it.
+        """
+        ask = self._allocations.asks(application, **wanted)
+        if self._observations.may_be_told(Allocated(ask)) is not None:
+            raise NotOffered(f"the target does not heed {reason}")
+        return ask
+
+    def has_accepted(self, application: str, reason: str) -> None:
+        """Given: the application is accepted; NotOffered where it is not, for want of this."""
+        accepted = ApplicationAccepted(application)
+        told = self._expectations.is_told_one_of(accepted, ApplicationRejected(application))
+        if not accepted.matches(told):
+            raise NotOffered(f"the target does not heed {reason}")
+
+    def rejected(self, ask: Ask) -> bool:
+        """Whether the ask was rejected, which it may be where there is no room for it."""
+        return bool(self._inbox.hears(AskRejected(ask)))
+
+    def has_constraints_heeded(self) -> None:
+        """Given: an ask goes only where its placement constraint lets it."""
+        revision = self._link.connection.revision
+        if not revision.can(Capability.PLACEMENT_CONSTRAINTS):
+            raise NotOffered(f"SI {revision} has no placement constraints")
+        node = self._nodes.has_node()
+        app = self._applications.has_application()
+        nowhere = on_nodes(where("siconform", "nowhere"))
+        self.has_ask_left_alone(app, "placement constraints", constraint=nowhere)
+        self._applications.removes_application(app)
+        self._nodes.decommissions(node)

@@ -1,0 +1,210 @@
+"""What came in during a run, and what it adds up to, requirement by requirement."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from siconform.catalogue import Requirement, Side, catalogue
+from siconform.policy import ExitCode, RequirementResult, RunStatus
+from siconform.results import Failure
+from siconform.running.index import cited, tests_by_requirement
+from siconform.running.options import Settings
+from siconform.running.report_payload import Payload
+from siconform.verdicts import Evidence, Verdict, decisive
+
+
+@dataclass(slots=True)
+class EvidenceStore:
+    """Everything the reports of a run said, in the process that controls it."""
+
+    settings: Settings
+    evidence: list[Evidence] = field(default_factory=list)
+    monitored: dict[tuple[str, str, Verdict], int] = field(default_factory=dict)
+    tests: dict[str, list[str]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    observed: dict[str, dict[str, None]] = field(default_factory=dict)
+    slowest_placement: float = 0.0
+    kit_errors: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    ended_early: str = ""
+    not_begun: str = ""  # why no test was even tried
+    met_target: bool = False
+    lost_at_start: str = ""
+
+    def receive(self, test: str, payload: Payload, content: Any) -> None:
+        """Enter one payload of a report."""
+        match payload:
+            case Payload.EVIDENCE:
+                for record in content:
+                    self._enter(Evidence.read(record))
+            case Payload.SELECTION:
+                self.tests.update(content["tests"])
+                self.left_out.update(content["left_out"])
+            case Payload.TARGET:
+                self._note_contact(content)
+            case Payload.OBSERVED:
+                self._note_habits(content)
+            case Payload.KIT_ERROR:
+                self.broke(content)
+            case Payload.NOTE:
+                self.notes.append(content)
+            case Payload.FAILURE:
+                self.failures.append(Failure(test, Verdict(content["verdict"]), content["text"]))
+
+    def _note_contact(self, told: Mapping[str, Any]) -> None:
+        self.met_target = self.met_target or told.get("met", False)
+        if told.get("at_start") and not self.lost_at_start:
+            self.lost_at_start = told["lost"]
+
+    def _note_habits(self, told: Mapping[str, Any]) -> None:
+        self.slowest_placement = max(self.slowest_placement, told["slowest"])
+        for name, value in told["habits"].items():
+            self.observed.setdefault(name, {})[value] = None
+
+    def broke(self, what: str) -> None:
+        """Something of ours went wrong that no requirement can be named for."""
+        if what not in self.kit_errors:  # every worker says it
+            self.kit_errors.append(what)
+
+    def crashed(self, test: str, says: str) -> None:
+        """A worker died in this test."""
+        ids = self.tests.get(test) or _cited_by(test)
+        for identifier in ids:
+            self._enter(Evidence(identifier, Verdict.KIT_ERROR, test, says))
+        if not ids:
+            self.broke(f"{test}: {says}")
+
+    def habits(self) -> dict[str, str]:
+        """What the kit found out about the target by itself; workers may see several things."""
+        pace = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
+        return {**pace, **{name: " / ".join(values) for name, values in self.observed.items()}}
+
+    def requirements(self) -> list[RequirementResult]:
+        """One for every requirement of the revision, in the order of the catalogue."""
+        revision = self.settings.revision.name
+        spoken = self._by_requirement()
+        citing = self._citing()
+        return [
+            self._result(r, spoken.get(r.id, []), citing.get(r.id, ()))
+            for r in catalogue().values()
+            if revision in r.revisions
+        ]
+
+    def status(self, ended_by: int) -> RunStatus:
+        """How the run went; ``ended_by`` is pytest's exit code."""
+        baseline = self.settings.baseline
+        whole = ended_by in (ExitCode.OK, ExitCode.NON_CONFORMANT) and not self.not_begun
+        evidence = [*self.evidence, *self._monitor_evidence()]
+        return RunStatus(
+            revision=self.settings.revision.name,
+            unreachable=self.unreachable(),
+            kit_errors=tuple(self.kit_errors),
+            stale=baseline.stale(evidence, self._unfinished()) if whole else (),
+            with_baseline=bool(baseline.file),
+            ended_early=self.ended_early,
+            ended_by=ended_by,
+        )
+
+    def unreachable(self) -> str:
+        """The sentence about a target no test got through to, or ""."""
+        lost = self.not_begun or ("" if self.met_target else self.lost_at_start)
+        return f"siconform: {lost}" if lost else ""
+
+    def _enter(self, evidence: Evidence) -> None:
+        """Monitors speak in every test; only what they complain of is kept one by one."""
+        if evidence.monitor and evidence.verdict in (Verdict.PASS, Verdict.COULD_NOT_RUN):
+            key = (evidence.requirement, evidence.monitor, evidence.verdict)
+            self.monitored[key] = self.monitored.get(key, 0) + 1
+        else:
+            self.evidence.append(evidence)
+
+    def _monitor_evidence(self) -> Iterator[Evidence]:
+        """One a monitor and requirement; in a part of the suite its premise may well be missing."""
+        unseen = Verdict.COULD_NOT_RUN if self._ran_the_whole_suite() else Verdict.NOT_SELECTED
+        for (identifier, monitor, verdict), times in self.monitored.items():
+            test = f"monitor {monitor}"
+            if verdict is Verdict.PASS:
+                says = f"held in {times} tests"
+                yield Evidence(identifier, verdict, test, says, monitor=monitor)
+            elif (identifier, monitor, Verdict.PASS) not in self.monitored:
+                says = "its premise never held in the tests that ran"
+                yield Evidence(identifier, unseen, test, says, monitor=monitor)
+
+    def _ran_the_whole_suite(self) -> bool:
+        collected = {test.partition("[")[0] for test in self.tests if test not in self.left_out}
+        revision = self.settings.revision.name
+        return all(
+            collected.issuperset(tests)
+            for identifier, tests in tests_by_requirement().items()
+            if identifier in catalogue() and revision in catalogue()[identifier].revisions
+        )
+
+    def _missing(self) -> Iterator[Evidence]:
+        """For tests that were to run and of which nothing came."""
+        heard = {e.test for e in self.evidence}
+        for test, ids in self.tests.items():
+            if test in self.left_out:
+                reason = self.left_out[test]
+                verdict = Verdict.NOT_SELECTED
+            elif test not in heard:
+                reason = f"not reached: {self.ended_early or 'nothing came from it'}"
+                verdict = Verdict.COULD_NOT_RUN
+            else:
+                continue
+            for identifier in ids:
+                yield Evidence(identifier, verdict, test, reason)
+
+    def _by_requirement(self) -> Mapping[str, list[Evidence]]:
+        spoken: dict[str, list[Evidence]] = {}
+        for evidence in (*self.evidence, *self._monitor_evidence(), *self._missing()):
+            spoken.setdefault(evidence.requirement, []).append(evidence)
+        return spoken
+
+    def _citing(self) -> Mapping[str, tuple[str, ...]]:
+        citing = {identifier: list(names) for identifier, names in cited().items()}
+        for test, ids in self.tests.items():
+            for identifier in ids:
+                citing.setdefault(identifier, []).append(test.partition("[")[0])
+        return {identifier: tuple(dict.fromkeys(names)) for identifier, names in citing.items()}
+
+    def _result(
+        self, requirement: Requirement, spoken: list[Evidence], tests: tuple[str, ...]
+    ) -> RequirementResult:
+        entries = self.settings.baseline.about(requirement.id)
+        judged = tuple(self._explained(e) for e in spoken)
+        settled = decisive(judged)
+        if settled is not None:
+            reason = "" if settled.verdict is Verdict.PASS else settled.says
+            return RequirementResult(requirement, settled.verdict, reason, judged, tests, entries)
+        if not tests:
+            if Side.SCHEDULER not in requirement.sides:
+                return RequirementResult(
+                    requirement, Verdict.OF_THE_RM, "binds the RM, not the scheduler"
+                )
+            if requirement.not_tested:
+                return RequirementResult(requirement, Verdict.EXCLUDED, requirement.not_tested)
+            return RequirementResult(requirement, Verdict.NO_TEST_YET, "")
+        if self.not_begun:
+            return RequirementResult(
+                requirement, Verdict.COULD_NOT_RUN, self.not_begun, tests=tests, entries=entries
+            )
+        return RequirementResult(requirement, Verdict.NOT_SELECTED, "not selected", tests=tests)
+
+    def _explained(self, evidence: Evidence) -> Evidence:
+        if not evidence.bad:
+            return evidence
+        entries = self.settings.baseline.explaining(evidence)
+        if not entries:
+            return evidence
+        says = f"{evidence.says} (known: {entries[0].reason})"
+        return replace(evidence, verdict=Verdict.BASELINED, says=says)
+
+    def _unfinished(self) -> frozenset[str]:
+        """Requirements with a test that this run did not get to, by choice or not."""
+        return frozenset(e.requirement for e in self._missing())
+
+
+def _cited_by(test: str) -> list[str]:
+    name = test.partition("[")[0]
+    return [identifier for identifier, tests in cited().items() if name in tests]

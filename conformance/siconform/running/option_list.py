@@ -1,0 +1,129 @@
+"""The options of the kit: what each is called, what its value is, and what it does."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from siwire import DEFAULT_REVISION
+
+from siconform.catalogue.features import Feature
+from siconform.running.command_line import RESULTS, SELECTED
+from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG
+
+STARTED_AS: Final = "--started-as"  # no option for people: how the kit was started, as JSON
+EXPLORING: Final = 10.0  # seconds of a run
+NO_BASELINE: Final = "none"  # as the value of --baseline
+FROM_APPLICATION: Final = "application"  # as the value of --placeholder-timeout
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its flag, what its value is called, what it does."""
+
+    flag: str
+    metavar: str  # "" for a switch
+    help: str
+    of_the_target: bool = True  # which one is meant and how long it takes, whatever is done with it
+
+
+OPTIONS: Final = (
+    Option(
+        "--target",
+        "TARGET",
+        "the scheduler to judge: HOST:PORT where one listens, or NAME@VERSION for one the kit can "
+        "build and start (without it: the embedded reference)",
+    ),
+    Option(
+        "--target-command",
+        "COMMAND",
+        "start the scheduler by this command, one process per worker; {address} in it becomes the "
+        'HOST:PORT to listen on, or the process prints "listening on HOST:PORT"',
+    ),
+    Option(
+        "--revision",
+        "REVISION",
+        f"the SI revision to speak, by date or alias (default: {DEFAULT_REVISION}, or what the "
+        "named target speaks)",
+    ),
+    Option("--time-scale", "FACTOR", "multiply every deadline, for slow schedulers (default: 1.0)"),
+    Option(
+        "--placeholder-timeout",
+        "SECONDS",
+        "how long the scheduler lets a gang wait for its placeholders; "
+        f'"{FROM_APPLICATION}" where the execution timeout of an application says it',
+    ),
+    Option(
+        "--waiting-timeout",
+        "SECONDS",
+        "how long an application with nothing left is waiting before it is completed",
+    ),
+    Option(
+        "--connection-loss-timeout",
+        "SECONDS",
+        "how long an RM that lost its connection is kept before it is stopped",
+    ),
+    Option(
+        "--longest-timer",
+        "SECONDS",
+        f"how long one test may wait for a timer of the scheduler (default: {LONGEST_TIMER:g}); "
+        "what takes longer could not be judged",
+    ),
+    Option(
+        "--real-clock",
+        "",
+        "run the embedded reference by the clock on the wall, not by one the kit moves on",
+    ),
+    Option(
+        "--without",
+        "FEATURE",
+        "the target does not offer this (several: FEATURE,FEATURE): what no text demands does not "
+        f"apply then, and what one does fails. Features: {', '.join(Feature)}",
+    ),
+    Option(
+        "--config",
+        "FILE",
+        "the configuration the RM sends when it registers, in the target's own format, or "
+        f'"{NO_CONFIG}" (default: fixtures/queues/conformance.yaml); its queues have to be there',
+    ),
+    Option(
+        "--rm-version",
+        "VERSION",
+        "the version the RM names when it registers (default: the name of the revision)",
+    ),
+    Option(
+        "--no-proposals",
+        "",
+        "do not ask the target for short timers in extraConfig when the RM registers",
+    ),
+    Option(
+        "--start-timeout",
+        "SECONDS",
+        "how long a scheduler the kit starts may take until it listens (default: 30, or what the "
+        "named target says)",
+    ),
+    Option(
+        "--results",
+        "DIR",
+        f"where the results go (default: {RESULTS}; for a part of the suite {SELECTED})",
+        of_the_target=False,
+    ),
+    Option(
+        "--disruptive",
+        "",
+        "run tests that may leave the scheduler unusable also where the kit cannot start it again",
+        of_the_target=False,
+    ),
+    Option(
+        "--explore",
+        "SECONDS",
+        "how long to look for trouble with arbitrary histories, always the same ones; 0 for not at "
+        f"all (default: {EXPLORING:g}; other ones and smaller: siconform explore)",
+        of_the_target=False,
+    ),
+    Option(
+        "--baseline",
+        "FILE",
+        f'known deviations, or "{NO_BASELINE}" to be told of all of them anew (default: those '
+        "recorded with the named target)",
+        of_the_target=False,
+    ),
+)

@@ -1,0 +1,31 @@
+"""What is known of requirements at the schedulers this checkout has results of."""
+
+from collections.abc import Mapping
+
+from siconform.baseline import BaselineError
+from siconform.reporting.classify import ResultClass, Row, rows
+from siconform.reporting.publish import baseline_of, in_short, records
+from siconform.reporting.record import RecordError
+from siconform.targets import TargetUnavailable
+
+
+def known_results(requirement: str) -> Mapping[str, str]:
+    """Scheduler to what came of it there, with the reason of a deviation; {} outside a checkout."""
+    try:
+        found = [
+            (in_short(record.target), record.revision, _told(row))
+            for record in records()
+            for row in rows(record, baseline_of(record))
+            if row.requirement.id == requirement
+        ]
+    except (TargetUnavailable, BaselineError, RecordError):
+        return {}  # the pages of results say what is wrong
+    alike = {name: len({t for n, _, t in found if n == name}) == 1 for name, _, _ in found}
+    return {
+        name if alike[name] else f"{name} as {revision}": told for name, revision, told in found
+    }
+
+
+def _told(row: Row) -> str:
+    deviates = row.outcome in (ResultClass.DEVIATES, ResultClass.COULD_NOT_RUN)
+    return f"{row.outcome.value} ({row.why()})" if deviates else row.outcome.value

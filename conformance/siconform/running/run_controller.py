@@ -1,0 +1,199 @@
+"""Controls a run: hears every report, judges at the end, writes the results."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Generator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pytest
+from _pytest.junitxml import xml_key
+
+from siconform import results
+from siconform.policy import ExitCode, judge
+from siconform.results import Run, TargetFacts
+from siconform.running import report_payload
+from siconform.running.console import Console
+from siconform.running.evidence_store import EvidenceStore
+from siconform.running.open_target import describe
+from siconform.running.option_list import STARTED_AS
+from siconform.running.options import Settings
+from siconform.running.results_dir import CannotWrite
+from siconform.verdicts import Verdict
+
+_OF_THE_CATALOGUE = (Verdict.PASS, Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM)
+TOLD: Final = "siconform"
+"""Under this name a worker is told what its command line does not say."""
+
+_CRASHED = "???"  # the phase xdist reports when a worker died
+
+
+class RunController:
+    """One a run, in the process the user started."""
+
+    def __init__(self, settings: Settings, console: Console) -> None:
+        self.settings = settings
+        self.evidence = EvidenceStore(settings)
+        self._console = console
+        self._started = datetime.now(UTC)
+        self._began = time.monotonic()
+        self._done = 0
+        self._failed = 0
+        self._stopped = False  # by an option such as -x
+        self._interrupted = False
+
+    def not_begun(self, why: str) -> ExitCode:
+        """There is no target: write down that nothing ran."""
+        self.evidence.not_begun = why
+        run = self._finish(ended_by=0)
+        return run.judgement.exit_code
+
+    def begins(self) -> None:
+        """Leave honest results in case this process is killed; CannotWrite where that fails."""
+        self.evidence.ended_early = "the run did not come to its end"
+        try:
+            self._write(self._run(ended_by=int(ExitCode.INTERRUPTED)))
+        except OSError as error:
+            raise CannotWrite(self._unwritten(error)) from None
+        self.evidence.ended_early = ""
+
+    def pytest_sessionstart(self) -> None:
+        """Say what begins."""
+        self._console.header(self.settings, *describe(self.settings))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """A worker reads the same command line; this it cannot see there."""
+        option = node.config.option
+        node.workerinput[TOLD] = (option.results, getattr(option, STARTED_AS[2:].replace("-", "_")))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what the worker sent before anyone else looks at the report."""
+        for payload, content in report_payload.take(report):
+            self.evidence.receive(report.nodeid, payload, content)
+        if report.when == _CRASHED:
+            self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
+        if report.when != "teardown":
+            self._failed += report.failed
+        if report.when == "call" or (report.when == "setup" and not report.passed):
+            self._done += 1
+            total = len(self.evidence.tests) - len(self.evidence.left_out)
+            self._console.test(report, f"{self._done} of {total} tests, {self._failed} failed")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file of the suite that cannot even be read."""
+        if report.failed:
+            last = str(report.longrepr).strip().splitlines()[-1:]
+            self.evidence.broke(f"{report.nodeid} cannot be collected: {''.join(last)}")
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Something in pytest or in this plugin."""
+        said = [s for s in excinfo.exconly().splitlines() if s.strip() and s != "assert False"]
+        self.evidence.broke(f"the run broke: {said[-1].strip()} (see pytest.log)")
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Ctrl-C, SIGTERM or pytest.exit()."""
+        said = str(excinfo.value)
+        if isinstance(excinfo.value, KeyboardInterrupt) and excinfo.type is not KeyboardInterrupt:
+            # pytest's and xdist's own kinds of it: an end by -x or --maxfail
+            self._stopped, self.evidence.ended_early = True, said
+            return
+        self._interrupted = True
+        self.evidence.ended_early = f"interrupted ({said})" if said else "interrupted"
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(
+        self, session: pytest.Session, exitstatus: int
+    ) -> Generator[None, None, None]:
+        """Judge, write, tell; the exit code is the policy's, whatever others have to say then."""
+        stopped = session.shouldfail or session.shouldstop
+        if stopped and not self.evidence.ended_early:
+            self.evidence.ended_early = str(stopped)
+        ended_by = int(pytest.ExitCode.TESTS_FAILED if self._stopped else exitstatus)
+        if self._interrupted:
+            ended_by = int(pytest.ExitCode.INTERRUPTED)
+        run = self._run(ended_by)
+        with contextlib.suppress(OSError):
+            self._write(run)  # before others end, who may take their time
+        self._tell_junit(session.config, run)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  # of whoever else writes something
+            self.evidence.broke(f"something could not be written: {_in_short(error)}")
+        session.exitstatus = int(self._finish(ended_by).judgement.exit_code)
+
+    def _finish(self, ended_by: int) -> Run:
+        """Write and tell; what cannot be written or told is a fault of ours, and no verdict."""
+        run = self._run(ended_by)
+        try:
+            self._write(run)
+        except OSError as error:
+            self.evidence.broke(self._unwritten(error))
+            run = self._run(ended_by)
+        self._console.finish(run, self.settings)
+        if self._console.broken:
+            self.evidence.broke(self._console.broken)
+            run = self._run(ended_by)
+            with contextlib.suppress(OSError):
+                self._write(run)
+            _complain(f"{self._console.broken}; the results are in {self.settings.results}")
+        return run
+
+    def _unwritten(self, error: OSError) -> str:
+        return f"results cannot be written to {self.settings.results}: {error.strerror}"
+
+    def _run(self, ended_by: int) -> Run:
+        requirements = self.evidence.requirements()
+        status = self.evidence.status(ended_by)
+        name, version = describe(self.settings)
+        return Run(
+            target=TargetFacts(name, self.settings.address, version),
+            status=status,
+            judgement=judge(requirements, status),
+            requirements=requirements,
+            baseline=self.settings.baseline,
+            started=self._started,
+            seconds=time.monotonic() - self._began,
+            left_out=self.evidence.left_out,
+            command=str(self.settings.command_line),
+            notes=self.evidence.notes,
+            observed=self.evidence.habits(),
+            without=sorted(self.settings.terms.without),
+            failures=self.evidence.failures,
+        )
+
+    def _write(self, run: Run) -> None:
+        results.write(results.document(run), self.settings.results)
+        told = self.settings.results / "failures.txt"
+        if run.failures:
+            told.write_text("\n\n\n".join(failure.text for failure in run.failures) + "\n", "utf-8")
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                told.unlink()
+
+    def _tell_junit(self, config: pytest.Config, run: Run) -> None:
+        """The verdict of the run, and how many requirements have each, as suite properties."""
+        xml = config.stash.get(xml_key, None)
+        if xml is None:
+            return
+        xml.add_global_property("verdict", run.judgement.verdict.value)
+        xml.add_global_property("sentence", run.judgement.sentence)
+        xml.add_global_property("revision", run.status.revision)
+        xml.add_global_property("target", run.target.name)
+        for verdict, count in run.counts().items():
+            xml.add_global_property(f"requirements.{verdict.value}", str(count))
+        for result in run.requirements:
+            if result.verdict not in _OF_THE_CATALOGUE:
+                xml.add_global_property(result.requirement.id, result.verdict.value)
+
+
+def _in_short(error: Exception) -> str:
+    said = error.strerror if isinstance(error, OSError) else ""
+    return said or f"{type(error).__name__}: {error}"
+
+
+def _complain(sentence: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"siconform: {sentence}\n")

@@ -1,0 +1,171 @@
+"""What people see of a run: areas, failures, the verdict with its denominator, what to do next."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from siconform.catalogue import AREAS, Level
+from siconform.policy import ExitCode, RequirementResult
+from siconform.results import Run
+from siconform.running.command_line import CommandLine
+from siconform.targets.traits import RACES, REMOVES_MEANWHILE
+from siconform.verdicts import Verdict
+
+WIDTH: Final = 100
+_BAR: Final = 20
+_SILENT: Final = (
+    Verdict.NOT_APPLICABLE,
+    Verdict.NOT_SELECTED,
+    Verdict.EXCLUDED,
+    Verdict.NO_TEST_YET,
+)
+_IN_BAR: Final = (
+    ("#", (Verdict.PASS,)),
+    ("!", (Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR)),
+    ("?", (Verdict.COULD_NOT_RUN,)),
+    ("~", (Verdict.BASELINED,)),
+    (".", _SILENT),
+)
+_ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
+_LISTED: Final = (Verdict.KIT_ERROR, Verdict.FAIL, Verdict.LATE)
+_GROUPS: Final = 8  # of requirements that could not run, by reason
+_NOT_OFFERED: Final = "the target does not offer"
+
+
+def by_area(results: Sequence[RequirementResult]) -> Iterator[str]:
+    """One line an area: a bar of its requirements and how many have each verdict."""
+    for area in AREAS:
+        counts: Counter[Verdict] = Counter(
+            f.verdict
+            for f in results
+            if f.requirement.area == area and f.verdict is not Verdict.OF_THE_RM
+        )
+        if counts:
+            told = "   ".join(f"{counts[v]:>3} {v.words}" for v in Verdict if counts[v])
+            head = f" {area:<6} {_bar(counts):<{_BAR}}  "
+            yield from textwrap.wrap(
+                told,
+                WIDTH,
+                initial_indent=head,
+                subsequent_indent=" " * len(head),
+                drop_whitespace=False,
+            )
+
+
+def failing(results: Sequence[RequirementResult]) -> Iterator[str]:
+    """What fails, worst first, MUST before SHOULD; then what could not run, by reason."""
+    for result in _worst_first(results):
+        yield from _failing(result)
+    yield from _by_reason(results, Verdict.COULD_NOT_RUN)
+
+
+def not_offered(results: Sequence[RequirementResult]) -> Iterator[str]:
+    """What does not apply because the target does not claim it, by reason."""
+    silent = [f for f in results if f.reason.startswith(_NOT_OFFERED)]
+    yield from _by_reason(silent, Verdict.NOT_APPLICABLE)
+
+
+def excluded(results: Sequence[RequirementResult]) -> Iterator[str]:
+    """What no test can show, and why."""
+    yield from _by_reason(results, Verdict.EXCLUDED)
+
+
+def recorded(results: Sequence[RequirementResult]) -> Iterator[str]:
+    """What the baseline explains."""
+    for result in results:
+        if result.verdict is Verdict.BASELINED:
+            yield from _failing(result)
+
+
+def counts(run: Run) -> Iterator[str]:
+    """How many requirements have each verdict, and how long it took."""
+    found = run.counts()
+    told = ", ".join(f"{found[v]} {v.words}" for v in Verdict if found[v] or v in _ALWAYS_COUNTED)
+    lines = textwrap.wrap(told, WIDTH - 14, initial_indent="  ", subsequent_indent="  ")
+    lines[-1] = f"{lines[-1]:<{WIDTH - 12}}{run.seconds:>8.1f} s"
+    yield from lines
+
+
+def not_looked_for(run: Run, seconds: float) -> Iterator[str]:
+    """That nobody looked what arbitrary histories show: no time was given, or it is chance."""
+    what = "not looked for: what arbitrary histories would show"
+    if not seconds:
+        yield f"  {what} (--explore SECONDS)"
+    elif RACES[REMOVES_MEANWHILE] in run.left_out.values():
+        yield f"  {what} (siconform explore; {RACES[REMOVES_MEANWHILE].partition(':')[0]})"
+
+
+def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
+    """The next command, whatever came out."""
+    failed = _worst_first(run.requirements)
+    if failed:
+        yield f"Look closer:  siconform explain {failed[0].requirement.id}"
+        yield f"Run one:      {command.again(failed[0].requirement.id)}"
+    elif run.judgement.exit_code is ExitCode.OK and not command.options:
+        yield f"Judge your scheduler:  {command.with_options('--target', 'HOST:PORT')}"
+
+
+def observed(run: Run) -> Iterator[str]:
+    """Habits of the target that the texts leave free, as the kit found them, and what it lacks."""
+    told = "; ".join(f"{name}: {value}" for name, value in run.observed.items())
+    for what, words in (("seen", told), ("without", ", ".join(run.without))):
+        if words:
+            yield from textwrap.wrap(
+                f"{what}: {words}", WIDTH, initial_indent="  ", subsequent_indent="    "
+            )
+
+
+def stale(sentences: Iterable[str]) -> Iterator[str]:
+    """What no longer fits in the baseline."""
+    for sentence in sentences:
+        yield f"  STALE  {_clipped(sentence, WIDTH - 9)}"
+
+
+def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]:
+    failed = [f for f in results if f.verdict in _LISTED]
+    levels = list(Level)
+    return sorted(
+        failed, key=lambda f: (levels.index(f.requirement.level), _LISTED.index(f.verdict))
+    )
+
+
+def _bar(counts: Counter[Verdict]) -> str:
+    """Shares of an area; whatever there is at all shows with one character at least."""
+    total = counts.total()
+    parts = [(sign, sum(counts[v] for v in verdicts)) for sign, verdicts in _IN_BAR]
+    lengths = {sign: max(1, round(n * _BAR / total)) for sign, n in parts if n}
+    while sum(lengths.values()) != _BAR:
+        longest = max(lengths, key=lambda sign: lengths[sign])
+        lengths[longest] += 1 if sum(lengths.values()) < _BAR else -1
+    return "".join(sign * length for sign, length in lengths.items())
+
+
+def _failing(result: RequirementResult) -> Iterator[str]:
+    requirement = result.requirement
+    name = "KNOWN" if result.verdict is Verdict.BASELINED else result.verdict.words.upper()
+    head = f"  {name:<5} {requirement.id:<12} {requirement.level:<6} {requirement.title}"
+    if len(head) + 3 + len(result.reason) <= WIDTH:
+        yield f"{head}   {result.reason}".rstrip()
+    else:
+        yield _clipped(head, WIDTH)
+        yield _clipped(f"{'':<8}{result.reason}", WIDTH)
+
+
+def _by_reason(results: Sequence[RequirementResult], verdict: Verdict) -> Iterator[str]:
+    reasons: dict[str, list[RequirementResult]] = {}
+    for result in results:
+        if result.verdict is verdict:
+            reasons.setdefault(result.reason, []).append(result)
+    if reasons:
+        yield f"  {verdict.words}:"
+    for reason, affected in list(reasons.items())[:_GROUPS]:
+        more = f" and {len(affected) - 1} more" if len(affected) > 1 else ""
+        yield _clipped(f"    {affected[0].requirement.id}{more}: {reason}", WIDTH)
+    if len(reasons) > _GROUPS:
+        yield f"    {len(reasons) - _GROUPS} more reasons are in results.json"
+
+
+def _clipped(text: str, width: int) -> str:
+    line = " ".join(text.split("\n"))
+    return line if len(line) <= width else line[: width - 3] + "..."

@@ -1,0 +1,319 @@
+"""Watches each test: guards its target, turns its end and the monitors into evidence."""
+
+import re
+import traceback
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from siconform import monitors
+from siconform.catalogue import Level, catalogue
+from siconform.catalogue.features import FEATURES, find_feature, not_offered
+from siconform.expecting.target_habits import TARGET_HABITS
+from siconform.outcomes import LacksWhatIsDemanded, NotOffered, TargetLost
+from siconform.protocol.notifications import StreamEnded
+from siconform.recording.history import HISTORY, Exchange
+from siconform.recording.history_verdict import HistoryVerdict
+from siconform.running import labels, report_payload
+from siconform.running.failure_text import failure_text
+from siconform.running.options import Settings
+from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
+from siconform.running.report_payload import Payload
+from siconform.running.results_dir import adds
+from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
+from siconform.running.target_lease import TargetLease
+from siconform.targets import TargetUnavailable
+from siconform.verdicts import BAD, REACHED, Evidence, Verdict, worst_first
+
+_DIFFERS = (
+    (re.compile(r"\bsiconform-\w[\w-]*-\d+"), "<rm>"),
+    (re.compile(r"\b(?:gw\d+|master)-\d+-(?=\w)"), ""),  # prefix of ids: fixture short_name
+    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?"), "<id>"),
+    (re.compile(r"\b[0-9a-f]{12,}(?:-\d+)?\b"), "<id>"),
+)
+
+_OF_THE_TRANSPORT = re.compile(
+    r"socket closed|connection (reset|refused|dropped|aborted)|broken pipe|failed to connect|goaway"
+    r"|recvmsg|end of tcp stream",
+    re.IGNORECASE,
+)
+"""Details of a status that gRPC itself made up when the other side was gone."""
+
+
+class TestHooks:
+    """One in every process that runs tests."""
+
+    def __init__(self, settings: Settings, lease: TargetLease, selection: Selection) -> None:
+        self._settings = settings
+        self._lease = lease
+        self._selection: Selection | None = selection
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Do not even begin a test that is broken or has no target to talk to."""
+        labels.label(item, item.stash[REQUIREMENTS])
+        if FAULT in item.stash:
+            raise BrokenTest(item.stash[FAULT])
+        if _uses_target(item) and self._lease.given_up:
+            raise TargetLost(self._lease.given_up)
+        self._check_offered(item)
+
+    def _check_offered(self, item: pytest.Item) -> None:
+        """What the target was said not to offer is not tried: it fails only if a text demands it.
+
+        A test of several requirements takes all their features for granted.
+        """
+        known = (catalogue()[i] for i in self._relevant(item.stash[REQUIREMENTS]))
+        needed = {find_feature(name) for requirement in known for name in requirement.features}
+        for feature in sorted(needed & self._settings.terms.without):
+            demanded = FEATURES[feature].demanded_by
+            if demanded:
+                raise LacksWhatIsDemanded(
+                    f"said not to offer {feature}, which the text demands", expected=demanded
+                )
+            raise NotOffered(not_offered(feature))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Add what this phase of the test says to its report."""
+        report = yield
+        raised = call.excinfo.value if call.excinfo is not None else None
+        if report.when == "setup":
+            self._send_selection(report)
+            result = result_of_setup(raised)
+            if result is not None:
+                self._tell(item, report, result, [])
+        elif report.when == "call":
+            result = self._unless_dead(item, result_of_body(raised))
+            self._tell(item, report, result, self._monitored(item, report))
+            self._tell_observed(item, report)
+        elif raised is not None:
+            self._tell_teardown(item, report, raised)
+        return report
+
+    def _lacks(self, item: pytest.Item) -> frozenset[str]:
+        without = self._settings.terms.without
+        observed = item.stash.get(TARGET_HABITS, None)
+        return without if observed is None else observed.lacks(without)
+
+    def _tell_observed(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        observed = item.stash.get(TARGET_HABITS, None)
+        if observed is not None:
+            told = {"habits": dict(observed.told()), "slowest": observed.pace.slowest}
+            report_payload.put(report, Payload.OBSERVED, told)
+
+    def _send_selection(self, report: pytest.TestReport) -> None:
+        if self._selection is not None:
+            report_payload.put(report, Payload.SELECTION, self._selection.record())
+            self._selection = None
+
+    def _unless_dead(self, item: pytest.Item, result: PhaseResult) -> PhaseResult:
+        """A dead target never passes, and nothing is held against it that it did not live to do."""
+        if result.verdict not in REACHED or not _uses_target(item):
+            return result
+        gone = self._lease.gone(_broken(item.stash.get(HISTORY, None)))
+        if not gone:
+            return result
+        lost = TargetLost(gone, expected=result.outcome.expected if result.outcome else "")
+        return PhaseResult(Verdict.COULD_NOT_RUN, gone, lost)
+
+    def _monitored(self, item: pytest.Item, report: pytest.TestReport) -> list[Evidence]:
+        exchange = item.stash.get(HISTORY, None)
+        if exchange is None:
+            return []
+        try:
+            results = monitors.check(exchange, self._lacks(item))
+        except Exception as error:  # noqa: BLE001  # whatever a monitor does is our own fault
+            sentence = f"{item.nodeid}: a monitor broke: {type(error).__name__}: {error}"
+            report_payload.put(report, Payload.KIT_ERROR, sentence)
+            report.outcome = "failed"
+            report.longrepr = traceback.format_exc()
+            return []
+        return [
+            Evidence(
+                identifier,
+                _monitor_verdict(result),
+                item.nodeid,
+                stable(result.violation or "")
+                or ("" if result.held else "its premise did not hold"),
+                monitor=result.monitor,
+            )
+            for result in results
+            for identifier in result.requirements
+        ]
+
+    def _tell(
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        result: PhaseResult,
+        monitored: list[Evidence],
+    ) -> None:
+        says = result.says
+        if isinstance(result.outcome, TargetLost):
+            at_start = report.when == "setup" or isinstance(result.outcome, TargetUnavailable)
+            says = self._lease.lost(result.says, at_start=at_start)
+            report_payload.put(report, Payload.TARGET, {"lost": says, "at_start": at_start})
+        elif report.when == "call" and _uses_target(item):
+            self._lease.answered()
+            report_payload.put(report, Payload.TARGET, {"met": result.verdict is Verdict.PASS})
+        own = [
+            Evidence(
+                identifier,
+                result.verdict,
+                item.nodeid,
+                stable(says),
+                report.duration,
+                recorded=_recorded(item),
+            )
+            for identifier in self._relevant(item.stash[REQUIREMENTS])
+        ]
+        if not own and result.verdict in BAD:
+            report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {says}")
+        monitored = [e for e in monitored if self._relevant((e.requirement,))]
+        own, monitored = _capabilities_apart(own), _capabilities_apart(monitored)
+        everything = own + monitored
+        report_payload.put(report, Payload.EVIDENCE, [e.record() for e in everything])
+        item.user_properties.extend(
+            ("verdict", f"{e.requirement} {e.verdict}") for e in everything if e in own or e.bad
+        )
+        self._settle(item, report, result, everything)
+
+    def _settle(
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        result: PhaseResult,
+        evidence: list[Evidence],
+    ) -> None:
+        """What pytest shall think of the test: failed, expected to fail, or left out."""
+        bad = [e for e in evidence if e.bad]
+        if not bad:
+            if evidence and result.verdict is not Verdict.PASS:
+                why = f"{evidence[0].verdict.words}: {evidence[0].says}"
+                report.outcome = "skipped"
+                report.longrepr = (str(item.path), item.location[1] or 0, why)
+            return
+        known = self._settings.baseline
+        unexplained = [e for e in bad if not known.explaining(e)]
+        told = worst_first(unexplained or bad)
+        report.longrepr = text = self._text(item, report, result, told)
+        if unexplained:
+            report.outcome = "failed"
+            content = {"verdict": told[0].verdict.value, "text": text}
+            report_payload.put(report, Payload.FAILURE, content)
+        else:
+            report.outcome = "skipped"
+            report.wasxfail = f"known: {known.explaining(bad[0])[0].reason}"
+
+    def _text(
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        result: PhaseResult,
+        told: list[Evidence],
+    ) -> str:
+        """About the first of these, the worst."""
+        exchange = item.stash.get(HISTORY, None)
+        details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
+        if exchange is not None:
+            self._keep(item, report, exchange, HistoryVerdict.of(told[0], result.outcome))
+            details = "\n\n".join(filter(None, [details, exchange.render()]))
+        outcome = None if told[0].monitor else result.outcome
+        return failure_text(told, outcome, details, self._settings.command_line)
+
+    def _keep(
+        self,
+        item: pytest.Item,
+        report: pytest.TestReport,
+        exchange: Exchange,
+        judged: HistoryVerdict,
+    ) -> None:
+        """The history with what was said of it; where there is no room, that is a fault of ours."""
+        file = self._history_file(item)
+        try:
+            exchange.write_jsonl(adds(self._settings.results, file))
+            judged.add_to(file)
+        except OSError as error:
+            sentence = f"the history {file.name} cannot be written: {error.strerror}"
+            report_payload.put(report, Payload.KIT_ERROR, sentence)
+
+    def _history_file(self, item: pytest.Item) -> Path:
+        return self._settings.results / "histories" / f"{safe_name(item.nodeid)}.jsonl"
+
+    def _tell_teardown(
+        self, item: pytest.Item, report: pytest.TestReport, raised: BaseException
+    ) -> None:
+        """Tidying up is no part of the test: what the target does wrong there is only noted."""
+        result = result_of_body(raised)
+        if isinstance(raised, TargetLost):
+            self._lease.lost(result.says, at_start=False)
+        if result.verdict is Verdict.KIT_ERROR:
+            self._tell(item, report, result, [])
+        else:
+            report_payload.put(
+                report, Payload.NOTE, f"{item.nodeid}: not cleared up: {result.says}"
+            )
+            report.outcome = "passed"
+            report.longrepr = None
+
+    def _relevant(self, ids: tuple[str, ...]) -> list[str]:
+        revision = self._settings.revision.name
+        return [i for i in ids if i in catalogue() and revision in catalogue()[i].revisions]
+
+
+def _capabilities_apart(evidence: list[Evidence]) -> list[Evidence]:
+    """A MAY is something a scheduler can offer: not to offer it is no failure."""
+    return [
+        replace(e, verdict=Verdict.NOT_APPLICABLE, says=f"not offered: {e.says}")
+        if e.verdict in (Verdict.FAIL, Verdict.LATE)
+        and catalogue()[e.requirement].level is Level.MAY
+        else e
+        for e in evidence
+    ]
+
+
+class BrokenTest(Exception):  # a fault of the suite
+    """The test itself is not as a test of the suite has to be."""
+
+
+def stable(says: str) -> str:
+    """The message without what differs from run to run: our own names, the target's own ids."""
+    for pattern, stand_in in _DIFFERS:
+        says = pattern.sub(stand_in, says)
+    return says
+
+
+def safe_name(node_id: str) -> str:
+    """A file name for a test."""
+    return re.sub(r"[^\w.-]+", "_", node_id.rpartition("/")[2]).strip("_")[:150]
+
+
+def _recorded(item: pytest.Item) -> tuple[str, ...]:
+    exchange = item.stash.get(HISTORY, None)
+    return tuple(stable(capability) for capability in exchange.recorded) if exchange else ()
+
+
+def _broken(exchange: Exchange | None) -> str:
+    """What the transport said when a connection broke during the test, or ""."""
+    for entry in exchange.entries() if exchange is not None else ():
+        ended = entry.content
+        if not isinstance(ended, StreamEnded) or ended.status != "UNAVAILABLE":
+            continue
+        if _OF_THE_TRANSPORT.search(ended.details):
+            return ended.details
+    return ""
+
+
+def _uses_target(item: pytest.Item) -> bool:
+    return "target" in getattr(item, "fixturenames", ())
+
+
+def _monitor_verdict(result: monitors.MonitorResult) -> Verdict:
+    if result.violation:
+        return Verdict.FAIL
+    return Verdict.PASS if result.held else Verdict.COULD_NOT_RUN

@@ -1,0 +1,27 @@
+"""Channels to a scheduler: always a fresh connection, messages of any size, no proxy between."""
+
+import threading
+from typing import Final
+
+import grpc
+
+DIRECTLY: Final = ("grpc.enable_http_proxy", 0)
+"""Option of a channel: http_proxy in the environment is about other things than the target."""
+
+OPTIONS: Final = (
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.enable_retries", 0),
+    ("grpc.use_local_subchannel_pool", 1),  # a fresh connection for every RM
+    DIRECTLY,
+)
+
+
+def close(channel: grpc.Channel, patience: float = 0.0) -> None:
+    """Close it within ``patience`` seconds, or later, and at last with the process.
+
+    gRPC waits for every call to end, looks only now and then whether it has, and has no limit.
+    """
+    closing = threading.Thread(target=channel.close, name="closes a channel", daemon=True)
+    closing.start()
+    closing.join(patience)

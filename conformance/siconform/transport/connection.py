@@ -1,0 +1,212 @@
+"""An RM's connection: registration and update streams, every word of it in the history."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from siwire import Revision, rpc
+
+from siconform.outcomes import Unreachable
+from siconform.protocol.notifications import Fact, Nothing, StreamEnded, Unreadable, UpdateKind
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import Registration, Request, StreamOpening
+from siconform.recording.history import Content, History
+from siconform.transport.channels import OPTIONS, close
+from siconform.transport.dialects import dialect_for
+from siconform.transport.reflection import Description, describe
+from siconform.transport.streams import Stream
+
+FENCE_PREFIX = "fence-"
+"""Ids of the kit's own probes begin with it; they are no part of any test."""
+
+
+def _bytes(data: bytes) -> bytes:
+    return data
+
+
+class Connection:
+    """One RM, one channel, one stream of a kind at a time.
+
+    Streams are opened right after registering, and when spoken on, with a message that carries only
+    the rmID; a stream the scheduler ended is opened again the same way. ``listeners`` see every
+    fact as it comes; ``hearing`` is held from the moment a message is in the history until all of
+    them have seen it.
+    ``pace`` is the least time between two messages, for schedulers that mix them up.
+    """
+
+    def __init__(
+        self, address: str, revision: Revision, rm_id: str, history: History, pace: float = 0.0
+    ) -> None:
+        self.revision = revision
+        self.pace = pace
+        self.rm_id = rm_id
+        self.history = history
+        self.dialect = dialect_for(revision)
+        self.listeners: list[Callable[[Fact], None]] = []
+        self._methods = rpc.methods(revision)
+        self._channel = grpc.insecure_channel(address, options=OPTIONS)
+        self._address = address
+        self._streams: dict[str, Stream] = {}
+        self._speaking = threading.RLock()
+        self._next_turn = 0.0
+        self._closing = False
+        self.hearing = threading.Lock()
+
+    def connects(self, patience: float) -> None:
+        """Wait for the transport; Unreachable after ``patience`` seconds."""
+        try:
+            grpc.channel_ready_future(self._channel).result(timeout=patience)
+        except grpc.FutureTimeoutError:
+            message = f"nothing answers on {self._address} within {patience:g} s"
+            raise Unreachable(message) from None
+
+    def another(self, rm_id: str) -> "Connection":
+        """A connection of its own to the same scheduler, for another RM of the same history."""
+        return Connection(self._address, self.revision, rm_id, self.history, self.pace)
+
+    def registers(self, registration: Registration, patience: float) -> RegistrationAnswered:
+        """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within patience)."""
+        request = self.dialect.registration(registration)
+        rm = registration.rm
+        self.history.add(self.rm_id, [RegistrationRequested(rm)], said_by_rm=True, message=request)
+        call = rpc.callable_for(self._channel, self._methods["RegisterResourceManager"])
+        try:
+            response = call(request, timeout=patience)
+        except grpc.RpcError as error:
+            code, details = _status(error)
+            outcome = RegistrationAnswered(rm, code, details)
+            response = None
+        else:
+            outcome = RegistrationAnswered(rm, "OK", "")
+        self.history.add(self.rm_id, [outcome], said_by_rm=False, message=response)
+        return outcome
+
+    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
+        """Send one request with all ``requests`` of the stream; opens it where it is not open."""
+        with self._speaking:
+            stream = self._stream(kind)
+            self._send(stream, kind, requests)
+
+    def is_open(self, kind: UpdateKind) -> bool:
+        """Whether the stream of this kind was opened and has not ended."""
+        stream = self._streams.get(self.dialect.method(kind))
+        return stream is not None and stream.open
+
+    def shares_stream(self, kind: UpdateKind, other: UpdateKind) -> bool:
+        """Whether two conversations travel on one stream in this revision."""
+        return self.dialect.method(kind) == self.dialect.method(other)
+
+    def opens(self, kind: UpdateKind) -> None:
+        """Open the stream of this kind if it is not open."""
+        with self._speaking:
+            self._stream(kind)
+
+    def opens_all(self) -> None:
+        """Open every stream that is not open, so that whatever is told finds its way."""
+        for kind in UpdateKind:
+            self.opens(kind)
+
+    def half_closes(self, kind: UpdateKind) -> None:
+        """Say that this RM has nothing more to say on the stream of this kind."""
+        stream = self._streams.get(self.dialect.method(kind))
+        if stream is not None:
+            stream.half_close()
+
+    def drops_streams(self) -> None:
+        """Cut every stream; the next word of its kind opens a new one."""
+        with self._speaking:
+            for stream in self._streams.values():
+                stream.cut()
+            self._streams.clear()
+
+    def calls_raw(self, path: str, patience: float) -> str:
+        """Open any method by its path with one empty message; the gRPC status name it ends with."""
+        call = self._channel.stream_stream(path, _bytes, _bytes)
+        try:
+            for _ in call(iter([b""]), timeout=patience):
+                pass
+        except grpc.RpcError as error:
+            return _status(error)[0]
+        return "OK"
+
+    def asks_for_description(self, patience: float) -> Description | None:
+        """What the scheduler says of its own service; None where it offers no reflection."""
+        return describe(self._channel, self.revision, rpc.SERVICE, patience)
+
+    def close(self, patience: float = 0.0) -> None:
+        """Cut every stream at once, and the transport within ``patience`` seconds or later.
+
+        Nothing is recorded after it.
+        """
+        self._closing = True
+        for stream in self._streams.values():
+            stream.cut()
+        close(self._channel, patience)
+
+    def _stream(self, kind: UpdateKind) -> Stream:
+        method = self.dialect.method(kind)
+        stream = self._streams.get(method)
+        if stream is not None and stream.open:
+            return stream
+        if method not in self._methods:
+            message = f"SI {self.revision} has no method {method}"
+            raise LookupError(message)
+        call = rpc.callable_for(
+            self._channel,
+            self._methods[method],
+            serializer=_bytes,
+            deserializer=_bytes,
+        )
+        stream = Stream(
+            call,
+            lambda data: self._hears(kind, data),
+            lambda status, details: self._hears_end(kind, status, details),
+            name=f"{self.rm_id} {method}",
+        )
+        self._streams[method] = stream
+        self._send(stream, kind, [StreamOpening(kind)])
+        return stream
+
+    def _send(self, stream: Stream, kind: UpdateKind, requests: Sequence[Request]) -> None:
+        message = self.dialect.request(kind, self.rm_id, requests)
+        time.sleep(max(0.0, self._next_turn - time.monotonic()))
+        self.history.add(self.rm_id, requests, said_by_rm=True, message=message, fence=is_fence)
+        stream.send(message.SerializeToString())
+        self._next_turn = time.monotonic() + self.pace
+
+    def _hears(self, kind: UpdateKind, data: bytes) -> None:
+        message: Message | None
+        facts: list[Fact]
+        try:
+            message = self.dialect.response(kind, data)
+            facts = self.dialect.facts(kind, message) or [Nothing(kind)]
+        except DecodeError as error:
+            message, facts = None, [Unreadable(kind, f"{error}: {data.hex()}")]
+        with self.hearing:
+            self.history.add(self.rm_id, facts, said_by_rm=False, message=message, fence=is_fence)
+            for fact in facts:
+                for listener in self.listeners:
+                    listener(fact)
+
+    def _hears_end(self, kind: UpdateKind, status: str, details: str) -> None:
+        if not self._closing:
+            ends = [
+                StreamEnded(k, status, details) for k in UpdateKind if self.shares_stream(k, kind)
+            ]
+            self.history.add(self.rm_id, ends, said_by_rm=False)
+
+
+def is_fence(content: Content) -> bool:
+    """Whether this element is the kit's own probe."""
+    names = ("node", "application", "key")
+    return any(str(getattr(content, name, "")).startswith(FENCE_PREFIX) for name in names) or (
+        isinstance(content, StreamOpening)
+    )
+
+
+def _status(error: grpc.RpcError) -> tuple[str, str]:
+    if isinstance(error, grpc.Call):
+        return error.code().name, error.details() or ""
+    return "UNKNOWN", str(error)

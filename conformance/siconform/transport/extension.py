@@ -1,0 +1,127 @@
+"""The client of siconform.ext.v1, which a target may offer beside the SI and need not."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import Message
+from siwire import rpc
+from siwire.ext import extension_pb2 as ext
+
+from siconform.outcomes import NotOffered, PremiseLost, Unreachable
+from siconform.protocol.facets import NONE, Facet, Facets
+from siconform.transport.channels import OPTIONS, close
+from siconform.transport.extension_messages import MILLISECOND, read_facets
+
+SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
+_GONE: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+
+
+class Extension:
+    """One target's extension, on a channel of its own.
+
+    ``facets`` is asked for once; a target without the extension offers none. A call whose facet is
+    not offered raises NotOffered before anything is sent.
+    """
+
+    def __init__(self, address: str, patience: float, facets: Facets | None = None) -> None:
+        self._channel = grpc.insecure_channel(address, options=OPTIONS)
+        self._methods = rpc.methods_of(SERVICE)
+        self._patience = patience
+        self._facets = facets
+
+    @property
+    def facets(self) -> Facets:
+        """What the target offers."""
+        if self._facets is None:
+            self._facets = self.describes("")
+        return self._facets
+
+    def describes(self, rm_id: str) -> Facets:
+        """What the target offers, with the timers that apply to this RM."""
+        try:
+            told: ext.Facets = self._ask("Describe", ext.DescribeQuery(rm_id=rm_id))
+        except grpc.RpcError as error:
+            if _code(error) in _GONE:
+                raise _lost("Describe", error) from None
+            return NONE
+        return read_facets(told)
+
+    def offers(self, facet: Facet) -> bool:
+        """Whether the target says so."""
+        return facet in self.facets.offered
+
+    def presupposes(self, facet: Facet) -> None:
+        """NotOffered unless the target offers this."""
+        if not self.offers(facet):
+            raise NotOffered(f"the target does not offer the facet {facet.value}")
+
+    def snapshot(self, rm_id: str) -> ext.SnapshotResult:
+        """What the scheduler holds for this RM."""
+        query = ext.SnapshotQuery(rm_id=rm_id)
+        told: ext.SnapshotResult = self._call(Facet.SNAPSHOT, "Snapshot", query)
+        return told
+
+    def metrics(self, rm_id: str) -> ext.MetricsResult:
+        """Outstanding demand and counters."""
+        query = ext.MetricsQuery(rm_id=rm_id)
+        told: ext.MetricsResult = self._call(Facet.METRICS, "ReadMetrics", query)
+        return told
+
+    def applies(self, change: ext.ConfigurationChange) -> ext.ConfigurationOutcome:
+        """Whether the configuration was replaced; an error status is a refusal."""
+        self.presupposes(Facet.CONFIGURATION)
+        try:
+            told: ext.ConfigurationOutcome = self._ask("ApplyConfiguration", change)
+        except grpc.RpcError as error:
+            code = _code(error)
+            if code in _GONE:
+                raise _lost("ApplyConfiguration", error) from None
+            if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise PremiseLost(
+                    f"no answer to ApplyConfiguration in {self._patience:g} s"
+                ) from None
+            return ext.ConfigurationOutcome(applied=False, reason=_says(error))
+        return told
+
+    def advances(self, seconds: float) -> None:
+        """Move the target's clock on, to the millisecond."""
+        step = ext.ClockStep(milliseconds=max(1, round(seconds / MILLISECOND)))
+        self._call(Facet.VIRTUAL_CLOCK, "AdvanceClock", step)
+
+    def opens_callbacks(self, said: Iterator[ext.FromRm]) -> Any:
+        """The stream of callbacks: iterable over what the scheduler calls, can be cancelled."""
+        return rpc.callable_for(self._channel, self._methods["Callbacks"])(said)
+
+    def close(self) -> None:
+        """Close the channel; the call does not wait for that."""
+        close(self._channel)
+
+    def _call(self, facet: Facet, name: str, request: Message) -> Any:
+        self.presupposes(facet)
+        try:
+            return self._ask(name, request)
+        except grpc.RpcError as error:
+            if _code(error) in _GONE:
+                raise _lost(name, error) from None
+            raise PremiseLost(
+                f"{name}, which the target offers, ended with {_says(error)}"
+            ) from None
+
+    def _ask(self, name: str, request: Message) -> Any:
+        call: Callable[..., Any] = rpc.callable_for(self._channel, self._methods[name])
+        return call(request, timeout=self._patience)
+
+
+def _lost(name: str, error: grpc.RpcError) -> Unreachable:
+    return Unreachable(f"the target is gone, {name} ended with {_says(error)}")
+
+
+def _code(error: grpc.RpcError) -> grpc.StatusCode | None:
+    return error.code() if isinstance(error, grpc.Call) else None
+
+
+def _says(error: grpc.RpcError) -> str:
+    if not isinstance(error, grpc.Call):
+        return str(error)
+    return f"{error.code().name} {error.details() or ''}".rstrip()

@@ -1,0 +1,108 @@
+"""Reads the messages of the extension: what a target offers, and what a snapshot shows."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from siwire.ext import extension_pb2 as ext
+
+from siconform.protocol.facets import Facet, Facets
+from siconform.protocol.notifications import Fact
+from siconform.protocol.snapshot_facts import (
+    AllocationSeen,
+    ApplicationSeen,
+    NodeSeen,
+    Phase,
+    PhaseSeen,
+    QueueSeen,
+    SettingSeen,
+)
+from siconform.protocol.timers import Timers
+
+MILLISECOND: Final = 0.001
+
+CALLBACKS: Final = {
+    ext.PLACEMENT_CHECK: Facet.PLACEMENT_CHECKS,
+    ext.EVICTION_CHECK: Facet.EVICTION_CHECKS,
+    ext.EVENT_BATCH: Facet.EVENTS,
+    ext.CONTAINER_STATE: Facet.CONTAINER_STATES,
+    ext.CACHE_SYNC: Facet.CACHE_SYNCHRONISATION,
+}
+"""The callbacks a scheduler makes, by their numbers in the extension."""
+
+_PHASES: Final = {
+    ext.SnapshotResult.UNKNOWN_RM: Phase.UNKNOWN,
+    ext.SnapshotResult.RUNNING: Phase.RUNNING,
+    ext.SnapshotResult.PAUSED: Phase.PAUSED,
+    ext.SnapshotResult.STOPPED: Phase.STOPPED,
+}
+
+
+def read_facets(told: ext.Facets) -> Facets:
+    """The answer to Describe."""
+    offered = {CALLBACKS[kind] for kind in told.callbacks if kind in CALLBACKS}
+    simple = {
+        Facet.SNAPSHOT: told.snapshot,
+        Facet.CONFIGURATION: told.configuration,
+        Facet.METRICS: told.metrics,
+        Facet.VIRTUAL_CLOCK: told.virtual_clock,
+    }
+    offered |= {facet for facet, is_offered in simple.items() if is_offered}
+    return Facets(frozenset(offered), told.si_profile, told.several_rms, _timers(told.timers))
+
+
+def _timers(told: ext.Timers) -> Timers:
+    return Timers(
+        placeholder=_seconds(told.placeholder_default),
+        placeholder_from_application_timeout=told.placeholder_from_application_timeout,
+        waiting_to_completed=_seconds(told.waiting_to_completed),
+        connection_loss=_seconds(told.connection_loss),
+    )
+
+
+def _seconds(milliseconds: int) -> float | None:
+    """Zero is unknown or unlimited: either way nothing to wait for."""
+    return milliseconds * MILLISECOND if milliseconds > 0 else None
+
+
+def read_snapshot(told: ext.SnapshotResult) -> list[Fact]:
+    """Everything the snapshot shows."""
+    return [
+        PhaseSeen(_PHASES.get(told.phase, Phase.UNSET)),
+        *(_node(node) for node in told.nodes),
+        *(fact for application in told.applications for fact in _application(application)),
+        *(QueueSeen(q.name, dict(q.max), dict(q.allocated)) for q in told.queues),
+        *(SettingSeen(key, value) for key, value in told.extra_config.items()),
+    ]
+
+
+def _node(node: ext.NodeView) -> NodeSeen:
+    return NodeSeen(
+        node.node_id,
+        node.schedulable,
+        dict(node.attributes),
+        dict(node.capacity),
+        dict(node.occupied),
+        dict(node.allocated),
+    )
+
+
+def _application(application: ext.AppView) -> Iterator[Fact]:
+    yield ApplicationSeen(
+        application.application_id,
+        application.queue,
+        application.state,
+        dict(application.allocated_real),
+        dict(application.allocated_placeholder),
+        tuple(sorted(application.pending_keys)),
+    )
+    for allocation in application.allocations:
+        yield AllocationSeen(
+            application.application_id,
+            allocation.allocation_key,
+            allocation.identity,
+            allocation.node_id,
+            allocation.task_group,
+            allocation.placeholder,
+            allocation.release_open,
+            dict(allocation.resource),
+        )
