@@ -54,14 +54,14 @@ requirements:
     level: MUST
     level_reason: a list for it exists
     authority: proto
-    revisions: [2023-12]
+    since: 2023-04
     sides: [scheduler]
     observations: [plain]
     deadline: ack
     text: A new node is accepted.
     sources:
       - where: AcceptedNode.nodeID
-        revisions: [2023-12]
+        since: 2023-12
         sha256: 0123456789012345
     given: on
     when: no
@@ -194,11 +194,6 @@ def test_every_scalar_is_text() -> None:
             "  - id: SI-NODE-001\n    title",
             "  - title",
             "nodes.yaml: requirement number 1: Object missing required field `id`",
-        ),
-        (
-            "[2023-12]\n    sides",
-            "[]\n    sides",
-            "nodes.yaml: SI-NODE-001: Expected `array` of length >= 1 - at `$.revisions`",
         ),
         ("subject: Nodes", "subject: [", "nodes.yaml: line 4, column "),
         (
