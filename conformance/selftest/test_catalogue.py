@@ -61,7 +61,7 @@ requirements:
     text: A new node is accepted.
     sources:
       - where: AcceptedNode.nodeID
-        since: 2023-12
+        until: 2023-04
         sha256: 0123456789012345
     given: on
     when: no
@@ -164,7 +164,7 @@ def test_a_known_id_is_found() -> None:
 def test_every_scalar_is_text() -> None:
     entry = read_area(ENTRY, "nodes.yaml").requirements[0]
     assert (entry.given, entry.when, entry.then) == ("on", "no", "1.10")
-    assert entry.sources == (Source("2023-12", "AcceptedNode.nodeID", "0123456789012345"),)
+    assert entry.sources == (Source("2023-04", "AcceptedNode.nodeID", "0123456789012345"),)
 
 
 @pytest.mark.parametrize(
