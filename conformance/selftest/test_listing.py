@@ -9,11 +9,9 @@ from siconform.listing import (
     Filters,
     render_explanation,
     render_list,
-    revisions_in_short,
 )
 
 TESTS = {"SI-NODE-001": ("suite/test_nodes.py::test_a",), "SI-PRE-001": ()}
-ALL = frozenset({"2021-02", "2023-04", "2023-08", "2023-12"})
 
 
 def listed(filters: Filters) -> list[str]:
@@ -65,22 +63,8 @@ def test_filters_let_through_what_they_name(filters: Filters, first: str, counts
     assert shown[-1].startswith(counts)
 
 
-@pytest.mark.parametrize(
-    ("revisions", "short"),
-    [
-        (ALL, "all"),
-        (ALL - {"2021-02"}, "2023-04+"),
-        (frozenset({"2023-12"}), "2023-12"),
-        (ALL - {"2023-12"}, "..2023-08"),
-        (frozenset({"2023-04", "2023-08"}), "2023-04/08"),
-    ],
-)
-def test_revisions_are_short(revisions: frozenset[str], short: str) -> None:
-    assert revisions_in_short(revisions) == short
-
-
 def test_an_explanation_says_everything_in_one_place() -> None:
-    entry = replace(find_requirement("SI-NODE-002"), faults=("node-accepted-twice",))
+    entry = find_requirement("SI-NODE-002")
     text = render_explanation(
         entry,
         ["suite/test_nodes.py::test_a", "suite/test_nodes.py::test_b"],
@@ -99,7 +83,6 @@ def test_an_explanation_says_everything_in_one_place() -> None:
         "seen by": "the plain service; waits for an answer",
         "tests": "suite/test_nodes.py::test_a",
         "": "suite/test_nodes.py::test_b",
-        "faults": "node-accepted-twice",
         "schedulers": "reference: pass",
     }.items():
         assert f"  {label:<11}{content}" in lines
@@ -108,7 +91,7 @@ def test_an_explanation_says_everything_in_one_place() -> None:
 def test_an_explanation_without_a_test_says_so_and_leaves_out_what_is_empty() -> None:
     text = render_explanation(find_requirement("SI-NODE-001"), [])
     assert "  tests      no test yet" in text.splitlines()
-    assert not any(label in text for label in ("  faults", "  schedulers", "  control", "  needs"))
+    assert not any(label in text for label in ("  schedulers", "  control", "  needs"))
 
 
 def test_what_is_excluded_says_why() -> None:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from siwire import REVISIONS
-
 from siconform.catalogue import (
     Authority,
     DeadlineClass,
@@ -17,6 +15,7 @@ from siconform.catalogue import (
     Side,
 )
 from siconform.catalogue.features import FEATURES
+from siconform.catalogue.windows import in_short, in_words
 
 WIDTH = 100
 SAYS_SO = {
@@ -108,22 +107,10 @@ def render_explanation(
             *(f"{name}: {FEATURES[name].offers}" for name in sorted(requirement.features)),
         ),
         _labelled("tests", *(tests or (_why_untested(requirement),))),
-        _labelled("faults", ", ".join(requirement.faults)),
         _labelled("upstream", requirement.upstream),
         _labelled("schedulers", *results),
     ]
     return "\n".join(line for line in lines if line is not None)
-
-
-def revisions_in_short(revisions: frozenset[str]) -> str:
-    """``all``, ``2023-04+``, ``2021-02``, ``..2023-08`` or ``2023-04/08``."""
-    oldest, newest = min(REVISIONS), max(REVISIONS)
-    first, last = min(revisions), max(revisions)
-    if first == last:
-        return first
-    if last == newest:
-        return "all" if first == oldest else f"{first}+"
-    return f"..{last}" if first == oldest else f"{first}/{last[-2:]}"
 
 
 def _passes(requirement: Requirement, tests: Mapping[str, Sequence[str]], filters: Filters) -> bool:
@@ -147,7 +134,7 @@ def _cells(requirement: Requirement) -> tuple[str, ...]:
         requirement.id,
         requirement.level,
         _sides(requirement),
-        revisions_in_short(requirement.revisions),
+        in_short(requirement.revisions),
         _SHORT.get(requirement.observations[0], requirement.observations[0]),
         requirement.title,
     )
@@ -205,11 +192,7 @@ def _applies_to(requirement: Requirement) -> str:
         frozenset({Side.SCHEDULER}): "schedulers",
         frozenset({Side.RM}): "RMs",
     }.get(requirement.sides, "schedulers and RMs")
-    return f"{side}, {_revisions_in_words(requirement.revisions)}"
-
-
-def _revisions_in_words(revisions: frozenset[str]) -> str:
-    return "all revisions" if revisions == set(REVISIONS) else ", ".join(sorted(revisions))
+    return f"{side}, {in_words(requirement.revisions)}"
 
 
 def _places(requirement: Requirement) -> list[str]:
@@ -218,9 +201,7 @@ def _places(requirement: Requirement) -> list[str]:
     for source in requirement.sources:
         texts.setdefault(source.where, set()).add(source.revision)
     return [
-        f"{where} (gang scheduling design)"
-        if found == {"gang"}
-        else f"{where} ({_revisions_in_words(frozenset(found))})"
+        f"{where} (gang scheduling design)" if found == {"gang"} else f"{where} ({in_words(found)})"
         for where, found in texts.items()
     ]
 

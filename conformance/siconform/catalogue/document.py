@@ -19,6 +19,7 @@ from siconform.catalogue import (
     subjects,
 )
 from siconform.catalogue.features import FEATURES, Offer
+from siconform.catalogue.windows import in_words
 
 PAGE = Path(__file__).parents[3] / "docs" / "requirements.md"
 COMMAND = "python -m siconform.catalogue.document"
@@ -98,12 +99,9 @@ def _entry(entry: Requirement) -> str:
 
 
 def _facts(entry: Requirement) -> Iterator[str]:
-    revisions = (
-        "all revisions" if entry.revisions == set(REVISIONS) else ", ".join(sorted(entry.revisions))
-    )
     sides = " and ".join(str(side) for side in Side if side in entry.sides)
     yield f"- **{entry.level}** ({entry.level_reason}); {_SAYS_SO[entry.authority]}"
-    yield f"- {revisions}; {sides}; seen by {', '.join(entry.observations)}"
+    yield f"- {in_words(entry.revisions)}; {sides}; seen by {', '.join(entry.observations)}"
     if entry.features:
         yield f"- needs {', '.join(sorted(entry.features))}"
     if entry.interpretation:
@@ -113,8 +111,6 @@ def _facts(entry: Requirement) -> Iterator[str]:
     yield f"- then: {entry.then}"
     if entry.control:
         yield f"- control: {entry.control}"
-    if entry.faults:
-        yield f"- faults: {', '.join(entry.faults)}"
     if entry.upstream:
         yield f"- upstream: {entry.upstream}"
     if entry.not_tested:

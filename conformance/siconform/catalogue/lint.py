@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from importlib import resources
 
-from siwire import REVISIONS
-
 from siconform.catalogue import AREAS, Authority, Observation, Requirement, Side
 from siconform.catalogue.features import FEATURES
 
@@ -26,7 +24,6 @@ _PROSE = (
     "not_tested",
 )
 _ID = re.compile(r"SI-([A-Z]+)-(\d{3})")
-_FAULT_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 _REFERENCE = re.compile(r"\bSI-[A-Z]+-\d{3}\b")
 _LEFTOVERS = {
     re.compile(r"\bseeds?\b|(?<![\w-])00\d\b", re.IGNORECASE): "a text by its file",
@@ -113,13 +110,7 @@ def _about_fields(requirement: Requirement) -> Iterator[str]:
         yield "has no side"
     if not requirement.observations:
         yield "has no observation"
-    yield from _unknown("revision", requirement.revisions, REVISIONS)
     yield from _unknown("feature", requirement.features, FEATURES)
-    yield from (
-        f'has the fault "{name}", which is no name like node-accepted-twice'
-        for name in requirement.faults
-        if not _FAULT_NAME.fullmatch(name)
-    )
 
 
 def _unknown(kind: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
@@ -128,7 +119,6 @@ def _unknown(kind: str, names: Iterable[str], known: Iterable[str]) -> Iterator[
 
 def _about_sources(requirement: Requirement) -> Iterator[str]:
     texts = {source.revision for source in requirement.sources}
-    yield from _unknown("text in its sources", texts, {*requirement.revisions, "gang"})
     if "gang" not in texts:
         missing = ", ".join(sorted(requirement.revisions - texts))
         if missing:

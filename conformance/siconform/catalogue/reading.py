@@ -1,8 +1,8 @@
 """Reads one area file of the catalogue, strictly: unknown or doubled keys are errors."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
@@ -16,6 +16,7 @@ from siconform.catalogue.requirement import (
     Side,
     Source,
 )
+from siconform.catalogue.windows import WindowError, window
 
 try:  # ten times as fast, and in every wheel of PyYAML
     from yaml import CBaseLoader as BaseLoader
@@ -33,7 +34,9 @@ class CatalogueError(Exception):
 class _Place(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     where: Text
     sha256: Hash
-    revisions: list[Text] = []  # those of the requirement where none are given
+    design: Literal["gang"] | None = None
+    since: str | None = None
+    until: str | None = None
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -42,7 +45,6 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     level: Level
     level_reason: Text
     authority: Authority
-    revisions: Annotated[list[Text], msgspec.Meta(min_length=1)]
     sides: Annotated[list[Side], msgspec.Meta(min_length=1)]
     observations: Annotated[list[Observation], msgspec.Meta(min_length=1)]
     deadline: DeadlineClass
@@ -51,10 +53,11 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     given: Text
     when: Text
     then: Text
+    since: str | None = None
+    until: str | None = None
     interpretation: str = ""
     features: list[Text] = []
     control: str = ""
-    faults: list[Text] = []
     upstream: str = ""
     not_tested: str = ""
 
@@ -107,7 +110,7 @@ def read_area(text: str, file: str) -> Area:
     except msgspec.ValidationError as error:
         raise CatalogueError(f"{file}: {error}") from error
     requirements = tuple(
-        _requirement(_entry(raw_entry, file, number), area.area)
+        _requirement(_entry(raw_entry, file, number), area.area, file)
         for number, raw_entry in enumerate(area.requirements, start=1)
     )
     return Area(area.area, area.subject, requirements)
@@ -128,7 +131,12 @@ def _entry(raw: Mapping[str, Any], file: str, number: int) -> _Entry:
         raise CatalogueError(f"{file}: {name}: {error}") from error
 
 
-def _requirement(entry: _Entry, area: str) -> Requirement:
+def _requirement(entry: _Entry, area: str, file: str) -> Requirement:
+    try:
+        revisions = window(entry.since, entry.until)
+        sources = tuple(_sources(entry.sources, revisions))
+    except WindowError as error:
+        raise CatalogueError(f"{file}: {entry.id}: {error}") from error
     return Requirement(
         id=entry.id,
         area=area,
@@ -138,21 +146,29 @@ def _requirement(entry: _Entry, area: str) -> Requirement:
         authority=entry.authority,
         text=entry.text.strip(),
         interpretation=entry.interpretation.strip(),
-        sources=tuple(
-            Source(revision, place.where, place.sha256)
-            for place in entry.sources
-            for revision in place.revisions or entry.revisions
-        ),
-        revisions=frozenset(entry.revisions),
+        sources=sources,
+        revisions=frozenset(revisions),
         sides=frozenset(entry.sides),
         observations=tuple(entry.observations),
         deadline=entry.deadline,
         features=frozenset(entry.features),
         control=entry.control.strip(),
-        faults=tuple(entry.faults),
         given=entry.given.strip(),
         when=entry.when.strip(),
         then=entry.then.strip(),
         upstream=entry.upstream.strip(),
         not_tested=entry.not_tested.strip(),
     )
+
+
+def _sources(places: Sequence[_Place], revisions: Sequence[str]) -> Iterator[Source]:
+    """One for each revision a place is in; those of the requirement are ``revisions``."""
+    for number, place in enumerate(places):
+        at = f"$.sources[{number}]"
+        if place.design is None:
+            texts = window(place.since, place.until, within=revisions, at=at)
+        elif place.since is None and place.until is None:
+            texts = (place.design,)
+        else:
+            raise WindowError("a design has no revisions", f"{at}.design")
+        yield from (Source(text, place.where, place.sha256) for text in texts)

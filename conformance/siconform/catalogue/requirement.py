@@ -103,7 +103,6 @@ class Requirement:
     deadline: DeadlineClass
     features: frozenset[str]
     control: str
-    faults: tuple[str, ...]
     given: str
     when: str
     then: str

@@ -1,0 +1,47 @@
+"""What the guides of docs quote is in the files they quote, and the files they name are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+GUIDES = ("adding-a-requirement.md", "adding-a-revision.md")
+_QUOTED = re.compile(r"^`(?P<file>\S+)`\n\n```\w+\n(?P<lines>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```\w+$", re.MULTILINE)
+_LEFT_OUT = re.compile(r"^\.\.\.\n", re.MULTILINE)
+_NAMED = re.compile(r"`((?:conformance|docs|fixtures|proto|reference)/[\w./@-]+)`")
+_LINKED = re.compile(r"\]\(([\w./-]+)(?:#[\w-]+)?\)")
+
+each_guide = pytest.mark.parametrize("guide", GUIDES)
+
+
+def text_of(guide: str) -> str:
+    return (CHECKOUT / "docs" / guide).read_text("utf-8")
+
+
+@each_guide
+def test_what_a_guide_quotes_is_in_the_file_in_that_order(guide: str) -> None:
+    quotations = list(_QUOTED.finditer(text_of(guide)))
+    assert quotations
+
+    for quotation in quotations:
+        rest = (CHECKOUT / quotation["file"]).read_text("utf-8")
+        for part in _LEFT_OUT.split(quotation["lines"]):
+            _, found, rest = rest.partition(part)
+            assert found, f"{quotation['file']} does not have\n{part}"
+
+
+@each_guide
+def test_every_quotation_of_a_guide_says_where_it_is_from(guide: str) -> None:
+    text = text_of(guide)
+
+    assert len(_FENCE.findall(text)) == len(_QUOTED.findall(text))
+
+
+@each_guide
+def test_the_files_a_guide_names_are_there(guide: str) -> None:
+    text = text_of(guide)
+    named = {*_NAMED.findall(text), *(f"docs/{page}" for page in _LINKED.findall(text))}
+
+    assert [name for name in sorted(named) if not (CHECKOUT / name).exists()] == []
