@@ -3,10 +3,11 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from siconform.expecting.deadlines import Deadlines
-from siconform.expecting.fences import Fences, Habits
+from siconform.expecting.fences import FenceHabits, Fences
 from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost, TargetLost
 from siconform.protocol.notifications import (
     Allocated,
@@ -211,7 +212,7 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
                     return [AskReleased(said.key, said.application)]
         return []
 
-    habits = Habits(rejects={UpdateKind.ALLOCATIONS: False}, confirms_withdrawals=True)
+    habits = FenceHabits(rejects={UpdateKind.ALLOCATIONS: False}, confirms_withdrawals=True)
     line: Any = Line(served)
 
     Fences(line, BRIEF, habits).raise_on(UpdateKind.ALLOCATIONS)

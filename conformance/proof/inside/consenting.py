@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import allocation_end, configuration_update
+from sireference.core import allocation_end, configuration_update, proposals
 from sireference.core.model import PreemptionQuestion
-from sireference.core.preemption import rm_approval
 from sireference.core.state.queue import Queue
 
 from proof.fault import fault
@@ -22,15 +21,17 @@ _CHECKS = ("CB",)
     breaks=("SI-CB-005",),
 )
 def _(inside: Inside) -> None:
-    def ask(original: Callable[..., Any], question: Any, number: int) -> PreemptionQuestion:
-        asked: PreemptionQuestion = original(question, number)
-        live = question._partition.allocations.values()
-        elsewhere = [one.record.ask.key for one in live if one.node is not question._node]
+    def ask(original: Callable[..., Any], partition: Any, proposal: Any, number: int) -> Any:
+        asked = original(partition, proposal, number)
+        if not isinstance(asked, PreemptionQuestion):
+            return asked
+        live = partition.allocations.all.values()
+        elsewhere = [one.record.ask.key for one in live if one.node is not proposal.node]
         if elsewhere:
             inside.fires()
         return replace(asked, victims=(*asked.victims, *elsewhere[:1]))
 
-    inside.instead_of(rm_approval._Question._ask, ask)
+    inside.instead_of(proposals._question, ask)
 
 
 @fault(
@@ -46,13 +47,15 @@ def _(inside: Inside) -> None:
         gone.append(live.record.ask.key)
         return original(partition, live, *more)
 
-    def ask(original: Callable[..., Any], question: Any, number: int) -> PreemptionQuestion:
-        asked: PreemptionQuestion = original(question, number)
+    def ask(original: Callable[..., Any], partition: Any, proposal: Any, number: int) -> Any:
+        asked = original(partition, proposal, number)
+        if not isinstance(asked, PreemptionQuestion):
+            return asked
         inside.fires()
         return replace(asked, victims=(*asked.victims, *gone[-1:]))
 
     inside.instead_of(allocation_end.end, end)
-    inside.instead_of(rm_approval._Question._ask, ask)
+    inside.instead_of(proposals._question, ask)
 
 
 @fault(
@@ -62,12 +65,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-CB-005",),
 )
 def _(inside: Inside) -> None:
-    def ask(original: Callable[..., Any], question: Any, number: int) -> PreemptionQuestion:
-        asked: PreemptionQuestion = original(question, number)
+    def ask(original: Callable[..., Any], partition: Any, proposal: Any, number: int) -> Any:
+        asked = original(partition, proposal, number)
+        if not isinstance(asked, PreemptionQuestion):
+            return asked
         inside.fires()
         return replace(asked, victims=(*asked.victims, *asked.victims[:1]))
 
-    inside.instead_of(rm_approval._Question._ask, ask)
+    inside.instead_of(proposals._question, ask)
 
 
 @fault(
@@ -78,9 +83,9 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     late: set[Queue] = set()
 
-    def came(original: Callable[..., None], journal: Any, queue: Queue) -> None:
+    def came(original: Callable[..., None], event_log: Any, queue: Queue) -> None:
         late.add(queue)
-        original(journal, queue)
+        original(event_log, queue)
 
     def has_room(original: Callable[..., bool], queue: Queue, need: Any) -> bool:
         if queue in late:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from sireference.core import allocation_end
-from sireference.core.preemption import eligibility, rm_approval
+from sireference.core import allocation_end, proposals
+from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.states import TerminationType
 
@@ -67,7 +67,8 @@ def _(inside: Inside) -> None:
     def begin(original: Callable[..., Any], partition: Any, *args: Any, **named: Any) -> Any:
         effects = original(partition, *args, **named)
         preempted = TerminationType.PREEMPTED_BY_SCHEDULER
-        for live in [one for one in partition.allocations.all.values() if one.preempted_for]:
+        victims = partition.preemptions._by_victim
+        for live in [one for one in partition.allocations.all.values() if one in victims]:
 
             def is_over(now: float, live: Any = live) -> Any:
                 if live.record.identity not in partition.allocations.all:
@@ -78,13 +79,14 @@ def _(inside: Inside) -> None:
             partition.timers.set(_now[0] + _SOON, is_over)
         return effects
 
-    def seek(original: Callable[..., Any], *args: Any) -> Any:
-        _now[0] = args[-1]
-        return original(*args)
+    def at(original: Callable[..., Any], partition: Any, now: float) -> Any:
+        _now[0] = now
+        return original(partition, now)
 
     _now = [0.0]
     inside.instead_of(rm_approval._begin, begin)
-    inside.instead_of(rm_approval.seek, seek)
+    inside.instead_of(cycle.run, at)
+    inside.instead_of(proposals.ask, at)
 
 
 @fault(
@@ -96,7 +98,7 @@ def _(inside: Inside) -> None:
     def end(
         original: Callable[..., Any], partition: Any, live: Any, termination: Any, now: float
     ) -> Any:
-        preemption = live.preempted_for
+        preemption = partition.preemptions._by_victim.get(live)
         others = list(preemption.victims.values()) if preemption is not None else []
         effects = original(partition, live, termination, now)
         for other in others:
