@@ -7,13 +7,13 @@ from sireference.core import (
     allocation_end,
     application_lifecycle,
     applications,
+    limits,
     nodes,
     scheduling_pass,
 )
 from sireference.core.model import Effect, NewApplication, NodeInfo, ReleasedAllocation
 from sireference.core.placement import NoQueueError, place
 from sireference.core.registration import ResourceManagers
-from sireference.core.state import limits
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
@@ -176,7 +176,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def decommission(original: Original, partition: Partition, node: Node, now: float) -> Any:
-        leaked = [(live.application, live.record.ask.resource) for live in _live(node)]
+        leaked = [(live.application, live.record.ask.resource) for live in _live(partition, node)]
         effects = original(partition, node, now)
         for application, resource in leaked:
             for quota in application.quotas:
@@ -184,7 +184,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         return effects
 
-    def _live(node: Node) -> list[Any]:
+    def _live(partition: Partition, node: Node) -> list[Any]:
         return list(partition.allocations.on(node).values())
 
     inside.instead_of(nodes.decommission, decommission)
@@ -198,9 +198,8 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     booked: list[tuple[Node, Any]] = []
 
-    def book(original: Original, self: Node, live: Any) -> None:
-        original(self, live)
-        resource = live.record.ask.resource
+    def book(original: Original, self: Node, resource: Any) -> None:
+        original(self, resource)
         self.free += resource
         booked.append((self, resource))
         inside.fires()

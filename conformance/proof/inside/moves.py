@@ -70,8 +70,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-APP-026",),
 )
 def _(inside: Inside) -> None:
-    def end(original: Callable[..., Any], application: Any) -> Any:
-        trigger, message = original(application)
+    def end(original: Callable[..., Any], partition: Any, application: Any) -> Any:
+        trigger, message = original(partition, application)
         if trigger is not ApplicationTrigger.COMPLETE:
             return trigger, message
         inside.fires()
@@ -122,7 +122,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-APP-027",),
 )
 def _(inside: Inside) -> None:
-    _waits(inside, lambda application: len(application.allocations) == 1)
+    _waits(inside, lambda application: application.held == 1)
 
 
 @fault(
@@ -145,21 +145,22 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     recovered: set[str] = set()
+    partitions: dict[Application, Any] = {}  # of applications that have recovered
 
     def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        application = partition.applications[allocation.ask.application_id]
+        partitions[application] = partition
         recovered.add(allocation.identity)
         effects = original(partition, allocation, now)
-        application = partition.applications.get(allocation.ask.application_id)
         return effects + application_lifecycle.settle(partition, application, now)
 
     def is_active(original: Callable[[Any], bool], application: Application) -> bool:
         if not original(application):
             return False
-        real = [
-            live
-            for live in partition.allocations.of(application).values()
-            if not live.is_placeholder
-        ]
+        if application not in partitions:
+            return True
+        held = partitions[application].allocations.of(application).values()
+        real = [live for live in held if not live.is_placeholder]
         if any(live.record.identity not in recovered for live in real):
             return True
         inside.fires()

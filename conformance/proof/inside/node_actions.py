@@ -38,7 +38,8 @@ def _(inside: Inside) -> None:
         original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
     ) -> list[Effect]:
         effects = original(partition, node, info, now)
-        if info.action is NodeAction.UPDATE and info.capacity is not None and node.allocations:
+        is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
+        if is_resized and partition.allocations.on(node):
             inside.fires()
             node.free = node.capacity - node.occupied
             if node.state is NodeState.SCHEDULABLE:
@@ -149,8 +150,7 @@ def _(inside: Inside) -> None:
         if known is not None and info.action in _CREATIONS and info.occupied is not None:
             inside.fires()
             partition, node = known
-            node.occupied = info.occupied
-            node.reckon()
+            node.resize(node.capacity, info.occupied)
             if node.state is NodeState.SCHEDULABLE:
                 partition.node_index.capacity_freed(node)
         return original(rm, info, now)
@@ -188,7 +188,7 @@ def _(inside: Inside) -> None:
                 application = partition.applications.get(existing.ask.application_id)
                 if application is not None:
                     inside.fires()
-                    application.use(existing.ask.resource)
+                    application.quotas.book(existing.ask.resource)
         return effects
 
     inside.instead_of(nodes.create, create)

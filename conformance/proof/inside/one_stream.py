@@ -36,8 +36,8 @@ def _(inside: Inside) -> None:
         known = rm.node(said.object_id)
         if known is not None:
             inside.fires()
-            known[1].occupied = said.used
-            known[1].reckon()
+            _, node = known
+            node.resize(node.capacity, said.used)
         return original(rm, said)
 
     inside.instead_of(utilisation.report, report)
@@ -124,7 +124,7 @@ def _(inside: Inside) -> None:
     def came(original: Callable[..., Any], cache: Any, live: Any) -> None:
         original(cache, live)
         inside.fires()
-        cache.went(live)
+        cache.allocation_removed(live)
 
     inside.instead_of(CacheSync.allocation_added, came)
 
@@ -173,8 +173,7 @@ def _(inside: Inside) -> None:
             inside.fires()
             partition, node = known
             partition.total = partition.total - node.capacity + node.advised
-            node.capacity = node.advised
-            node.reckon()
+            node.resize(node.advised, node.occupied)
         return effects
 
     inside.instead_of(utilisation.report, report)

@@ -7,8 +7,7 @@ from typing import Any, Final
 from sireference.core import nodes, recovery
 from sireference.core.gang import timeout
 from sireference.core.model import AllocationRecord, Effect, NodeInfo, RejectedNode
-from sireference.core.state.application import Application
-from sireference.core.state.quota import Quota
+from sireference.core.state.quota import Quota, Quotas
 from sireference.core.states import NodeAction, NodeState
 
 from proof.fault import fault
@@ -124,20 +123,20 @@ def _(inside: Inside) -> None:
         finally:
             recovering.pop()
 
-    def use(original: Callable[..., None], application: Application, resource: Any) -> None:
+    def book(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         if recovering:
             inside.fires()
             uncounted[id(resource)] = resource
         else:
-            original(application, resource)
+            original(quotas, resource)
 
-    def give_back(original: Callable[..., None], application: Application, resource: Any) -> None:
+    def unbook(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         if id(resource) not in uncounted:
-            original(application, resource)
+            original(quotas, resource)
 
     inside.instead_of(recovery.recover, recover)
-    inside.instead_of(Application.use, use)
-    inside.instead_of(Application.give_back, give_back)
+    inside.instead_of(Quotas.book, book)
+    inside.instead_of(Quotas.unbook, unbook)
 
 
 @fault(
@@ -172,9 +171,9 @@ def _(inside: Inside) -> None:
         return original(partition, allocation, now)
 
     def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
-        if recovered.isdisjoint(application.allocations):
+        if recovered.isdisjoint(partition.allocations.of(application)):
             original(partition, application, now)
-        elif application.gang is not None and not application.has_begun:
+        elif application.is_gang and not application.has_begun:
             inside.fires()
 
     inside.instead_of(recovery.recover, recover)
@@ -194,7 +193,7 @@ def _(inside: Inside) -> None:
         return original(partition, allocation, now)
 
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
-        if recovered.isdisjoint(application.allocations):
+        if recovered.isdisjoint(partition.allocations.of(application)):
             return original(partition, application, now)
         inside.fires()
         return []
@@ -210,14 +209,17 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     recovered: set[str] = set()
+    partitions: dict[Any, Any] = {}  # of applications that have recovered
 
     def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        partitions[partition.applications[allocation.ask.application_id]] = partition
         recovered.add(allocation.identity)
         return original(partition, allocation, now)
 
     def patience(original: Callable[..., float], settings: Any, application: Any) -> float:
         seconds = original(settings, application)
-        if recovered.isdisjoint(application.allocations):
+        partition = partitions.get(application)
+        if partition is None or recovered.isdisjoint(partition.allocations.of(application)):
             return seconds
         inside.fires()
         return _TOO_OFTEN * seconds

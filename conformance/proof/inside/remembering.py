@@ -16,8 +16,8 @@ from sireference.core.model import (
     RejectedAsk,
     RejectedNode,
 )
-from sireference.core.state.allocation import Allocation
 from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from proof.fault import fault
@@ -158,11 +158,10 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-010",),
 )
 def _(inside: Inside) -> None:
-    def unbook(original: Callable[..., None], node: Node, live: Any) -> None:
+    def unbook(original: Callable[..., None], node: Node, resource: Any) -> None:
         inside.fires()
-        original(node, live)
-        node.occupied += live.record.ask.resource
-        node.reckon()
+        original(node, resource)
+        node.resize(node.capacity, node.occupied + resource)
 
     inside.instead_of(Node.unbook, unbook)
 
@@ -174,17 +173,15 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        lost: list[tuple[Node, Any]] = []
         for one in rm.partitions.values():
             application = one.applications.get(request.application_id)
-            for live in (
-                partition.allocations.of(application).values() if application is not None else ()
-            ):
+            for live in one.allocations.of(application).values() if application is not None else ():
                 inside.fires()
-                live.node.occupied += live.record.ask.resource
+                lost.append((live.node, live.record.ask.resource))
         effects = original(rm, request, now)
-        for one in rm.partitions.values():
-            for node in one.nodes.values():
-                node.reckon()
+        for node, resource in lost:
+            node.resize(node.capacity, node.occupied + resource)
         return effects
 
     inside.instead_of(applications.remove, remove)
@@ -233,14 +230,14 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def ask_for_release(
-        original: Callable[..., Any], live: Allocation, termination: Any, message: str
+        original: Callable[..., Any], partition: Any, live: Any, termination: Any, message: str
     ) -> Any:
         if termination is TerminationType.PREEMPTED_BY_SCHEDULER:
             inside.fires()
             termination = TerminationType.TIMEOUT
-        return original(live, termination, message)
+        return original(partition, live, termination, message)
 
-    inside.instead_of(Allocation.ask_for_release, ask_for_release)
+    inside.instead_of(Partition.ask_for_release, ask_for_release)
 
 
 @fault(

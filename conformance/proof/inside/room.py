@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sireference.core import allocations, nodes, releases, scheduling_pass
-from sireference.core.state.application import Application
 from sireference.core.state.node import Node
 from sireference.core.state.queue import Queue
-from sireference.core.state.quota import Quota
+from sireference.core.state.quota import Quota, Quotas
 
 from proof.fault import fault
 from proof.inside import Inside
@@ -19,7 +18,7 @@ from proof.inside import Inside
     breaks=("SI-NODE-006",),
 )
 def _(inside: Inside) -> None:
-    touched: dict[int, tuple[Any, Node]] = {}
+    touched: list[tuple[Any, Node, Any]] = []
 
     def make(
         original: Callable[..., Any], partition: Any, pending: Any, node: Node, now: float
@@ -28,15 +27,15 @@ def _(inside: Inside) -> None:
         node.free += pending.ask.resource
         if node in partition.node_index.index:  # which believes it to be free as well
             partition.node_index.capacity_used(node)
-        touched[id(node)] = (partition, node)
+        touched.append((partition, node, pending.ask.resource))
         return effects
 
     def run(original: Callable[..., Any], *args: Any) -> Any:
         effects = original(*args)
         if touched:
             inside.fires()
-        for partition, node in touched.values():
-            node.reckon()
+        for partition, node, resource in touched:
+            node.free -= resource
             if node in partition.node_index.index:
                 partition.node_index.capacity_used(node)
         touched.clear()
@@ -53,13 +52,13 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     in_round = [False]
-    later: list[tuple[Application, Any]] = []
+    later: list[tuple[Quotas, Any]] = []
 
-    def use(original: Callable[..., None], application: Application, resource: Any) -> None:
+    def book(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         if in_round[0]:
-            later.append((application, resource))
+            later.append((quotas, resource))
         else:
-            original(application, resource)
+            original(quotas, resource)
 
     def run(original: Callable[..., Any], *args: Any) -> Any:
         in_round[0] = True
@@ -70,10 +69,10 @@ def _(inside: Inside) -> None:
             if later:
                 inside.fires()
             while later:
-                application, resource = later.pop()
-                application.use(resource)
+                quotas, resource = later.pop()
+                quotas.book(resource)
 
-    inside.instead_of(Application.use, use)
+    inside.instead_of(Quotas.book, book)
     inside.instead_of(scheduling_pass.run, run)
 
 
@@ -118,14 +117,14 @@ def _(inside: Inside) -> None:
         finally:
             of_all[0] = False
 
-    def give_back(original: Callable[..., None], application: Application, resource: Any) -> None:
+    def unbook(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         if of_all[0]:
             inside.fires()
         else:
-            original(application, resource)
+            original(quotas, resource)
 
     inside.instead_of(releases.release, release)
-    inside.instead_of(Application.give_back, give_back)
+    inside.instead_of(Quotas.unbook, unbook)
 
 
 def _leaks_in(inside: Inside, function: Callable[..., Any]) -> None:
@@ -138,11 +137,11 @@ def _leaks_in(inside: Inside, function: Callable[..., Any]) -> None:
         finally:
             leaking[0] = False
 
-    def give_back(original: Callable[..., None], application: Application, resource: Any) -> None:
+    def unbook(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
         if leaking[0]:
             inside.fires()
         else:
-            original(application, resource)
+            original(quotas, resource)
 
     inside.instead_of(function, leaks)
-    inside.instead_of(Application.give_back, give_back)
+    inside.instead_of(Quotas.unbook, unbook)

@@ -18,6 +18,7 @@ from sireference.core.model import (
     RemoveApplication,
 )
 from sireference.core.state.application import Application
+from sireference.core.state.quota import Quotas
 from sireference.core.states import ApplicationState
 
 from proof.fault import fault
@@ -251,6 +252,6 @@ def _(inside: Inside) -> None:
         if not new.queue or new.queue == leaf.name:
             return quotas
         inside.fires()
-        return tuple(one for one in quotas if one is not leaf)
+        return Quotas(one for one in quotas if one is not leaf)
 
     inside.instead_of(queues.enter, enter)

@@ -44,8 +44,7 @@ def _(inside: Inside) -> None:
         if held(rm, allocation):
             partition = rm.partitions[partition_name(allocation.ask.partition)]
             node = partition.nodes[allocation.node_id]
-            node.occupied += allocation.ask.resource
-            node.reckon()
+            node.resize(node.capacity, node.occupied + allocation.ask.resource)
             if node in partition.node_index.index:
                 partition.node_index.capacity_used(node)
         effects: list[Effect] = original(rm, allocation, now)
