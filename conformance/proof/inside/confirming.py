@@ -51,7 +51,7 @@ def _(inside: Inside) -> None:
         effects = original(rm, request, now)
         for live in partition.allocations.of(application).values():
             inside.fires()
-            again = replace(live.record, identity=f"{live.allocation.identity}-again")
+            again = replace(live.record, identity=f"{live.record.identity}-again")
             effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
         return effects
 
@@ -126,10 +126,14 @@ def _mistyped(rm: Any, request: Any) -> Any:
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         live = _mistyped(rm, request)
-        if live is None or live.replaced_by is None:
+        if live is None:
+            return original(rm, request, now)
+        partition = rm.partitions[partition_name(request.partition)]
+        pending = partition.replacements._by_placeholder.get(live)
+        if pending is None:
             return original(rm, request, now)
         inside.fires()
-        rm.partitions[partition_name(request.partition)].drop(live.replaced_by)
+        partition.drop(pending)
         return original(rm, replace(request, termination=live.open_release), now)
 
     inside.instead_of(releases.release, release)
@@ -145,9 +149,9 @@ def _(inside: Inside) -> None:
         live = _mistyped(rm, request)
         if live is not None:
             inside.fires()
-            live.node.occupied -= live.record.ask.resource
-            live.node.reckon()
-            rm.partitions[partition_name(request.partition)].node_index.capacity_freed(live.node)
+            node = live.node
+            node.resize(node.capacity, node.occupied - live.record.ask.resource)
+            rm.partitions[partition_name(request.partition)].node_index.capacity_freed(node)
         return original(rm, request, now)
 
     inside.instead_of(releases.release, release)

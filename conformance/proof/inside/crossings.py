@@ -38,13 +38,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-017",),
 )
 def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], pending: Any) -> Any:
-        found = original(pending)
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        found = original(partition, pending)
         if found is None:
             return None
-        groups = pending.application.gang.replaceable.values()
+        groups = partition.gangs[pending.application].replaceable.values()
         newest = max((live for group in groups for live in group.values()), key=lambda o: o.number)
-        if newest.allocation.ask.task_group != found.allocation.ask.task_group:
+        if newest.record.ask.task_group != found.record.ask.task_group:
             inside.fires()
         return newest
 
@@ -58,7 +58,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = gone.replaced_by
+        pending = partition.replacements._by_placeholder.get(gone)
         others = [
             node
             for node in partition.nodes.values()
@@ -70,7 +70,7 @@ def _(inside: Inside) -> None:
         if not others:
             return original(partition, gone, now)
         inside.fires()
-        partition.resume(gone)
+        partition.replacements.resume(gone)
         return allocations.make(partition, pending, others[0], now)
 
     inside.instead_of(replacement.go_on, go_on)
@@ -102,7 +102,7 @@ def _(inside: Inside) -> None:
         is_hard = application.submitted.gang_style.casefold() == "hard"
         if is_hard and application.state is ApplicationState.ACCEPTED and not application.pending:
             inside.fires()
-            application.gang.timer = None
+            partition.gangs[application].timer = None
             return application_lifecycle.fail(partition, application, now, "nobody used it in time")
         return original(partition, application, now)
 
@@ -117,7 +117,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def keeps(_: Callable[..., bool], application: Any) -> bool:
-        if application.gang is None or not application.gang.held:
+        if not application.placeholders_held:
             return False
         inside.fires()
         return True
@@ -142,7 +142,7 @@ def _(inside: Inside) -> None:
     def stop(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         if live.open_release is _REPLACED:
             inside.fires()
-            live.application.give_back(live.record.ask.resource)
+            live.application.quotas.unbook(live.record.ask.resource)
         return original(partition, live, *rest)
 
     inside.instead_of(releases._stop, stop)
@@ -161,7 +161,7 @@ def _(inside: Inside) -> None:
             if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
                 inside.fires()
                 live = partition.allocations.all[effect.allocation.identity]
-                live.application.use(was - effect.allocation.ask.resource)
+                live.application.quotas.book(was - effect.allocation.ask.resource)
         return effects
 
     inside.instead_of(replacement.go_on, go_on)
@@ -174,9 +174,10 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        if live.open_release is _REPLACED and live.replaced_by is None:
+        is_for_nobody = live not in partition.replacements._by_placeholder
+        if live.open_release is _REPLACED and is_for_nobody:
             inside.fires()
-            live.application.use(live.record.ask.resource)
+            live.application.quotas.book(live.record.ask.resource)
         return original(partition, live, *rest)
 
     inside.instead_of(releases._confirmed, confirmed)
@@ -189,7 +190,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def replaces(original: Callable[..., None], partition: Any, earlier: Any, ask: Any) -> None:
-        if earlier.awaited:
+        if earlier.awaiting:
             inside.fires()
             return
         original(partition, earlier, ask)

@@ -39,7 +39,7 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         effects = original(partition, application, now)
-        gang = application.gang
+        gang = partition.gangs.get(application)
         if application.has_begun and gang is not None and gang.replaceable:
             inside.fires()
             gang.replaceable.clear()
@@ -54,10 +54,10 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-069",),
 )
 def _(inside: Inside) -> None:
-    def is_cleared_up(original: Callable[..., bool], application: Any) -> bool:
-        gang = application.gang
-        if gang is None or not gang.is_clearing_up or original(application):
-            return original(application)
+    def is_cleared_up(original: Callable[..., bool], partition: Any, application: Any) -> bool:
+        gang = partition.gangs.get(application)
+        if gang is None or not gang.is_clearing_up or original(partition, application):
+            return original(partition, application)
         inside.fires()
         return True
 

@@ -30,13 +30,13 @@ Original = Callable[..., list[Effect]]
     breaks=("SI-GANG-010",),
 )
 def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        application = line.application
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
         first = application.leaf.gathering.first()
         if first is not None and first is not application:
             inside.fires()
             return application.leaf.gathering.younger
-        return original(line)
+        return original(partition, ask_group)
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
 
@@ -47,13 +47,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-011",),
 )
 def _(inside: Inside) -> None:
-    def find(original: Callable[..., Any], partition: Any, line: Any) -> Any:
-        application = line.application
+    def find(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
         total = application.submitted.placeholder_ask
-        if total is not None and not line.need.stays_within(application.used, total):
+        if total is not None and not ask_group.need.stays_within(application.used, total):
             inside.fires()
             return partition.node_index.waiting
-        return original(partition, line)
+        return original(partition, ask_group)
 
     inside.instead_of(scheduling_pass._find, find)
 
@@ -67,8 +67,7 @@ def _(inside: Inside) -> None:
     def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
         for one in rm.partitions.values():
             application = one.applications.get(ask.application_id)
-            gang = application.gang if application is not None else None
-            if ask.is_placeholder and gang is not None and gang.held:
+            if ask.is_placeholder and application is not None and application.placeholders_held:
                 inside.fires()
                 return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "too late")]
         return original(rm, ask, now)
@@ -115,7 +114,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
-        gang = application.gang
+        gang = partition.gangs.get(application)
         if gang is not None and gang.timer is not None and not application.has_begun:
             inside.fires()
             gang.stop_timer()
@@ -142,7 +141,8 @@ def _(inside: Inside) -> None:
 
     def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
         _, since = submitted.get(id(application), (None, now))
-        if application.gang is not None and application.gang.timer is None and since < now:
+        gang = partition.gangs.get(application)
+        if gang is not None and gang.timer is None and since < now:
             inside.fires()
         original(partition, application, since)
 
@@ -226,13 +226,13 @@ def _(inside: Inside) -> None:
             flagged.add(message.allocationKey)
         return original(reading, message)
 
-    def choose(original: Callable[..., Any], pending: Any) -> Any:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
         if not pending.ask.task_group and pending.ask.key not in flagged:
             for live in partition.allocations.of(pending.application).values():
                 if live.record.ask.key in flagged and live.open_release is None:
                     inside.fires()
                     return live
-        return original(pending)
+        return original(partition, pending)
 
     inside.instead_of(Reading.ask, read)
     inside.instead_of(replacement.choose, choose)
@@ -244,12 +244,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-016",),
 )
 def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        gang = line.application.gang
-        if line.application.is_gathering and gang.replaceable.get(line.key.replaces):
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gang = partition.gangs.get(application)
+        if application.is_gathering and gang.replaceable.get(ask_group.key.replaces):
             inside.fires()
             return None
-        return original(line)
+        return original(partition, ask_group)
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
 
@@ -260,17 +261,17 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-016",),
 )
 def _(inside: Inside) -> None:
-    def is_early(line: Any) -> bool:
-        return line.application.is_gathering and not line.key.is_placeholder
+    def is_early(ask_group: Any) -> bool:
+        return ask_group.application.is_gathering and not ask_group.key.is_placeholder
 
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        return None if is_early(line) else original(line)
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        return None if is_early(ask_group) else original(partition, ask_group)
 
-    def choose(original: Callable[..., Any], pending: Any) -> Any:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
         if pending.application.is_gathering:
             inside.fires()
             return None
-        return original(pending)
+        return original(partition, pending)
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
     inside.instead_of(replacement.choose, choose)
@@ -316,14 +317,15 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def gathering(application: Any) -> list[Any]:
-        applications = application.leaf.gathering._applications.values()
+        applications = application.leaf.gathering._applicants.values()
         return [one for one in applications if one is not application]
 
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        application = line.application
-        if not application.is_gathering or not line.key.is_placeholder:
-            return original(line)
-        if any(one.gang.held < application.gang.held for one in gathering(application)):
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        if not application.is_gathering or not ask_group.key.is_placeholder:
+            return original(partition, ask_group)
+        held = application.placeholders_held
+        if any(one.placeholders_held < held for one in gathering(application)):
             inside.fires()
             return application.leaf.gathering.younger
         return None
@@ -331,9 +333,9 @@ def _(inside: Inside) -> None:
     def allocated(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
         effects = original(partition, live, now)
         for one in gathering(live.application):
-            for line in one.lines.values():
-                if line.waits_in is one.leaf.gathering.younger:
-                    one.wake(line)
+            for ask_group in one.ask_groups.values():
+                if ask_group.waits_in is one.leaf.gathering.younger:
+                    ask_group.wake()
         return effects
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
@@ -364,8 +366,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-053",),
 )
 def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], pending: Any) -> Any:
-        chosen = original(pending)
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        chosen = original(partition, pending)
         if chosen is None or pending.application.submitted.placeholder_ask is not None:
             return chosen
         inside.fires()

@@ -29,8 +29,7 @@ def _(inside: Inside) -> None:
             had = gone.record.ask.resource
             if need is not None and need != had and need.fits(had):
                 inside.fires()
-                gone.node.occupied += had - need
-                gone.node.reckon()
+                gone.node.resize(gone.node.capacity, gone.node.occupied + had - need)
         return effects
 
     inside.instead_of(replacement.go_on, go_on)
@@ -43,7 +42,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = gone.replaced_by
+        pending = partition.replacements._by_placeholder.get(gone)
         effects = original(partition, gone, now)
         if pending is not None and pending.had_placeholder:
             inside.fires()
@@ -60,7 +59,8 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending, had = gone.replaced_by, gone.record.ask.resource
+        pending = partition.replacements._by_placeholder.get(gone)
+        had = gone.record.ask.resource
         if pending is not None and not pending.ask.resource.fits(had):
             inside.fires()
             pending.ask = replace(pending.ask, resource=had)
@@ -75,26 +75,27 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-056",),
 )
 def _(inside: Inside) -> None:
-    def is_surplus(line: Any) -> bool:
-        application, group = line.application, line.key.replaces
-        if application.gang is None or not group or group in application.gang.replaceable:
+    def is_surplus(partition: Any, ask_group: Any) -> bool:
+        application, group = ask_group.application, ask_group.key.replaces
+        gang = partition.gangs.get(application)
+        if gang is None or not group or group in gang.replaceable:
             return False
         return any(
             live.open_release is _REPLACED and live.record.ask.task_group == group
             for live in partition.allocations.of(application).values()
         )
 
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        if not is_surplus(line):
-            return original(line)
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        if not is_surplus(partition, ask_group):
+            return original(partition, ask_group)
         inside.fires()
-        return line.application.gang.patient
+        return partition.gangs[ask_group.application].unsettled
 
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
         effects = original(partition, gone, now)
-        gang = gone.application.gang
-        for line in list(gang.patient) if gang is not None else ():
-            line.wake()
+        gang = partition.gangs.get(gone.application)
+        for ask_group in list(gang.unsettled) if gang is not None else ():
+            ask_group.wake()
         return effects
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
@@ -107,8 +108,8 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-056",),
 )
 def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], pending: Any) -> Any:
-        chosen = original(pending)
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        chosen = original(partition, pending)
         if chosen is not None or not pending.key.replaces:
             return chosen
         for live in partition.allocations.of(pending.application).values():
@@ -131,16 +132,15 @@ def _(inside: Inside) -> None:
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         waited = [
-            (identity, live.replaced_by.ask)
+            (live.record.identity, pending.ask)
             for partition in rm.partitions.values()
-            for identity, live in partition.allocations.all.items()
-            if live.replaced_by is not None
+            for live, pending in partition.replacements._by_placeholder.items()
         ]
         effects = original(rm, request, now)
         for partition in rm.partitions.values():
             for identity, ask in waited:
                 live = partition.allocations.all.get(identity)
-                if live is not None and live.replaced_by is None:
+                if live is not None and live not in partition.replacements._by_placeholder:
                     withdrawn[identity] = ask
         return effects
 
@@ -164,9 +164,10 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
         for live in list(partition.allocations.on(node).values()):
-            if live.replaced_by is not None:
+            pending = partition.replacements._by_placeholder.get(live)
+            if pending is not None:
                 inside.fires()
-                partition.drop(live.replaced_by)
+                partition.drop(pending)
         return original(partition, node, now)
 
     inside.instead_of(nodes.decommission, decommission)
@@ -181,9 +182,10 @@ def _(inside: Inside) -> None:
     gone_with_node: dict[str, Any] = {}
 
     def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
-        for identity, live in node.allocations.items():
-            if live.replaced_by is not None:
-                gone_with_node[identity] = (partition, live.replaced_by)
+        for identity, live in partition.allocations.on(node).items():
+            pending = partition.replacements._by_placeholder.get(live)
+            if pending is not None:
+                gone_with_node[identity] = (partition, pending)
         return original(partition, node, now)
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
@@ -191,8 +193,7 @@ def _(inside: Inside) -> None:
         for live in partition.allocations.all.values() if partition is not None else ():
             if live.record.ask is pending.ask:
                 inside.fires()
-                live.node.occupied -= pending.ask.resource
-                live.node.reckon()
+                live.node.resize(live.node.capacity, live.node.occupied - pending.ask.resource)
                 partition.node_index.capacity_freed(live.node)
         return original(rm, request, now)
 
@@ -209,20 +210,19 @@ def _(inside: Inside) -> None:
     gone_with_node: dict[str, Any] = {}
 
     def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
-        for identity, live in node.allocations.items():
-            if live.replaced_by is not None:
-                gone_with_node[identity] = (live.application, live.replaced_by.ask)
+        for identity, live in partition.allocations.on(node).items():
+            pending = partition.replacements._by_placeholder.get(live)
+            if pending is not None:
+                gone_with_node[identity] = (partition, live.application, pending.ask)
         return original(partition, node, now)
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        application, ask = gone_with_node.pop(request.identity, (None, None))
+        partition, application, ask = gone_with_node.pop(request.identity, (None, None, None))
         effects = original(rm, request, now)
-        for live in (
-            partition.allocations.of(application).values() if application is not None else ()
-        ):
+        for live in partition.allocations.of(application).values() if partition is not None else ():
             if live.record.ask is ask:
                 inside.fires()
-                again = replace(live.record, identity=f"{live.allocation.identity}-again")
+                again = replace(live.record, identity=f"{live.record.identity}-again")
                 effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
         return effects
 
@@ -243,16 +243,14 @@ def _(inside: Inside) -> None:
         if need.fits(had) and need != had:
             inside.fires()
             lent[live.record.identity] = had - need
-            live.node.occupied -= had - need
-            live.node.reckon()
+            live.node.resize(live.node.capacity, live.node.occupied - (had - need))
             partition.node_index.capacity_freed(live.node)
         return original(partition, pending, live)
 
     def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         rest_of_it = lent.pop(live.record.identity, None)
         if rest_of_it is not None:
-            live.node.occupied += rest_of_it
-            live.node.reckon()
+            live.node.resize(live.node.capacity, live.node.occupied + rest_of_it)
         return original(partition, live, *rest)
 
     inside.instead_of(replacement._begin, begin)
@@ -265,9 +263,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-054",),
 )
 def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], pending: Any) -> Any:
-        chosen = original(pending)
-        if chosen is None or chosen.allocation.ask.resource == pending.ask.resource:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        chosen = original(partition, pending)
+        if chosen is None or chosen.record.ask.resource == pending.ask.resource:
             return chosen
         inside.fires()
         return None
@@ -282,12 +280,12 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def end(original: Original, partition: Any, live: Any, termination: Any, now: float) -> Any:
-        is_for_nobody = live.open_release is _REPLACED and live.replaced_by is None
-        if is_for_nobody and termination is _REPLACED:
-            inside.fires()
-            live.node.occupied += live.record.ask.resource
+        is_replaced = live.open_release is termination is _REPLACED
+        is_for_nobody = live not in partition.replacements._by_placeholder
         effects = original(partition, live, termination, now)
-        live.node.reckon()
+        if is_replaced and is_for_nobody:
+            inside.fires()
+            live.node.resize(live.node.capacity, live.node.occupied + live.record.ask.resource)
         return effects
 
     inside.instead_of(allocation_end.end, end)

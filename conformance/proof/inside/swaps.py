@@ -14,7 +14,6 @@ from sireference.core.model import (
     ReleasedAllocation,
 )
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.gang import Gang
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, TerminationType
 
@@ -31,13 +30,14 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     breaks=("SI-GANG-022",),
 )
 def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        gang = line.application.gang
-        is_real = gang is not None and gang.held and not line.key.is_placeholder
-        if is_real and line.key.replaces not in gang.replaceable:
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gang = partition.gangs.get(application)
+        is_real = application.placeholders_held and not ask_group.key.is_placeholder
+        if is_real and gang is not None and ask_group.key.replaces not in gang.replaceable:
             inside.fires()
-            return gang.patient
-        return original(line)
+            return gang.unsettled
+        return original(partition, ask_group)
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
 
@@ -48,15 +48,18 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
-    def release(_: Any, live: Allocation, termination: TerminationType, message: str) -> Release:
+    def release(
+        _: Any, partition: Partition, live: Allocation, termination: TerminationType, message: str
+    ) -> Release:
         live.open_release = termination
+        gang = partition.gangs.get(live.application)
         if termination is _REPLACED:
             inside.fires()
-        elif live.application.gang is not None:
-            live.application.gang.marked(live)
+        elif gang is not None:
+            gang.mark(live)
         return live.release(termination, message)
 
-    inside.instead_of(Allocation.ask_for_release, release)
+    inside.instead_of(Partition.ask_for_release, release)
 
 
 @fault(
@@ -81,11 +84,11 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = gone.replaced_by
+        pending = partition.replacements._by_placeholder.get(gone)
         if pending is None or pending.ask.resource.fits(gone.node.free):
             return original(partition, gone, now)
         inside.fires()
-        partition.resume(gone)
+        partition.replacements.resume(gone)
         return allocations.make(partition, pending, gone.node, now)
 
     inside.instead_of(replacement.go_on, go_on)
@@ -103,7 +106,7 @@ def _(inside: Inside) -> None:
             if isinstance(effect, NewAllocation):
                 inside.fires()
                 live = partition.allocations.all[effect.allocation.identity]
-                live.application.give_back(live.record.ask.resource)
+                live.application.quotas.unbook(live.record.ask.resource)
         return effects
 
     inside.instead_of(replacement.go_on, go_on)
@@ -118,7 +121,7 @@ def _(inside: Inside) -> None:
     def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         if live.open_release is _REPLACED:
             inside.fires()
-            live.application.use(live.record.ask.resource)
+            live.application.quotas.book(live.record.ask.resource)
         return original(partition, live, *rest)
 
     inside.instead_of(releases._confirmed, confirmed)
@@ -134,11 +137,11 @@ def _(inside: Inside) -> None:
         original(partition, live)
         if live.is_placeholder:
             inside.fires()
-            live.application.give_back(live.record.ask.resource)
+            live.application.quotas.unbook(live.record.ask.resource)
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
         if live.is_placeholder:
-            live.application.use(live.record.ask.resource)
+            live.application.quotas.book(live.record.ask.resource)
         original(partition, live, kind)
 
     inside.instead_of(Partition.book, book)
@@ -160,11 +163,11 @@ def _(inside: Inside) -> None:
                 waiting.add(ask.key)
         return original(rm, ask, now)
 
-    def choose(original: Callable[..., Any], pending: Any) -> Any:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
         if pending.ask.key in waiting:
             inside.fires()
             return None
-        return original(pending)
+        return original(partition, pending)
 
     inside.instead_of(asks.add, add)
     inside.instead_of(replacement.choose, choose)
@@ -176,13 +179,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-047",),
 )
 def _(inside: Inside) -> None:
-    def unbook(_: Any, gang: Gang, _live: Allocation) -> None:
+    def ended(_: Any, partition: Partition, placeholder: Allocation) -> None:
         inside.fires()
-        gang.held -= 1
-        if not gang.held:
-            gang.stop_timer()
+        application = placeholder.application
+        application.placeholders_held -= 1
+        if not application.placeholders_held:
+            partition.its_gang(application).stop_timer()
 
-    inside.instead_of(Gang.unbook, unbook)
+    inside.instead_of(Partition._placeholder_ended, ended)
 
 
 @fault(
@@ -221,7 +225,8 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
-        gone = {key for key, live in node.allocations.items() if live.is_placeholder}
+        there = partition.allocations.on(node)
+        gone = {key for key, live in there.items() if live.is_placeholder}
         effects = original(partition, node, now)
         return [_as_replaced(inside, effect, gone) for effect in effects]
 
@@ -246,10 +251,10 @@ def _(inside: Inside) -> None:
     def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
         for one in rm.partitions.values():
             application = one.applications.get(request.application_id)
-            for live in partition.allocations.of(application).values() if application else ():
-                if live.replaced_by is not None:
-                    identity = live.record.identity
-                    real = live.replaced_by.ask
+            for live in one.allocations.of(application).values() if application else ():
+                pending = one.replacements._by_placeholder.get(live)
+                if pending is not None:
+                    identity, real = live.record.identity, pending.ask
                     open_ones[identity] = AllocationRecord(f"{identity}-r", real, live.node.node_id)
         return original(rm, request, now)
 
@@ -290,7 +295,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = gone.replaced_by
+        pending = partition.replacements._by_placeholder.get(gone)
         others = [one for one in partition.applications.values() if one is not gone.application]
         older = [
             one
@@ -301,7 +306,7 @@ def _(inside: Inside) -> None:
         if not older:
             return original(partition, gone, now)
         inside.fires()
-        partition.resume(gone)
+        partition.replacements.resume(gone)
         pending.had_placeholder = True
         partition.stand(pending)
         return []
@@ -323,7 +328,7 @@ def _(inside: Inside) -> None:
             one.open_release is _REPLACED
             for one in partition.allocations.of(gone.application).values()
         ):
-            if gone.replaced_by is not None:
+            if gone in partition.replacements._by_placeholder:
                 inside.fires()
             return []
         mine = [one for one in kept if one.application is gone.application]
@@ -341,17 +346,23 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     early: set[str] = set()
 
-    def ask(original: Any, live: Allocation, termination: TerminationType, why: str) -> Release:
+    def ask(
+        original: Any,
+        partition: Partition,
+        live: Allocation,
+        termination: TerminationType,
+        why: str,
+    ) -> Release:
         if termination is TerminationType.TIMEOUT and live.is_placeholder:
             inside.fires()
             early.add(live.record.identity)
-            live.application.give_back(live.record.ask.resource)
-        return original(live, termination, why)  # type: ignore[no-any-return]
+            live.application.quotas.unbook(live.record.ask.resource)
+        return original(partition, live, termination, why)  # type: ignore[no-any-return]
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
         if live.record.identity in early:
-            live.application.use(live.record.ask.resource)
+            live.application.quotas.book(live.record.ask.resource)
         original(partition, live, kind)
 
-    inside.instead_of(Allocation.ask_for_release, ask)
+    inside.instead_of(Partition.ask_for_release, ask)
     inside.instead_of(Partition.unbook, unbook)

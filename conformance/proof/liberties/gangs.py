@@ -74,14 +74,14 @@ def _(inside: Inside) -> None:
     rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
 )
 def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        application = line.application
-        succession = application.leaf.gathering
-        is_younger = succession.first() not in (None, application)
-        if application.is_gathering and line.key.is_placeholder and is_younger:
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gathering = application.leaf.gathering
+        is_younger = gathering.first() not in (None, application)
+        if application.is_gathering and ask_group.key.is_placeholder and is_younger:
             inside.fires()
-            return succession.younger
-        return original(line)
+            return gathering.younger
+        return original(partition, ask_group)
 
     inside.instead_of(placeholders.closed_gate, closed_gate)
 
@@ -135,9 +135,9 @@ def _(inside: Inside) -> None:
             return []
         if len(left) > 1:
             inside.fires()
-        release = left[0].ask_for_release(TerminationType.TIMEOUT, reason)
+        release = partition.ask_for_release(left[0], TerminationType.TIMEOUT, reason)
         for one in left[1:]:
-            one.application.gang.marked(one)
+            partition.gangs[one.application].mark(one)
         return [ReleasedAllocation(partition.rm_id, release)]
 
     def withdraw(
@@ -147,8 +147,8 @@ def _(inside: Inside) -> None:
         return original(partition, asks, real, why) + first_of(partition, live)
 
     def clear_up(original: Callable[..., Any], partition: Any, application: Any) -> Any:
-        gang = application.gang
-        if gang is None or not gang.held:
+        gang = partition.gangs.get(application)
+        if gang is None or not application.placeholders_held:
             return original(partition, application)
         gang.is_clearing_up = True
         return first_of(partition, list(partition.allocations.of(application).values()))
@@ -174,23 +174,23 @@ def _(inside: Inside) -> None:
     rows=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], line: Any) -> Any:
-        application = line.application
-        gang = application.gang
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gang = partition.gangs.get(application)
         is_open = any(
             live.open_release is TerminationType.PLACEHOLDER_REPLACED
             for live in partition.allocations.of(application).values()
         )
-        if is_open and gang is not None and gang.replaceable.get(line.key.replaces):
+        if is_open and gang is not None and gang.replaceable.get(ask_group.key.replaces):
             inside.fires()
-            return gang.patient
-        return original(line)
+            return gang.unsettled
+        return original(partition, ask_group)
 
     def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
         effects = original(partition, live, *rest)
-        gang = live.application.gang
-        for line in list(gang.patient) if gang is not None else ():
-            line.wake()
+        gang = partition.gangs.get(live.application)
+        for ask_group in list(gang.unsettled) if gang is not None else ():
+            ask_group.wake()
         return effects
 
     inside.instead_of(placeholders.closed_gate, closed_gate)

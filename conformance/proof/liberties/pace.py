@@ -87,22 +87,27 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be asked for
 
-    def wake(line: Any, _now: float) -> list[Any]:
-        if line.application.ask_groups.get(line.key) is line:
-            line.wake()
+    def wake(ask_group: Any, _now: float) -> list[Any]:
+        if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
+            ask_group.wake()
         return []
 
-    def step(original: Callable[..., Any], partition: Any, line: Any, now: float) -> Any:
-        pending = line.first()
-        if pending is None or placeholders.closed_gate(partition, line) or replacement.choose(partition, pending) is None:
-            return original(partition, line, now)
+    def step(original: Callable[..., Any], partition: Any, ask_group: Any, now: float) -> Any:
+        pending = ask_group.first()
+        if (
+            pending is None
+            or placeholders.closed_gate(partition, ask_group)
+            or replacement.choose(partition, pending) is None
+        ):
+            return original(partition, ask_group, now)
         if id(pending) not in due:
             due[id(pending)] = (pending, now + _SWAP)
-            partition.timers.set(now + _SWAP, partial(wake, line))
+            partition.timers.set(now + _SWAP, partial(wake, ask_group))
         if now >= due[id(pending)][1]:
-            return original(partition, line, now)
+            return original(partition, ask_group, now)
         inside.fires()
-        return scheduling_pass._block(partition, line, line.application.gang.patient)
+        gang = partition.gangs[ask_group.application]
+        return scheduling_pass._block(partition, ask_group, gang.unsettled)
 
     inside.instead_of(scheduling_pass._step, step)
 
