@@ -24,7 +24,7 @@ _CHECKS = ("CB",)
 def _(inside: Inside) -> None:
     def ask(original: Callable[..., Any], question: Any, number: int) -> PreemptionQuestion:
         asked: PreemptionQuestion = original(question, number)
-        live = question._partition.allocations.values()
+        live = question._partition.allocations.all.values()
         elsewhere = [one.record.ask.key for one in live if one.node is not question._node]
         if elsewhere:
             inside.fires()
@@ -78,9 +78,9 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     late: set[Queue] = set()
 
-    def came(original: Callable[..., None], journal: Any, queue: Queue) -> None:
+    def came(original: Callable[..., None], event_log: Any, queue: Queue) -> None:
         late.add(queue)
-        original(journal, queue)
+        original(event_log, queue)
 
     def has_room(original: Callable[..., bool], queue: Queue, need: Any) -> bool:
         if queue in late:

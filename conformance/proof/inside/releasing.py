@@ -91,7 +91,9 @@ def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         partition = rm.partitions.get(partition_name(request.partition))
         application = partition and partition.applications.get(request.application_id)
-        is_there = application is not None and request.identity in application.allocations
+        is_there = application is not None and (
+            request.identity in partition.allocations.of(application)
+        )
         if request.identity and not is_there and request.termination in _STOPS:
             inside.fires()
             return [ReleasedAllocation(rm.rm_id, request)]

@@ -67,7 +67,8 @@ def _(inside: Inside) -> None:
     def begin(original: Callable[..., Any], partition: Any, *args: Any, **named: Any) -> Any:
         effects = original(partition, *args, **named)
         preempted = TerminationType.PREEMPTED_BY_SCHEDULER
-        for live in [one for one in partition.allocations.all.values() if one.preempted_for]:
+        victims = partition.preemptions._by_victim
+        for live in [one for one in partition.allocations.all.values() if one in victims]:
 
             def is_over(now: float, live: Any = live) -> Any:
                 if live.record.identity not in partition.allocations.all:
@@ -96,7 +97,7 @@ def _(inside: Inside) -> None:
     def end(
         original: Callable[..., Any], partition: Any, live: Any, termination: Any, now: float
     ) -> Any:
-        preemption = live.preempted_for
+        preemption = partition.preemptions._by_victim.get(live)
         others = list(preemption.victims.values()) if preemption is not None else []
         effects = original(partition, live, termination, now)
         for other in others:

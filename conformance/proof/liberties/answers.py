@@ -87,11 +87,13 @@ def _(inside: Inside) -> None:
     rows=("SI-ALLOC-001", "SI-NODE-026"),
 )
 def _(inside: Inside) -> None:
-    def find(original: Callable[..., Any], room: NodeIndex, shape: Any, need: Resource) -> Any:
-        first = original(room, shape, need)
-        if first is None or shape.affinity is not None:
+    def find(original: Callable[..., Any], nodes: NodeIndex, profile: Any, need: Resource) -> Any:
+        first = original(nodes, profile, need)
+        if first is None or profile.affinity is not None:
             return first
-        fitting = [one for one in room.index if need.fits(one.free) and room.is_open(shape, one)]
+        fitting = [
+            one for one in nodes.index if need.fits(one.free) and nodes.is_open(profile, one)
+        ]
         last = max(fitting, key=lambda one: one.number)
         if last is not first:
             inside.fires()

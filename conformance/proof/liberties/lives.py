@@ -121,7 +121,7 @@ def _(inside: Inside) -> None:
         for partition in rm.partitions.values():
             for application in list(partition.applications.values()):
                 for pending in list(application.pending.values()):
-                    if not _waits_for_somebody(pending):
+                    if not _waits_for_somebody(partition, pending):
                         inside.fires()
                         partition.drop(pending, AskTrigger.REFUSED)
                         names = (pending.ask.key, application.application_id)
@@ -132,10 +132,10 @@ def _(inside: Inside) -> None:
     inside.instead_of(scheduler._pass, rejects)
 
 
-def _waits_for_somebody(pending: Any) -> bool:
+def _waits_for_somebody(partition: Any, pending: Any) -> bool:
     """Victims or a placeholder are to go for it, or it is of a gang."""
-    is_promised = pending.preemption is not None or pending.preemption_timer is not None
-    return bool(is_promised or pending.awaited or pending.proposed or pending.ask.task_group)
+    preempts = pending.is_reserved or partition.preemptors.has_timer(pending)
+    return bool(preempts or pending.awaiting or pending.proposed or pending.ask.task_group)
 
 
 @liberty(

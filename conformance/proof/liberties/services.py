@@ -198,7 +198,9 @@ def _(inside: Inside) -> None:
                 if any(queue in over for queue in one.application.quotas):
                     inside.fires()
                     why = (TerminationType.PREEMPTED_BY_SCHEDULER, "its queue has too much")
-                    effects.append(ReleasedAllocation(rm.rm_id, one.ask_for_release(*why)))
+                    effects.append(
+                        ReleasedAllocation(rm.rm_id, partition.ask_for_release(one, *why))
+                    )
                     break
         return effects
 
