@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from sireference.core import allocation_end
-from sireference.core.preemption import eligibility, rm_approval
+from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.states import TerminationType
 
@@ -79,13 +79,13 @@ def _(inside: Inside) -> None:
             partition.timers.set(_now[0] + _SOON, is_over)
         return effects
 
-    def seek(original: Callable[..., Any], *args: Any) -> Any:
-        _now[0] = args[-1]
-        return original(*args)
+    def run(original: Callable[..., Any], partition: Any, now: float) -> Any:
+        _now[0] = now
+        return original(partition, now)
 
     _now = [0.0]
     inside.instead_of(rm_approval._begin, begin)
-    inside.instead_of(rm_approval.seek, seek)
+    inside.instead_of(cycle.run, run)
 
 
 @fault(
