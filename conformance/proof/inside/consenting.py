@@ -1,17 +1,35 @@
 """Faults in whom an RM is asked to let go, and in queues that a new configuration brings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sireference.core import allocation_end, configuration_update, proposals
-from sireference.core.model import PreemptionQuestion
+from sireference.core.model import Effect, PreemptionQuestion
 from sireference.core.state.queue import Queue
 
 from proof.fault import fault
 from proof.inside import Inside
 
 _CHECKS = ("CB",)
+Keys = Sequence[str]
+
+
+def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
+    """Who may go for an ask is asked about these as well."""
+
+    def question(
+        original: Callable[..., Effect], partition: Any, proposal: Any, number: int
+    ) -> Effect:
+        asked = original(partition, proposal, number)
+        if not isinstance(asked, PreemptionQuestion):
+            return asked
+        others = more(partition, proposal, asked.victims)
+        if others:
+            inside.fires()
+        return replace(asked, victims=(*asked.victims, *others))
+
+    inside.instead_of(proposals._question, question)
 
 
 @fault(
@@ -21,17 +39,12 @@ _CHECKS = ("CB",)
     breaks=("SI-CB-005",),
 )
 def _(inside: Inside) -> None:
-    def ask(original: Callable[..., Any], partition: Any, proposal: Any, number: int) -> Any:
-        asked = original(partition, proposal, number)
-        if not isinstance(asked, PreemptionQuestion):
-            return asked
+    def more(partition: Any, proposal: Any, _victims: Keys) -> Keys:
         live = partition.allocations.all.values()
         elsewhere = [one.record.ask.key for one in live if one.node is not proposal.node]
-        if elsewhere:
-            inside.fires()
-        return replace(asked, victims=(*asked.victims, *elsewhere[:1]))
+        return elsewhere[:1]
 
-    inside.instead_of(proposals._question, ask)
+    _names_more(inside, more)
 
 
 @fault(
@@ -47,15 +60,8 @@ def _(inside: Inside) -> None:
         gone.append(live.record.ask.key)
         return original(partition, live, *more)
 
-    def ask(original: Callable[..., Any], partition: Any, proposal: Any, number: int) -> Any:
-        asked = original(partition, proposal, number)
-        if not isinstance(asked, PreemptionQuestion):
-            return asked
-        inside.fires()
-        return replace(asked, victims=(*asked.victims, *gone[-1:]))
-
     inside.instead_of(allocation_end.end, end)
-    inside.instead_of(proposals._question, ask)
+    _names_more(inside, lambda *_: gone[-1:])
 
 
 @fault(
@@ -65,14 +71,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CB-005",),
 )
 def _(inside: Inside) -> None:
-    def ask(original: Callable[..., Any], partition: Any, proposal: Any, number: int) -> Any:
-        asked = original(partition, proposal, number)
-        if not isinstance(asked, PreemptionQuestion):
-            return asked
-        inside.fires()
-        return replace(asked, victims=(*asked.victims, *asked.victims[:1]))
-
-    inside.instead_of(proposals._question, ask)
+    _names_more(inside, lambda _partition, _proposal, victims: victims[:1])
 
 
 @fault(

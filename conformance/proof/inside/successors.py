@@ -238,7 +238,7 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     lent: dict[str, Any] = {}
 
-    def begin(original: Callable[..., Any], partition: Any, pending: Any, live: Any) -> Any:
+    def release(original: Callable[..., Any], partition: Any, pending: Any, live: Any) -> Any:
         had, need = live.record.ask.resource, pending.ask.resource
         if need.fits(had) and need != had:
             inside.fires()
@@ -253,7 +253,7 @@ def _(inside: Inside) -> None:
             live.node.resize(live.node.capacity, live.node.occupied + rest_of_it)
         return original(partition, live, *rest)
 
-    inside.instead_of(replacement.release, begin)
+    inside.instead_of(replacement.release, release)
     inside.instead_of(allocation_end.end, end)
 
 

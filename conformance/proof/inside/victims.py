@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from sireference.core import allocation_end, proposals
+from sireference.core import allocation_end
 from sireference.core.preemption import cycle, eligibility, rm_approval
 from sireference.core.preemption.victims import Candidates, Victim
 from sireference.core.states import TerminationType
@@ -79,14 +79,13 @@ def _(inside: Inside) -> None:
             partition.timers.set(_now[0] + _SOON, is_over)
         return effects
 
-    def at(original: Callable[..., Any], partition: Any, now: float) -> Any:
+    def run(original: Callable[..., Any], partition: Any, now: float) -> Any:
         _now[0] = now
         return original(partition, now)
 
     _now = [0.0]
     inside.instead_of(rm_approval._begin, begin)
-    inside.instead_of(cycle.run, at)
-    inside.instead_of(proposals.ask, at)
+    inside.instead_of(cycle.run, run)
 
 
 @fault(
