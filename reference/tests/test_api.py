@@ -3,7 +3,6 @@
 import inspect
 import json
 import re
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,7 @@ from sireference.api import (
     SIError,
     StateDumpPlugin,
 )
-from sireference.api.deadlines import Deadlines
-from sireference.clock import SystemClock, VirtualClock
-from sireference.core.model import Settings
+from sireference.clock import VirtualClock
 from siwire import DEFAULT_REVISION, REVISIONS, Revision
 from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, settled
 
@@ -27,7 +24,6 @@ LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 OLDEST = REVISIONS["2021-02"]
 PATIENCE = 20.0  # seconds, where another thread has something to do
-QUIET = 0.1  # seconds in which another thread would have failed
 
 of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
 
@@ -321,154 +317,6 @@ def test_callbacks_come_one_at_a_time_whoever_calls(rm: Embedding) -> None:
     assert waited == [True], "the other call is served when this one is over"
     assert [new.allocationKey for new in rm.rm.allocations()] == ["k1", "k2"]
     assert rm.rm.overlaps == 0
-
-
-def test_deadlines_are_kept_when_the_callers_clock_says_so() -> None:
-    clock = VirtualClock()
-    rm = settled(DEFAULT_REVISION, clock=clock, settings=Settings(completing_timeout=5))
-    rm.asks("k1", memory=3)
-    rm.releases(rm.rm.allocations()[0])
-    deadline = rm.api.next_deadline()
-
-    clock.move_to(clock.now() + 5)
-    rm.api.keep_deadlines()
-
-    assert deadline is not None
-    assert states(rm.rm)[-2:] == ["Completing", "Completed"]
-
-
-def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
-    with SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01)) as api:
-        rm = Embedding(api, EmbeddedRM()).settles()
-        rm.asks("k1", memory=3)
-        rm.releases(rm.rm.allocations()[0])
-
-        with rm.rm.has_news:
-            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), PATIENCE)
-
-    assert completed
-    assert "SI deadlines" in rm.rm.threads
-    assert rm.rm.overlaps == 0
-
-
-def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() -> None:
-    settings = Settings(starting_timeout=0.0, completing_timeout=0.01)
-    with SchedulerAPI(DEFAULT_REVISION, settings=settings) as api:
-        rm = Embedding(api, EmbeddedRM()).settles()
-        ask = rm.si.AllocationAsk(
-            allocationKey="k1",
-            applicationID="a1",
-            resourceAsk=rm.resource(memory=1),
-            maxAllocations=1,
-            executionTimeoutMilliSeconds=2**63 - 1,
-        )
-        api.update_allocation(rm.si.AllocationRequest(rmID="rm", asks=[ask]))
-        with rm.rm.has_news:
-            assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), PATIENCE)
-        (thread,) = (one for one in threading.enumerate() if one.name == "SI deadlines")
-        thread.join(QUIET)  # the only deadline is that of the ask now
-        rm.submits("a2")
-        rm.asks("k2", "a2", memory=3)
-        rm.releases(rm.rm.allocations()[-1])
-
-        with rm.rm.has_news:
-            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), PATIENCE)
-
-    assert completed
-
-
-def test_after_it_is_closed_no_deadline_is_kept() -> None:
-    before = set(threading.enumerate())
-    api = SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01))
-    rm = Embedding(api, EmbeddedRM()).settles()
-    rm.asks("k1", memory=3)
-    (thread,) = set(threading.enumerate()) - before
-
-    api.close()
-    thread.join(PATIENCE)
-    rm.releases(rm.rm.allocations()[0])
-
-    assert not thread.is_alive()
-    assert set(threading.enumerate()) <= before
-    assert states(rm.rm)[-1] == "Completing"
-    assert rm.rm.threads == {threading.current_thread().name}
-
-
-def test_a_deadline_thread_survives_a_callback_that_breaks(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def breaks(response: Any) -> None:
-        if any(update.state == "Completed" for update in response.updated):
-            raise ZeroDivisionError
-
-    with SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01)) as api:
-        rm = Embedding(api, EmbeddedRM()).settles()
-        rm.rm.reacts = {"update_application": breaks}
-        for key in ("k1", "k2"):
-            rm.submits(key)
-            rm.asks(key, key, memory=3)
-            rm.releases(rm.rm.allocations()[-1])
-            with rm.rm.has_news:
-                wanted = len(rm.rm.allocations())
-                assert rm.rm.has_news.wait_for(
-                    lambda: states(rm.rm).count("Completed") == wanted,  # noqa: B023  # at once
-                    PATIENCE,
-                )
-
-    assert "a callback of the resource manager failed" in caplog.text
-
-
-def test_a_deadline_thread_survives_a_callback_that_wants_to_exit(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def exits(response: Any) -> None:
-        if any(update.state == "Completed" for update in response.updated):
-            sys.exit(1)
-
-    with SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01)) as api:
-        rm = Embedding(api, EmbeddedRM()).settles()
-        rm.rm.reacts = {"update_application": exits}
-        for count, key in enumerate(("k1", "k2"), start=1):
-            rm.submits(key)
-            rm.asks(key, key, memory=3)
-            rm.releases(rm.rm.allocations()[-1])
-            with rm.rm.has_news:
-                assert rm.rm.has_news.wait_for(
-                    lambda: states(rm.rm).count("Completed") == count,  # noqa: B023  # at once
-                    PATIENCE,
-                )
-
-    assert "a callback of the resource manager failed" in caplog.text
-
-
-def test_a_deadline_thread_survives_a_deadline_that_cannot_be_told(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    told: list[str] = []
-    has_failed, is_kept = threading.Event(), threading.Event()
-
-    def next_deadline() -> float:
-        if not told:
-            told.append("failed")
-            has_failed.set()
-            raise ZeroDivisionError
-        return 0.0
-
-    deadlines = Deadlines(SystemClock(), threading.RLock(), next_deadline, is_kept.set)
-    deadlines.changed()
-    assert has_failed.wait(PATIENCE)
-    deadlines.changed()
-    was_kept = is_kept.wait(PATIENCE)
-    deadlines.stop()
-
-    assert was_kept
-    assert "the next deadline is not known" in caplog.text
-
-
-def states(rm: EmbeddedRM) -> list[str]:
-    """The application states told, in order."""
-    told = rm.messages("update_application")
-    return [update.state for said in told for update in said.updated]
 
 
 def test_a_message_of_another_revision_is_not_taken(rm: Embedding) -> None:

@@ -1,8 +1,9 @@
 """A client for tests of the shell: raw messages of one revision on streams of its own loop."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import wraps
 from typing import Any
 
 import grpc
@@ -178,3 +179,35 @@ async def served(
             yield Wire(channel, revision, server)
         finally:
             await server.stop()
+
+
+def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
+    """Run ``scenario`` against a server of its own."""
+
+    @wraps(scenario)
+    def test() -> None:
+        async def play() -> None:
+            async with served() as wire:
+                await scenario(wire)
+
+        asyncio.run(play())
+
+    del test.__wrapped__  # pytest would look for a fixture "wire"
+    return test
+
+
+async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, Stream]:
+    nodes = await wire.opens("UpdateNode", rm_id)
+    applications = await wire.opens("UpdateApplication", rm_id)
+    allocations = await wire.opens("UpdateAllocation", rm_id)
+    return nodes, applications, allocations
+
+
+async def accepted_node(wire: Wire, nodes: Stream, node_id: str = "n1", **amounts: int) -> None:
+    await nodes.says(nodes=[wire.node(node_id, **amounts or {"memory": 10})])
+    assert [node.nodeID for node in (await nodes.hears()).accepted] == [node_id]
+
+
+async def accepted_application(wire: Wire, applications: Stream) -> None:
+    await applications.says(new=[wire.application()])
+    assert [a.applicationID for a in (await applications.hears()).accepted] == ["a1"]

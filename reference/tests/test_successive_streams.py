@@ -1,0 +1,176 @@
+"""Streams that follow others: of the same kind, of a new registration."""
+
+import asyncio
+import contextlib
+
+import grpc
+import pytest
+from sireference.shell.streams import OpenStream
+from siwire import REVISIONS
+from tests.wire import (
+    PATIENCE,
+    Stream,
+    Wire,
+    accepted_application,
+    accepted_node,
+    all_streams,
+    over_the_wire,
+    served,
+)
+
+REFUSED = grpc.StatusCode.FAILED_PRECONDITION
+THREE_STREAMS = [REVISIONS[name] for name in ("2023-04", "2023-08", "2023-12")]
+
+
+@over_the_wire
+async def test_a_second_stream_of_a_kind_takes_the_place_of_the_first(wire: Wire) -> None:
+    await wire.registers()
+    first = await wire.opens("UpdateNode")
+    await accepted_node(wire, first, "n1")
+
+    second = await wire.opens("UpdateNode")
+    await accepted_node(wire, second, "n2")
+
+    code, says = await first.ends()
+    assert code is grpc.StatusCode.ABORTED
+    assert "took its place" in says
+    await accepted_node(wire, second, "n3")
+
+
+# requirement: SI-REG-005, SI-REG-007
+@over_the_wire
+async def test_registering_again_ends_the_streams_and_forgets_the_rest(wire: Wire) -> None:
+    await wire.registers()
+    earlier = await all_streams(wire)
+    await accepted_node(wire, earlier[0])
+    await accepted_application(wire, earlier[1])
+
+    await wire.registers()
+
+    for stream in earlier:
+        code, says = await stream.ends()
+        assert (code, "registered again" in says) == (grpc.StatusCode.ABORTED, True)
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes)
+    await accepted_application(wire, applications)
+    await allocations.says(asks=[wire.ask("k2", memory=1)])
+    assert (await allocations.hears()).new[0].allocationKey == "k2"
+
+
+@over_the_wire
+async def test_what_is_said_on_streams_of_an_earlier_registration_is_not_taken(wire: Wire) -> None:
+    await wire.registers()
+    earlier = await wire.opens("UpdateNode")
+    await accepted_node(wire, earlier, "n1")
+
+    registering = asyncio.ensure_future(wire.registers())
+    (stream,) = wire.server._streams.of("rm")
+    await asyncio.wait_for(asyncio.shield(stream.ending), PATIENCE)
+    await earlier.says(nodes=[wire.node("n2")])
+
+    assert (await earlier.ends())[0] is grpc.StatusCode.ABORTED
+    await registering
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+    assert (snapshot.phase, list(snapshot.nodes)) == (snapshot.RUNNING, [])
+
+
+@over_the_wire
+async def test_what_is_said_on_a_replaced_stream_is_not_taken(wire: Wire) -> None:
+    await wire.registers()
+    first = await wire.opens("UpdateNode")
+    await accepted_node(wire, first, "n1")
+    (replaced,) = wire.server._streams.of("rm")
+    wire.server._streams.bind(OpenStream(replaced.method), "rm")
+    await first.says(nodes=[wire.node("n2")])
+
+    assert (await first.ends())[0] is grpc.StatusCode.ABORTED
+    snapshot = await wire.calls("Snapshot", rm_id="rm")
+    assert [node.node_id for node in snapshot.nodes] == ["n1"]
+
+
+@over_the_wire
+async def test_the_streams_of_another_rm_outlive_a_registration(wire: Wire) -> None:
+    for rm_id in ("rm", "other"):
+        await wire.registers(rm_id)
+    others = await wire.opens("UpdateNode", "other")
+    await accepted_node(wire, others, "n1")
+
+    await wire.registers("rm")
+
+    await accepted_node(wire, others, "n2")
+
+
+@over_the_wire
+async def test_a_refused_registration_leaves_the_streams(wire: Wire) -> None:
+    await wire.registers()
+    nodes = await wire.opens("UpdateNode")
+    await accepted_node(wire, nodes, "n1")
+
+    with pytest.raises(grpc.aio.AioRpcError):
+        await wire.registers(config="::no")
+
+    await accepted_node(wire, nodes, "n2")
+
+
+async def keys_told(allocations: Stream) -> list[str]:
+    """Everything that is allocated on the stream until the last key comes or the stream ends."""
+    told: list[str] = []
+    with contextlib.suppress(AssertionError, grpc.aio.AioRpcError):
+        while not told or not told[-1].startswith("last"):
+            told += [new.allocationKey for new in (await allocations.hears()).new]
+    return told
+
+
+async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
+    """A stream nobody reads, and the keys whose allocations are told there."""
+    await wire.registers()
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes, memory=10_000)
+    await accepted_application(wire, applications)
+    keys = [f"{number:04}{'k' * 1000}" for number in range(2000)]
+    for begin in range(0, len(keys), 100):
+        await allocations.says(asks=[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
+    told = wire.server.engine.counters.told
+    async with asyncio.timeout(PATIENCE):
+        while told["NewAllocation"] < len(keys):  # noqa: ASYNC110  # it tells nobody
+            await asyncio.sleep(0.005)
+    return allocations, keys
+
+
+@over_the_wire
+async def test_whoever_reads_both_streams_is_told_everything_once_and_in_order(wire: Wire) -> None:
+    first, keys = await with_much_to_read(wire)
+
+    second = await wire.opens("UpdateAllocation")
+    await second.says(asks=[wire.ask("last", memory=1)])
+
+    before, after = await asyncio.gather(keys_told(first), keys_told(second))
+    assert (await first.ends())[0] is grpc.StatusCode.ABORTED
+    assert before
+    assert before + after == [*keys, "last"]
+
+
+@pytest.mark.parametrize("end", ["is cancelled", "stays open, and nobody reads it"])
+def test_what_was_not_written_is_told_on_the_stream_that_takes_over(end: str) -> None:
+    window_stays_small = (("grpc.http2.bdp_probe", 0),)
+
+    async def play() -> None:
+        async with served() as wire:
+            address = wire.server.address
+            async with grpc.aio.insecure_channel(address, options=window_stays_small) as channel:
+                first, keys = await with_much_to_read(Wire(channel, wire.revision, wire.server))
+                (earlier,) = (one for one in wire.server._streams.of("rm") if one.outbox)
+                second = await wire.opens("UpdateAllocation")
+                await second.says(asks=[wire.ask("last", memory=1)])
+                await asyncio.wait_for(asyncio.shield(earlier.ending), PATIENCE)
+                if end == "is cancelled":
+                    first.call.cancel()
+
+                told = await keys_told(second)
+
+                assert told == [*keys, "last"][-len(told) :]
+                assert len(told) > 1500
+                if end != "is cancelled":
+                    assert (await first.ends())[0] is grpc.StatusCode.ABORTED
+
+    asyncio.run(play())
