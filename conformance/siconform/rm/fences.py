@@ -95,17 +95,15 @@ class Fences:
         """Whether an ask that waits for an application is told as ended when it is withdrawn."""
         name = self._name("ask")
         ask, withdrawal = _of_nobody(name)
-        ended = StreamEnded(Kind.ALLOCATIONS)
-        told: Fact = ended
+        told: Fact
         try:
-            for _ in range(_ENDINGS):
-                self._connection.say(Kind.ALLOCATIONS, [ask])  # on each stream: one may end now
-                told = self._asks_once(Kind.ALLOCATIONS, withdrawal, (AskReleased(name), ended))
-                if not isinstance(told, StreamEnded):
-                    break
+            told = self._asks_and_waits(
+                Kind.ALLOCATIONS, withdrawal, (AskReleased(name),), before=ask
+            )
         except PremiseLost:
             if self.habits.confirms_withdrawals:
                 raise
+            told = StreamEnded(Kind.ALLOCATIONS)
         self.habits.confirms_withdrawals = isinstance(told, AskReleased)
         return self.habits.confirms_withdrawals
 
@@ -195,10 +193,17 @@ class Fences:
     def _name(self, what: str) -> str:
         return f"{FENCE_PREFIX}{self._connection.rm_id}-{what}-{next(self._numbers)}"
 
-    def _asks_and_waits(self, kind: Kind, saying: Saying, answers: tuple[Fact, ...]) -> Fact:
-        """The answer; where the stream ends instead, that of the same words on the next one."""
+    def _asks_and_waits(
+        self, kind: Kind, saying: Saying, answers: tuple[Fact, ...], before: Saying | None = None
+    ) -> Fact:
+        """The answer; where the stream ends instead, that of the same words on the next one.
+
+        ``before`` is said first, on each of the streams: what it began may go with its stream.
+        """
         told: Fact = StreamEnded(kind)
         for _ in range(_ENDINGS):
+            if before is not None:
+                self._connection.say(kind, [before])
             told = self._asks_once(kind, saying, (*answers, StreamEnded(kind)))
             if not isinstance(told, StreamEnded):
                 break
