@@ -92,9 +92,9 @@ print(json.dumps([inspect.iscoroutinefunction(Service.register),
 
 def test_a_constant_has_another_value_wherever_it_was_imported(tmp_path: Path) -> None:
     script = """
-from sireference.core import cycle
-inside.constant(cycle, "_MOST_STEPS", 7)
-print(json.dumps(cycle._MOST_STEPS))
+from sireference.core import scheduling_pass
+inside.constant(scheduling_pass, "_MOST_STEPS", 7)
+print(json.dumps(scheduling_pass._MOST_STEPS))
 """
 
     assert _says(script, tmp_path) == 7

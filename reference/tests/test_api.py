@@ -24,7 +24,6 @@ LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 OLDEST = REVISIONS["2021-02"]
 PATIENCE = 20.0  # seconds, where another thread has something to do
-QUIET = 0.1  # seconds in which another thread would have failed
 
 of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
 

@@ -95,21 +95,15 @@ class Fences:
         """Whether an ask that waits for an application is told as ended when it is withdrawn."""
         name = self._name("ask")
         ask, withdrawal = _of_nobody(name)
-        ended = StreamEnded(UpdateKind.ALLOCATIONS)
-        told: Fact = ended
+        told: Fact
         try:
-            for _ in range(_ENDINGS):
-                self._connection.say(
-                    UpdateKind.ALLOCATIONS, [ask]
-                )  # on each stream: one may end now
-                told = self._asks_once(
-                    UpdateKind.ALLOCATIONS, withdrawal, (AskReleased(name), ended)
-                )
-                if not isinstance(told, StreamEnded):
-                    break
+            told = self._asks_and_waits(
+                UpdateKind.ALLOCATIONS, withdrawal, (AskReleased(name),), before=ask
+            )
         except PremiseLost:
             if self.habits.confirms_withdrawals:
                 raise
+            told = StreamEnded(UpdateKind.ALLOCATIONS)
         self.habits.confirms_withdrawals = isinstance(told, AskReleased)
         return self.habits.confirms_withdrawals
 
@@ -200,11 +194,20 @@ class Fences:
         return f"{FENCE_PREFIX}{self._connection.rm_id}-{what}-{next(self._numbers)}"
 
     def _asks_and_waits(
-        self, kind: UpdateKind, request: Request, answers: tuple[Fact, ...]
+        self,
+        kind: UpdateKind,
+        request: Request,
+        answers: tuple[Fact, ...],
+        before: Request | None = None,
     ) -> Fact:
-        """The answer; where the stream ends instead, that of the same words on the next one."""
+        """The answer; where the stream ends instead, that of the same words on the next one.
+
+        ``before`` is said first, on each of the streams: what it began may go with its stream.
+        """
         told: Fact = StreamEnded(kind)
         for _ in range(_ENDINGS):
+            if before is not None:
+                self._connection.say(kind, [before])
             told = self._asks_once(kind, request, (*answers, StreamEnded(kind)))
             if not isinstance(told, StreamEnded):
                 break

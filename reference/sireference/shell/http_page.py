@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from socketserver import ThreadingMixIn
 from typing import Any, Final, TypeVar
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -25,6 +26,7 @@ from sireference.shell.engine import Engine
 from sireference.shell.logs import LOGGER
 from sireference.shell.metrics import registry
 from sireference.shell.options import DEFAULT_ACCESS, Access
+from sireference.shell.sharing import Sharing
 from sireference.shell.unexpected import SAYS, report
 
 _PATIENCE: Final = 10.0  # seconds for the event loop to answer
@@ -48,8 +50,7 @@ class HttpPage:
         self._engine = engine
         self._access = access
         self._loop = asyncio.get_running_loop()
-        # By identity of the snapshots: many who ask at once share what is made of the same ones
-        self._encoding: dict[tuple[int, ...], asyncio.Task[bytes]] = {}
+        self._encoded: Sharing[tuple[int, ...], bytes] = Sharing()  # by identity of the snapshots
         self._metrics: Any = make_wsgi_app(registry(self._all_counts))
         host, port = host_and_port(listen)
         kind = _OnIpv6 if ":" in host else _BoundedThreads
@@ -101,20 +102,13 @@ class HttpPage:
         engine = self._engine
         known = [rm.rm_id for rm in engine.scheduler.rms.all()]
         held = [await engine.snapshot(rm_id) for rm_id in known]
-        which = tuple(map(id, held))
-        encoding = self._encoding.get(which)
-        if encoding is None:
-            encoding = self._encoding[which] = asyncio.ensure_future(self._encode(which, held))
-        return await asyncio.shield(encoding)
+        return await self._encoded.get(tuple(map(id, held)), partial(self._encode, held))
 
-    async def _encode(self, which: tuple[int, ...], held: list[Snapshot]) -> bytes:
+    async def _encode(self, held: list[Snapshot]) -> bytes:
         engine = self._engine
         name, now = engine.codec.revision.name, engine.clock.now()
         shown = held if self._access.shows_extra_config else list(map(without_secrets, held))
-        try:
-            return await engine.beside(_encoded, name, now, shown)
-        finally:
-            del self._encoding[which]
+        return await engine.beside(_encoded, name, now, shown)
 
     def _all_counts(self) -> tuple[Counters, list[Counts]]:
         async def count() -> tuple[Counters, list[Counts]]:

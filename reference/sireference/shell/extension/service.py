@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 import grpc
@@ -20,6 +21,7 @@ from sireference.shell.extension.callback_service import CallbackService
 from sireference.shell.extension.facets import facets, milliseconds
 from sireference.shell.extension.views import metrics_result, serialized, state_dump
 from sireference.shell.options import Access
+from sireference.shell.sharing import Sharing
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
 
@@ -33,7 +35,7 @@ class ExtensionService:
         self._engine = engine
         self._callbacks = callbacks
         self._shows_extra_config = access.shows_extra_config
-        self._serializing: dict[int, asyncio.Task[bytes]] = {}  # by identity, of who is held there
+        self._serialized: Sharing[int, bytes] = Sharing()  # by identity of what is held
 
     def behaviours(self) -> dict[str, Behaviour]:
         """The methods by name."""
@@ -66,22 +68,15 @@ class ExtensionService:
         It may be large: it is put into bytes beside the loop.
         """
         held = await self._engine.snapshot(request.rm_id)
-        serializing = self._serializing.get(id(held))
-        if serializing is None:
-            serializing = asyncio.ensure_future(self._serialized(held))
-            self._serializing[id(held)] = serializing
-        said = await asyncio.shield(serializing)
+        said = await self._serialized.get(id(held), partial(self._serialize, held))
         dump = await self._engine.callbacks.state_dump(request.rm_id)
         if dump is not None:  # a message put after another one adds what it has
             said += ext.SnapshotResult(raw_json=state_dump(dump)).SerializeToString()
         return said
 
-    async def _serialized(self, held: Snapshot) -> bytes:
+    async def _serialize(self, held: Snapshot) -> bytes:
         snapshot = held if self._shows_extra_config else without_secrets(held)
-        try:
-            return await self._engine.beside(serialized, snapshot)
-        finally:
-            del self._serializing[id(held)]
+        return await self._engine.beside(serialized, snapshot)
 
     async def read_metrics(self, request: ext.MetricsQuery, context: Any) -> ext.MetricsResult:
         """Outstanding demand of one RM, and counters."""
