@@ -290,8 +290,9 @@ class Application:
         self.notified.clear()
 
     def has_less(self) -> None:
-        """It uses less than before: in a fair leaf its waiting groups may have moved up."""
+        """It uses less than before: in a fair leaf it comes earlier, and so do those that wait."""
         if self.leaf.is_fair:
+            self.leaf.awakens(self)
             for ask_group in self.ask_groups.values():
                 if ask_group.waits_in is not None:
                     ask_group.waits_in.moved_up(ask_group)

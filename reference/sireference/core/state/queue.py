@@ -51,6 +51,7 @@ class Queue(Quota):
     __slots__ = (
         "_born",
         "_sorts_by_priority",
+        "_total",
         "applications",
         "beginning",
         "changed_buckets",
@@ -81,6 +82,7 @@ class Queue(Quota):
         self.parent = parent
         self.root: Queue = parent.root if parent else self
         self.total = NOTHING  # of all nodes; at the root
+        self._total = NOTHING  # of which the sort keys of those below are shares
         self.number = number
         self.is_dynamic = False  # made by a placement rule
         self.is_draining = False  # takes no new applications
@@ -179,9 +181,26 @@ class Queue(Quota):
 
     # The order in which all is served
 
+    def first_served(self) -> "Queue | LeafApplication | None":
+        """Who of those below comes first, None if there is nothing to be served."""
+        total = self.root.total
+        if self._total is not total and (self.children or self.is_fair):
+            self._total = total
+            self.served.update_all()
+        return self.served.first()
+
     def awakens(self, application: LeafApplication) -> None:
-        """``application`` of this leaf has something worth a look."""
-        member: Queue | LeafApplication = application
+        """``application`` of this leaf has something worth a look, or uses less."""
+        self._update(application)
+
+    def unbook(self, resource: Resource) -> None:
+        """Count ``resource`` no more: among its siblings it may come earlier."""
+        super().unbook(resource)
+        if self.parent is not None:
+            self.parent._update(self)  # noqa: SLF001  # a queue, too
+
+    def _update(self, member: "Queue | LeafApplication") -> None:
+        """``member``, one of those below, may come earlier, and so may all above it."""
         above: Queue | None = self
         while above is not None and above.served.update(member):
             member, above = above, above.parent
@@ -196,7 +215,7 @@ class Queue(Quota):
 
     def next_sort_key(self) -> SortKey | None:
         """Among its siblings."""
-        first = self.served.first()
+        first = self.first_served()
         if first is None or self.parent is None:
             return None
         properties = self.config.properties
