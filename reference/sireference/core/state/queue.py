@@ -161,17 +161,21 @@ class Queue(Quota):
     def let_go(self) -> None:
         """It is gone, with all below it: nothing there refers to itself any more."""
         super().let_go()
-        for user_quota in self.user_quotas.values():
-            user_quota.let_go()
+        self.forget_user_quotas()
         for child in self.children.values():
             child.let_go()
-        self.user_quotas.clear()
         self.children.clear()
         self.changed_buckets.clear()
         self.gathering, self.beginning = AdmissionOrder(), AdmissionOrder()
         self.served = LazyHeap()
         self.path = ()
         del self.root
+
+    def forget_user_quotas(self) -> None:
+        """Nobody counts against them any more."""
+        for user_quota in self.user_quotas.values():
+            user_quota.let_go()
+        self.user_quotas.clear()
 
     def stop_timer(self) -> None:
         """It is needed, empty or not."""
