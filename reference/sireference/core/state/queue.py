@@ -8,7 +8,7 @@ from sireference.core.resources import NOTHING, Resource, share_of_right
 from sireference.core.state.admission_order import AdmissionOrder, Applicant
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.quota import Quota
-from sireference.core.state.timers import Timer
+from sireference.core.state.timers import Timer, cancel
 from sireference.core.state.user_quota import UserQuota
 from sireference.core.state.wait_queue import Bucket
 
@@ -179,9 +179,8 @@ class Queue(Quota):
 
     def stop_timer(self) -> None:
         """It is needed, empty or not."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        cancel(self.timer)
+        self.timer = None
 
     # The order in which all is served
 
