@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from siconform.protocol.application_states import WAITING
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
-from siconform.protocol.handles import Ask, Node
+from siconform.protocol.handles import Application, Ask, Node
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
@@ -23,6 +23,7 @@ from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import (
     Action,
     ApplicationRequest,
+    AskReleaseRequest,
     AskRequest,
     ExistingAllocationRequest,
     NodeRequest,
@@ -30,6 +31,7 @@ from siconform.protocol.requests import (
     Request,
     StreamOpening,
 )
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 from siconform.recording.elements import Unreplayable, element, fact_of, request_of
 from siconform.recording.history import History
 
@@ -68,7 +70,11 @@ ASK = AskRequest(
         NodeRequest("node-1", Action.UNDRAIN, existing=(ALLOCATION,)),
         ApplicationRequest("app-1", "root.default", "default", None, ("g",)),
         ASK,
-        ReleaseRequest("app-1", "", Termination.TIMEOUT),
+        ReleaseRequest(AllOf("app-1"), Termination.TIMEOUT),
+        ReleaseRequest(OneAllocation("app-1", "id", "k"), Termination.STOPPED_BY_RM),
+        AskReleaseRequest(OneAsk("", "k"), "default"),
+        AskReleaseRequest(AllOf(Application("app-1", "root.default")), "default"),
+        AskReleaseRequest(AllThereIs(), "default"),
         ExistingAllocationRequest(ALLOCATION),
     ],
 )

@@ -8,6 +8,7 @@ from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, 
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
 from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
@@ -85,7 +86,7 @@ def ended_allocations_stay_ended() -> Judge:
         ending = set(bulk_ends.hears(entry.content))
         said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing.keys())
         match entry.content:
-            case Released(identity="") | ReleaseRequest(identity=""):
+            case Released(subject=AllOf()) | ReleaseRequest(subject=AllOf()):
                 pass
             case Released() as again if _is_repeated(again, unconfirmed, crossing):
                 pass
@@ -102,7 +103,7 @@ def ended_allocations_stay_ended() -> Judge:
                     return f"allocation {identity} was released twice"
                 ended.add(identity)
                 return ""
-            case ReleaseRequest(identity=identity, termination=termination):
+            case ReleaseRequest(OneAllocation(identity=identity), termination):
                 is_confirmation = unconfirmed.get(identity) is termination
                 said[identity] += not is_confirmation
                 if is_confirmation or termination not in CONFIRMED:
@@ -136,7 +137,7 @@ def releases_name_what_was_announced() -> Judge:
         match entry.content:
             case Allocated(identity=identity, application=application, key=key):
                 owners[identity], keys[identity] = application, key
-            case ReleaseRequest(identity=identity, application=application):
+            case ReleaseRequest(subject=OneAllocation(application, identity)):
                 said.add((application, identity))
             case Released(identity=identity, application=application) as release if identity:
                 repeated = (application, identity) in said and owners.get(identity) != application

@@ -14,6 +14,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import ApplicationRequest, AskReleaseRequest, AskRequest
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAsk
 from siconform.recording.history import Entry
 
 
@@ -144,8 +145,7 @@ def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
     return (
         withdrawal.termination is Termination.STOPPED_BY_RM
         and withdrawal.partition == ask.partition
-        and withdrawal.application == ask.application
-        and withdrawal.key in ("", ask.key)
+        and withdrawal.subject in (OneAsk(ask.application, ask.key), AllOf(ask.application))
         and (ask.placeholder or not ask.task_group)
     )
 
@@ -178,7 +178,7 @@ def released_asks_were_asked_for() -> Judge:
     """
     owners: dict[str, set[str]] = defaultdict(set)
     applications: set[str] = set()
-    said: set[tuple[str, str]] = set()  # application and key, in withdrawals of the RM
+    said: set[OneAsk | AllOf | AllThereIs] = set()  # in withdrawals of the RM
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
@@ -186,10 +186,10 @@ def released_asks_were_asked_for() -> Judge:
                 applications.add(application)
             case AskRequest(key=key, application=application):
                 owners[key].add(application)
-            case AskReleaseRequest(key=key, application=application):
-                said.add((application, key))
-            case AskReleased(key=key, application=application):
-                if (application, key) in said:
+            case AskReleaseRequest(subject=subject):
+                said.add(subject)
+            case AskReleased(key=key, application=application) as told:
+                if told.subject in said:
                     return ""
                 if not key:
                     says = f"release of every ask of {application!r}, which was never added"

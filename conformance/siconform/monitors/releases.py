@@ -22,6 +22,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
 from siconform.recording.history import Content, Entry
 
 
@@ -51,7 +52,7 @@ def confirmations_are_not_confirmed() -> Judge:
                 started[identity] = termination
             case Released(identity=identity):
                 said[identity] -= 1
-            case ReleaseRequest(identity=identity, termination=termination) if identity:
+            case ReleaseRequest(OneAllocation(identity=identity), termination):
                 if started.get(identity) is termination:
                     confirmed.add(identity)
                     crossing[identity] = termination
@@ -144,13 +145,13 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
             yield "node", node
         case (
             ApplicationRemoval(application=application)
-            | ReleaseRequest(identity="", application=application)
-            | AskReleaseRequest(key="", application=application)
+            | ReleaseRequest(subject=AllOf(application=application))
+            | AskReleaseRequest(subject=AllOf(application=application))
         ):
             yield "application", application
-        case ReleaseRequest(identity=identity):
+        case ReleaseRequest(subject=OneAllocation(identity=identity)):
             yield "identity", identity
-        case AskReleaseRequest(key=key):
+        case AskReleaseRequest(subject=OneAsk(key=key)):
             yield "key", key
         case _:
             pass

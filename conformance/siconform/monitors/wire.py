@@ -11,6 +11,7 @@ from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventTold, Subject
 from siconform.protocol.notifications import Released, Termination, Unreadable
 from siconform.protocol.requests import ReleaseRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
@@ -58,8 +59,10 @@ def what_has_a_meaning_is_set() -> Judge:
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case ReleaseRequest(termination=Termination.UNKNOWN) as said:
-                unset.add(said.identity or said.application)
+            case ReleaseRequest(AllOf(application=name), Termination.UNKNOWN):
+                unset.add(name)
+            case ReleaseRequest(OneAllocation(identity=name), Termination.UNKNOWN):
+                unset.add(name)
             case Released(identity=identity, application=application, termination=termination):
                 if not {identity, application} & unset:
                     missing = termination is Termination.UNKNOWN

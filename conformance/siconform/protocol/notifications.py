@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Final
 
 from siconform.protocol.matchers import agree
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 
 
 class _Any:
@@ -178,6 +179,14 @@ class Released(Fact):
     message: str = ANY
     partition: str = ANY
 
+    @property
+    def subject(self) -> OneAllocation | AllOf:
+        """What ends: without an identity it is everything of the application."""
+        key = "" if self.key is ANY else self.key
+        if self.identity == "":
+            return AllOf(self.application, key)
+        return OneAllocation(self.application, self.identity, key)
+
 
 @dataclass(frozen=True, slots=True)
 class AskReleased(Fact):
@@ -188,6 +197,13 @@ class AskReleased(Fact):
     termination: Termination = ANY
     message: str = ANY
     partition: str = ANY
+
+    @property
+    def subject(self) -> OneAsk | AllOf | AllThereIs:
+        """What ends: without a key it is every ask of the application, or of the partition."""
+        if self.key:
+            return OneAsk(self.application, self.key)
+        return AllOf(self.application) if self.application else AllThereIs()
 
 
 @dataclass(frozen=True, slots=True)

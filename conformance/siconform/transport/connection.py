@@ -11,7 +11,13 @@ from siwire import Revision, rpc
 from siconform.outcomes import Unreachable
 from siconform.protocol.notifications import Fact, Nothing, StreamEnded, Unreadable, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import Registration, Request, StreamOpening
+from siconform.protocol.requests import (
+    AskReleaseRequest,
+    Registration,
+    ReleaseRequest,
+    Request,
+    StreamOpening,
+)
 from siconform.recording.history import Content, History
 from siconform.transport.channels import OPTIONS, close
 from siconform.transport.dialects import dialect_for
@@ -200,9 +206,12 @@ class Connection:
 
 def is_fence(content: Content) -> bool:
     """Whether this element is the kit's own probe."""
-    names = ("node", "application", "key")
-    return any(str(getattr(content, name, "")).startswith(FENCE_PREFIX) for name in names) or (
-        isinstance(content, StreamOpening)
+    about: object = content
+    if isinstance(content, (ReleaseRequest, AskReleaseRequest)):
+        about = content.subject
+    return isinstance(content, StreamOpening) or any(
+        str(getattr(about, name, "")).startswith(FENCE_PREFIX)
+        for name in ("node", "application", "key")
     )
 
 
