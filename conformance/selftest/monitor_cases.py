@@ -67,11 +67,7 @@ from siconform.protocol.notifications import (
     Unreadable,
     UpdateKind,
 )
-from siconform.protocol.requests import (
-    Action,
-    ApplicationRemoval,
-    ExistingAllocationRequest,
-)
+from siconform.protocol.requests import Action, ApplicationRemoval, ExistingAllocationRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siwire.r2023_12 import si_pb2
 
@@ -246,19 +242,9 @@ CASES = (
             *(ASK, allocated(identity="2")),
         ],
         [
-            *(
-                ASK,
-                replace(WITHDRAWAL, partition="other"),
-                withdrawn("k", "b"),
-            ),
-            *(
-                replace(WITHDRAWAL, termination=TIMEOUT),
-                withdrawn("other"),
-            ),
-            *(
-                replace(REAL_ASK, key="r"),
-                withdrawn("r"),
-            ),  # may be parked
+            *(ASK, replace(WITHDRAWAL, partition="other"), withdrawn("k", "b")),
+            *(replace(WITHDRAWAL, termination=TIMEOUT), withdrawn("other")),
+            *(replace(REAL_ASK, key="r"), withdrawn("r")),  # may be parked
             *(*ASKS_FENCED, *ASKS_FENCED, allocated(), allocated("r", "2")),
         ],
         [
