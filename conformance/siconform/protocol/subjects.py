@@ -15,6 +15,10 @@ class Identity(Enum):
     GIVEN_BY_THE_SCHEDULER = auto()
     KEY_OF_THE_ASK = auto()
 
+    def made_up_for(self, key: str) -> str:
+        """What an allocation is called that an RM makes up, under this key."""
+        return key if self is Identity.KEY_OF_THE_ASK else f"{key}-identity"
+
 
 class OneAllocation(msgspec.Struct, frozen=True, tag=True):
     """The allocation of this identity; its key goes with it where the text has a field for it."""

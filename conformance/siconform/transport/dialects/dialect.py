@@ -14,11 +14,12 @@ from siconform.transport.dialects.tables import NoWords, Tables
 
 
 class Dialect:
-    """What one connection of one RM speaks: made by the connection, and never shared or kept.
+    """What one connection of one RM speaks. The connection makes it; it is never shared.
 
     So its tables may remember: where a text answers for a key alone, what the answer is about
-    depends on what this RM asked before. Such tables are made for each dialect, with methods of
-    one object as writers and readers. Requests are written in the order in which they are sent.
+    depends on what this RM said before. Such tables are made anew for each dialect, and their
+    writers and readers are methods of one object. Requests are written in the order in which they
+    are sent, each before it is sent; responses are read by the threads of the streams.
     """
 
     def __init__(self, revision: Revision, tables: Tables) -> None:
