@@ -8,8 +8,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
+from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
-    ANY,
     Allocated,
     AskReleased,
     NodeAccepted,
@@ -204,7 +204,7 @@ def test_everything_a_response_tells_is_told() -> None:
     assert told(response) == [
         RegistrationWanted(),
         NodeAccepted("n"),
-        Released(ANY, "", "id", Termination.TIMEOUT, "", ""),
+        Released(UNSAID, "", "id", Termination.TIMEOUT, "", ""),
         NodeRecommended({"memory": 5}, "more"),
     ]
 

@@ -7,6 +7,7 @@ import pytest
 from siconform.protocol.application_states import WAITING
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
 from siconform.protocol.handles import Application, Ask, Node
+from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
@@ -103,6 +104,16 @@ def test_a_pattern_stays_one() -> None:
 
     assert back == pattern
     assert element(Allocated(Ask(ASK))) == {"is": "Allocated", "key": "ask-1"}
+
+
+def test_what_a_revision_has_no_field_for_is_as_any_pattern_wants_it_in_a_file_too() -> None:
+    told = Released(UNSAID, "a", "id", Termination.TIMEOUT, "", "")
+
+    back = fact_of(through_a_file(element(told)))
+
+    for fact in (told, back):
+        assert Released(key="k", identity="id").matches(fact)
+        assert not Released(key="k", identity="other").matches(fact)
 
 
 def test_an_id_with_a_memory_is_written_as_its_letters() -> None:

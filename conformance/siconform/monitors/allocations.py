@@ -6,7 +6,7 @@ from typing import Final
 from siconform.monitors.bulk_ends import BulkEnds, Crossing
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
+from siconform.protocol.notifications import CONFIRMED, Allocated, Released, Termination
 from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
@@ -156,7 +156,7 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
         return f"release of {identity}, which was never announced"
     if release.application != owners[identity]:
         return f"release of {identity} names application {release.application!r}"
-    if release.key not in ("", ANY, keys[identity]):
+    if release.key not in ("", keys[identity]):
         return f"release of {identity} names key {release.key!r}"
     return ""
 

@@ -1,8 +1,8 @@
 """What the scheduler tells an RM, revision-neutral: received facts, and patterns to expect them by.
 
-A fact read from the wire has every field set, to ``ANY`` where the revision leaves out what a
-test may expect. A pattern leaves the fields it does not care about at ``ANY``; resources compare
-as sparse maps (a type left out counts as zero), tags as plain ones.
+A fact read from the wire has every field set, to ``UNSAID`` where the revision has no field for
+what a test may expect. A pattern leaves the fields it does not care about at ``ANY``; resources
+compare as sparse maps (a type left out counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
@@ -182,10 +182,9 @@ class Released(Fact):
     @property
     def subject(self) -> OneAllocation | AllOf:
         """What ends: without an identity it is everything of the application."""
-        key = "" if self.key is ANY else self.key
         if self.identity == "":
-            return AllOf(self.application, key)
-        return OneAllocation(self.application, self.identity, key)
+            return AllOf(self.application, self.key)
+        return OneAllocation(self.application, self.identity, self.key)
 
 
 @dataclass(frozen=True, slots=True)

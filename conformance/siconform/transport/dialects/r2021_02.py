@@ -14,8 +14,8 @@ from siwire.r2021_02 import si_pb2 as si
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.callbacks import Assumed, Forgotten
 from siconform.protocol.constraints import Affinity, Condition, Constraint, Operator
+from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
-    ANY,
     Allocated,
     AskReleased,
     Fact,
@@ -180,7 +180,7 @@ def allocated(told: si.Allocation) -> Fact:
 
 def released(told: si.AllocationRelease) -> Fact:
     """The end of an allocation, whose key has no field here."""
-    return replace(elements.read_release(told), identity=told.UUID, key=ANY)
+    return replace(elements.read_release(told), identity=told.UUID, key=UNSAID)
 
 
 def ask_released(told: si.AllocationAskRelease) -> Fact:
