@@ -361,6 +361,7 @@ def _wait_for(condition: Callable[[], bool], patience: float = 60.0) -> None:
 def _exists(pid: int) -> bool:
     try:
         os.kill(pid, signal.SIG_DFL)
-    except ProcessLookupError:
+        status = Path(f"/proc/{pid}/status").read_text("ascii", "replace")
+    except (ProcessLookupError, FileNotFoundError):  # it may go between the two
         return False
-    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")
+    return "\nState:\tZ" not in status
