@@ -4,7 +4,15 @@ from collections import Counter, defaultdict
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_JUDGE,
+    EntryJudgement,
+    Judge,
+    Monitor,
+    of_each,
+    violated_if,
+    without_reason,
+)
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     Allocated,
@@ -80,14 +88,7 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
 
 def rejections_of_asks_give_a_reason() -> Judge:
     """A rejection has a reason that is not empty."""
-
-    def judge(entry: Entry) -> EntryJudgement:
-        match entry.content:
-            case AskRejected(key=key, reason=reason):
-                return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
-        return NOTHING_TO_JUDGE
-
-    return judge
+    return of_each(AskRejected, without_reason)
 
 
 def rejected_asks_stay_rejected() -> Judge:
@@ -207,21 +208,11 @@ def released_asks_were_asked_for() -> Judge:
 
 
 MONITORS: Final = (
-    Monitor("asks_are_not_served_too_often", ("SI-ASK-005",), asks_are_not_served_too_often),
-    Monitor(
-        "rejections_of_asks_are_complete",
-        ("SI-ASK-022",),
-        rejections_of_asks_are_complete,
-        outlives_registrations=True,
-    ),
-    Monitor("rejections_of_asks_give_a_reason", ("SI-ASK-026",), rejections_of_asks_give_a_reason),
-    Monitor("rejected_asks_stay_rejected", ("SI-ASK-017",), rejected_asks_stay_rejected),
-    Monitor("withdrawn_asks_are_not_allocated", ("SI-ASK-018",), withdrawn_asks_are_not_allocated),
-    Monitor("allocated_asks_are_not_rejected", ("SI-ASK-019",), allocated_asks_are_not_rejected),
-    Monitor(
-        "released_asks_were_asked_for",
-        ("SI-ASK-002",),
-        released_asks_were_asked_for,
-        outlives_registrations=True,
-    ),
+    Monitor(asks_are_not_served_too_often, ("SI-ASK-005",)),
+    Monitor(rejections_of_asks_are_complete, ("SI-ASK-022",), outlives_registrations=True),
+    Monitor(rejections_of_asks_give_a_reason, ("SI-ASK-026",)),
+    Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",)),
+    Monitor(withdrawn_asks_are_not_allocated, ("SI-ASK-018",)),
+    Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",)),
+    Monitor(released_asks_were_asked_for, ("SI-ASK-002",), outlives_registrations=True),
 )

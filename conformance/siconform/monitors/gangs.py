@@ -102,10 +102,4 @@ def _group(placeholder: Allocated) -> _Group:
     return _Group(placeholder.application, placeholder.task_group)
 
 
-MONITORS: Final = (
-    Monitor(
-        "replacements_wait_for_their_confirmation",
-        ("SI-GANG-020",),
-        replacements_wait_for_their_confirmation,
-    ),
-)
+MONITORS: Final = (Monitor(replacements_wait_for_their_confirmation, ("SI-GANG-020",)),)

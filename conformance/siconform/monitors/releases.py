@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from siconform.monitors.bulk_ends import BulkEnds, Crossing
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_JUDGE,
+    EntryJudgement,
+    Judge,
+    Monitor,
+    of_each,
+    violated_if,
+)
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     CONFIRMED,
@@ -92,14 +99,10 @@ def stops_go_back_to_the_rm() -> Judge:
 def ask_releases_name_a_partition() -> Judge:
     """The release of an ask names a partition, whether it is a decision or a confirmation."""
 
-    def judge(entry: Entry) -> EntryJudgement:
-        match entry.content:
-            case AskReleased(key=key, partition=partition):
-                says = f"the release of ask {key} names no partition"
-                return violated_if(not partition, says)
-        return NOTHING_TO_JUDGE
+    def judgement(told: AskReleased) -> str:
+        return violated_if(not told.partition, f"the release of ask {told.key} names no partition")
 
-    return judge
+    return of_each(AskReleased, judgement)
 
 
 class _Causes:
@@ -158,7 +161,7 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
 
 
 MONITORS: Final = (
-    Monitor("confirmations_are_not_confirmed", ("SI-REL-009",), confirmations_are_not_confirmed),
-    Monitor("stops_go_back_to_the_rm", ("SI-REL-013",), stops_go_back_to_the_rm),
-    Monitor("ask_releases_name_a_partition", ("SI-REL-020",), ask_releases_name_a_partition),
+    Monitor(confirmations_are_not_confirmed, ("SI-REL-009",)),
+    Monitor(stops_go_back_to_the_rm, ("SI-REL-013",)),
+    Monitor(ask_releases_name_a_partition, ("SI-REL-020",)),
 )

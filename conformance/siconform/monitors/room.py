@@ -171,17 +171,7 @@ class _Books:
 
 
 MONITORS: Final = (
-    Monitor("nodes_are_not_overfilled", ("SI-NODE-006",), nodes_are_not_overfilled),
-    Monitor(
-        "queues_are_not_overfilled",
-        ("SI-ASK-011",),
-        queues_are_not_overfilled,
-        presupposes=Feature.QUEUES,
-    ),
-    Monitor(
-        "placeholders_count_against_the_quota",
-        ("SI-GANG-027",),
-        placeholders_count_against_the_quota,
-        presupposes=Feature.QUOTAS,
-    ),
+    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",)),
+    Monitor(queues_are_not_overfilled, ("SI-ASK-011",), presupposes=Feature.QUEUES),
+    Monitor(placeholders_count_against_the_quota, ("SI-GANG-027",), presupposes=Feature.QUOTAS),
 )
