@@ -40,7 +40,7 @@ def write_node(message: messages.AnyNode, said: NodeRequest) -> None:
         message.MergeFromString(UNKNOWN_FIELD_500)
 
 
-def write_application(message: messages.AnyApplication, said: ApplicationRequest) -> None:
+def write_application(message: messages.AddApplicationRequest, said: ApplicationRequest) -> None:
     """Everything but the gang's style."""
     message.applicationID = said.application
     message.queueName = said.queue
@@ -53,7 +53,7 @@ def write_application(message: messages.AnyApplication, said: ApplicationRequest
     write_amounts(message.placeholderAsk, said.placeholder_ask)
 
 
-def write_ask(message: messages.AnyAllocationAsk, said: AskRequest) -> None:
+def write_ask(message: messages.AllocationAsk, said: AskRequest) -> None:
     """Everything but the priority and what only some revisions have."""
     message.allocationKey = said.key
     message.applicationID = said.application

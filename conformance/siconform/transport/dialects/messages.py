@@ -9,7 +9,7 @@ from siwire.r2023_04 import si_pb2 as si04
 from siwire.r2023_08 import si_pb2 as si08
 from siwire.r2023_12 import si_pb2 as si12
 
-# what a scheduler or an RM says from the first revision on
+# from 2021-02 on
 AcceptedApplication = (
     si21.AcceptedApplication
     | si04.AcceptedApplication
@@ -24,8 +24,8 @@ AllocationRelease = (
     | si08.AllocationRelease
     | si12.AllocationRelease
 )
-AnyAllocationAsk = si21.AllocationAsk | si04.AllocationAsk | si08.AllocationAsk | si12.AllocationAsk
-AnyApplication = (
+AllocationAsk = si21.AllocationAsk | si04.AllocationAsk | si08.AllocationAsk | si12.AllocationAsk
+AddApplicationRequest = (
     si21.AddApplicationRequest
     | si04.AddApplicationRequest
     | si08.AddApplicationRequest
@@ -64,7 +64,6 @@ UpdatedApplication = (
 )
 
 # from 2023-04 on
-AllocationAsk = si04.AllocationAsk | si08.AllocationAsk | si12.AllocationAsk
 AllocationAskRelease = (
     si04.AllocationAskRelease | si08.AllocationAskRelease | si12.AllocationAskRelease
 )
@@ -73,7 +72,6 @@ ApplicationRequest = si04.ApplicationRequest | si08.ApplicationRequest | si12.Ap
 ChangeEventRecord = si04.EventRecord | si08.EventRecord | si12.EventRecord
 KeyedAllocationRelease = si04.AllocationRelease | si08.AllocationRelease | si12.AllocationRelease
 NodeInfo = si04.NodeInfo | si08.NodeInfo | si12.NodeInfo
-NodeRequest = si04.NodeRequest | si08.NodeRequest | si12.NodeRequest
 NumberedAllocation = si04.Allocation | si08.Allocation | si12.Allocation
 PreemptionPolicy = si04.PreemptionPolicy | si08.PreemptionPolicy | si12.PreemptionPolicy
 PreemptionPredicatesArgs = (
