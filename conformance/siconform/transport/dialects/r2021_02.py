@@ -45,6 +45,7 @@ from siconform.transport.dialects.lax import lax_messages
 from siconform.transport.dialects.tables import Conversation, NoWords, Payload, Reader, Tables
 
 EMPTY_OPERATOR: Final = b"\x0a\x00"  # field 1 as the text types it: a message, empty
+_UNSAYABLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # left out: the zero has a meaning
 
 
 def register(request: si.RegisterResourceManagerRequest, said: Registration) -> None:
@@ -146,11 +147,8 @@ def release(request: si.UpdateRequest, said: ReleaseRequest) -> None:
     )
     if isinstance(said.subject, OneAllocation):
         message.UUID = said.subject.identity
-    if said.termination not in _NOT_IN_THE_TEXT:
+    if said.termination not in _UNSAYABLE:
         write_enum(message, "terminationType", said.termination)
-
-
-_NOT_IN_THE_TEXT: Final = (Termination.UNKNOWN, Termination.UNDEFINED)
 
 
 def ask_release(request: si.UpdateRequest, said: AskReleaseRequest) -> None:
