@@ -14,6 +14,7 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import Released, Termination, UpdateKind
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, Request
+from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
 from siconform.running.selecting import REQUIREMENTS
@@ -30,6 +31,7 @@ OWN = [
     Termination.PREEMPTED_BY_SCHEDULER,
     Termination.PLACEHOLDER_REPLACED,
 ]
+ASK_CONFIRMED = AskReleaseRequest(OneAsk("app", "key"), "default", Termination.TIMEOUT)
 
 
 class Overheard(Connection):
@@ -85,7 +87,7 @@ def test_a_release_of_the_scheduler_is_confirmed_with_its_type(
 ) -> None:
     connection.hears(released(termination))
 
-    assert connection.said == [ReleaseRequest("app", "id", termination, key="key")]
+    assert connection.said == [ReleaseRequest(OneAllocation("app", "id", "key"), termination)]
 
 
 @pytest.mark.usefixtures("rm")
@@ -100,7 +102,7 @@ def test_a_confirmation_of_the_scheduler_is_not_confirmed(connection: Overheard)
 def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: Overheard) -> None:
     connection.hears(ask_released(Termination.TIMEOUT))
 
-    assert connection.said == [AskReleaseRequest("app", "key", "default", Termination.TIMEOUT)]
+    assert connection.said == [ASK_CONFIRMED]
 
 
 def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
@@ -109,7 +111,7 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
     with rm.confirming_nothing():
         connection.hears(released(Termination.TIMEOUT))
         connection.hears(ask_released(Termination.TIMEOUT))
-    assert connection.said == [AskReleaseRequest("app", "key", "default", Termination.TIMEOUT)]
+    assert connection.said == [ASK_CONFIRMED]
 
     connection.hears(released(Termination.TIMEOUT))  # told again; it stays as open as it was left
     assert len(connection.said) == 1

@@ -33,6 +33,7 @@ from siconform.protocol.requests import (
     Request,
     StreamOpening,
 )
+from siconform.protocol.subjects import OneAllocation
 from siconform.recording.history import Exchange
 from siconform.rm.endpoint import Endpoint
 from siconform.rm.session import Session
@@ -204,8 +205,9 @@ class Replay:
 
     def _renamed(self, request: Request) -> Request:
         match request:
-            case ReleaseRequest(identity=identity):
-                return replace(request, identity=self._identities.get(identity, identity))
+            case ReleaseRequest(subject=OneAllocation(application, identity, key)):
+                now = self._identities.get(identity, identity)
+                return replace(request, subject=OneAllocation(application, now, key))
             case NodeRequest(existing=existing) if existing:
                 return replace(request, existing=tuple(self._again(a) for a in existing))
             case ExistingAllocationRequest(allocation=allocation):

@@ -2,7 +2,15 @@
 
 from typing import Final
 
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_JUDGE,
+    EntryJudgement,
+    Judge,
+    Monitor,
+    of_each,
+    violated_if,
+    without_reason,
+)
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import AllocationRejected
 from siconform.recording.history import Entry
@@ -26,25 +34,10 @@ def rejections_of_existing_allocations_are_complete() -> Judge:
 
 def rejections_of_existing_allocations_give_a_reason() -> Judge:
     """It has a reason that is not empty."""
-
-    def judge(entry: Entry) -> EntryJudgement:
-        match entry.content:
-            case AllocationRejected(key=key, reason=reason):
-                return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
-        return NOTHING_TO_JUDGE
-
-    return judge
+    return of_each(AllocationRejected, without_reason)
 
 
 MONITORS: Final = (
-    Monitor(
-        "rejections_of_existing_allocations_are_complete",
-        ("SI-REC-017",),
-        rejections_of_existing_allocations_are_complete,
-    ),
-    Monitor(
-        "rejections_of_existing_allocations_give_a_reason",
-        ("SI-REC-022",),
-        rejections_of_existing_allocations_give_a_reason,
-    ),
+    Monitor(rejections_of_existing_allocations_are_complete, ("SI-REC-017",)),
+    Monitor(rejections_of_existing_allocations_give_a_reason, ("SI-REC-022",)),
 )

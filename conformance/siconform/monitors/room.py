@@ -16,6 +16,7 @@ from siconform.monitors.quotas import Quotas
 from siconform.monitors.recovered_allocations import TakenOver
 from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
 from siconform.protocol.requests import Action, ApplicationRemoval, NodeRequest, ReleaseRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 Places = Callable[[Allocated], Iterable[str]]
@@ -136,13 +137,13 @@ class _Books:
             case ApplicationRemoval(application=application):
                 self._ends_where(lambda a: a.application == application)
             case (
-                ReleaseRequest(identity="", application=application)
-                | Released(identity="", application=application)
+                ReleaseRequest(subject=AllOf(application=application))
+                | Released(subject=AllOf(application=application))
             ):
                 self._ends_where(lambda a: a.application == application)
             case AllocationRejected(key=key):
                 self._ends_where(lambda a: a.key == key)
-            case ReleaseRequest(identity=identity):
+            case ReleaseRequest(subject=OneAllocation(identity=identity)):
                 self._ends_one(identity)
             case Released(identity=identity, termination=termination):
                 if termination not in CONFIRMED:
@@ -170,17 +171,7 @@ class _Books:
 
 
 MONITORS: Final = (
-    Monitor("nodes_are_not_overfilled", ("SI-NODE-006",), nodes_are_not_overfilled),
-    Monitor(
-        "queues_are_not_overfilled",
-        ("SI-ASK-011",),
-        queues_are_not_overfilled,
-        presupposes=Feature.QUEUES,
-    ),
-    Monitor(
-        "placeholders_count_against_the_quota",
-        ("SI-GANG-027",),
-        placeholders_count_against_the_quota,
-        presupposes=Feature.QUOTAS,
-    ),
+    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",)),
+    Monitor(queues_are_not_overfilled, ("SI-ASK-011",), presupposes=Feature.QUEUES),
+    Monitor(placeholders_count_against_the_quota, ("SI-GANG-027",), presupposes=Feature.QUOTAS),
 )
