@@ -119,7 +119,7 @@ def complaints(change: Change, outcome: Outcome, sound: Outcome) -> Iterator[str
         yield "it could not be judged: see the log in build/proof"
         return
     if not outcome.has_fired:
-        yield "it never fired"
+        yield change.never_fired
     noticed = outcome.noticed(sound, allowed=change.departs_from)
     if not change.is_liberty:
         missing = [identifier for identifier in change.breaks if identifier not in noticed]

@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from proof import choosing, judging
+from click.testing import CliRunner
+from proof import choosing, judging, matrix
 from proof import page as proving
 from proof.fault import CHANGES, Change
 from proof.judging import Manner, Outcome, Said, judge
@@ -51,7 +52,28 @@ def test_a_fault_only_others_notice_is_not() -> None:
 def test_what_never_fired_is_wrong_whatever_was_noticed() -> None:
     outcome = replace_fired(_with(n026=Verdict.FAIL))
 
-    assert list(complaints(FAULT, outcome, SOUND)) == ["it never fired"]
+    (complaint,) = complaints(FAULT, outcome, SOUND)
+
+    assert complaint.startswith("a-fault of SI 2023-12 never fired")
+
+
+@pytest.mark.parametrize("name", ["confirmation-lost", "rejects-no-existing-allocation"])
+def test_what_never_changed_a_message_makes_the_run_red(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where_it_cannot = replace(CHANGES[name], breaks=("SI-ASK-001",), departs_from=())
+    monkeypatch.setitem(CHANGES, name, where_it_cannot)
+    monkeypatch.setattr(judging, "FOLDER", tmp_path)
+    monkeypatch.setattr(matrix.signal, "signal", lambda *_: None)
+
+    done = CliRunner().invoke(matrix.main, [name, "--own"])
+
+    awaited = " or ".join(kind.DESCRIPTOR.name for kind in where_it_cannot.messages)
+    assert done.exit_code == 1
+    assert (
+        f"WRONG: {name} of SI 2023-12 never fired: it waited for a message to change, {awaited},"
+        " and none came" in done.output
+    )
 
 
 def test_what_was_not_judged_is_wrong() -> None:

@@ -1,6 +1,7 @@
 """Liberties in how applications come to an end, and how their ends are named."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import application_lifecycle
@@ -13,6 +14,7 @@ from proof.fault import keep, liberty
 from proof.inside import Inside
 
 _COMPLETED: Final = ApplicationState.COMPLETED
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
 @liberty(
@@ -46,7 +48,7 @@ def _(inside: Inside) -> None:
     inside.instead_of(application_lifecycle.move, move)
 
 
-@liberty(
+@_on_the_wire(
     "failed-is-called-killed",
     "An application that has failed is reported as KILLED, and as failing never.",
     rows=("SI-GANG-034", "SI-GANG-038"),
@@ -71,7 +73,7 @@ def _(inside: Inside) -> None:
     inside.instead_of(Partition.new_identity, new_identity)
 
 
-@liberty(
+@_on_the_wire(
     "releases-without-key",
     "A release the scheduler begins names the identity and the application, not the key.",
     rows=("SI-REL-023",),

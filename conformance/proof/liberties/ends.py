@@ -1,6 +1,7 @@
 """Liberties in how things end: which message tells it, when, and of which asks."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation
@@ -12,6 +13,7 @@ from proof.fault import Wire, liberty
 from proof.inside import Inside
 
 _WHILE: Final = 1.2  # seconds
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
 @liberty(
@@ -44,7 +46,7 @@ def _ends(rm: Any) -> Iterator[Effect]:
                 yield RejectedAsk(rm.rm_id, *named, "the RM registered again")
 
 
-@liberty(
+@_on_the_wire(
     "replacement-takes-its-time",
     "It takes 1.2 s until a placeholder is asked to go for a real ask.",
     rows=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
@@ -55,7 +57,7 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
         wire.pause = _WHILE
 
 
-@liberty(
+@_on_the_wire(
     "amounts-are-rounded-up",
     "Devices are given out in pairs.",
     rows=("SI-ALLOC-002",),
@@ -68,7 +70,7 @@ def _(request: si.AllocationRequest) -> None:
             amount.value += amount.value % 2
 
 
-@liberty(
+@_on_the_wire(
     "rejects-no-ask",
     "An ask that cannot be served is left alone, not rejected.",
     rows=("SI-ASK-017", "SI-ASK-022"),
@@ -79,7 +81,7 @@ def _(response: si.AllocationResponse) -> None:
     del response.rejected[:]
 
 
-@liberty(
+@_on_the_wire(
     "rejects-no-existing-allocation",
     "An existing allocation that cannot be taken over by itself is left alone, not rejected.",
     rows=("SI-REC-017",),

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
 from sireference.configuration import properties
 from sireference.configuration.model import SortPolicy
@@ -18,9 +19,10 @@ from proof.fault import liberty
 from proof.inside import Inside
 
 Original = Callable[..., list[Effect]]
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
-@liberty(
+@_on_the_wire(
     "hard-in-lower-case-only",
     "A gang of style hard fails in time; one of any other spelling is soft.",
     rows=("SI-GANG-034", "SI-GANG-037"),
@@ -31,7 +33,7 @@ def _(request: si.ApplicationRequest) -> None:
             one.gangSchedulingStyle = "soft"
 
 
-@liberty(
+@_on_the_wire(
     "hard-as-a-name-only",
     "A gang of style Hard fails in time; one of any other spelling is soft.",
     rows=("SI-GANG-034", "SI-GANG-037"),
@@ -42,7 +44,7 @@ def _(request: si.ApplicationRequest) -> None:
             one.gangSchedulingStyle = "soft"
 
 
-@liberty(
+@_on_the_wire(
     "soft-by-name-else-hard",
     "A gang of style soft goes on; one of any other spelling fails.",
     rows=("SI-GANG-035",),

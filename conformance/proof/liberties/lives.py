@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import grpc
@@ -34,9 +35,10 @@ _NAMES: Final = {
     "Failing": "DYING",
     "Expired": "GONE",
 }
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
-@liberty(
+@_on_the_wire(
     "acknowledges-node-actions",
     "Each action on a node that is known is answered by an AcceptedNode.",
     rows=("SI-NODE-026", "SI-NODE-035"),
@@ -138,7 +140,7 @@ def _waits_for_somebody(partition: Any, pending: Any) -> bool:
     return bool(preempts or pending.awaiting or pending.proposed or pending.ask.task_group)
 
 
-@liberty(
+@_on_the_wire(
     "silent-about-states",
     "No state of an application is reported, and there is no snapshot.",
     rows=("SI-APP-021", "SI-APP-024", "SI-APP-026", "SI-GANG-015", "SI-GANG-043"),
@@ -156,7 +158,7 @@ def _(facets: ext.Facets) -> None:
     facets.snapshot = False
 
 
-@liberty(
+@_on_the_wire(
     "other-names-of-states",
     "States have names of the scheduler's own, those of an end excepted.",
     rows=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
@@ -166,7 +168,7 @@ def _(response: si.ApplicationResponse) -> None:
         update.state = _NAMES.get(update.state, update.state)
 
 
-@liberty(
+@_on_the_wire(
     "accepted-with-its-acceptance",
     "An application is reported as Accepted together with the acceptance.",
     rows=("SI-APP-024",),
@@ -179,7 +181,7 @@ def _(response: si.ApplicationResponse) -> None:
         )
 
 
-@liberty(
+@_on_the_wire(
     "one-release-for-all",
     "The end of all that an application holds is told by one release that names none.",
     rows=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
@@ -226,7 +228,7 @@ def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
             yield one
 
 
-@liberty(
+@_on_the_wire(
     "gives-no-reasons",
     "What is rejected is rejected without a reason.",
     rows=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),

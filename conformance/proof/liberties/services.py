@@ -1,6 +1,7 @@
 """Liberties in the service itself: registration, configuration, reflection, events."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
@@ -20,9 +21,10 @@ from proof.inside.descriptions import describes
 
 _A_WHILE: Final = 3.0  # seconds
 _OF_CALLBACKS: Final = ("EventRecord", "UpdateContainerSchedulingStateRequest")
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
-@liberty(
+@_on_the_wire(
     "registers-after-a-while",
     "A registration is answered after 3 s.",
     rows=("SI-WIRE-001", "SI-REG-004"),
@@ -32,7 +34,7 @@ def _(_request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
     wire.pause = _A_WHILE
 
 
-@liberty(
+@_on_the_wire(
     "insists-on-its-version",
     "A registration with another version of the client than 1.5.2 is refused.",
     rows=("SI-REG-001", "SI-REG-019"),
@@ -43,7 +45,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
         request.config = "this version is not spoken"
 
 
-@liberty(
+@_on_the_wire(
     "any-partition",
     "The partition attribute of a node is not looked at.",
     rows=("SI-CONST-001",),
@@ -54,7 +56,7 @@ def _(request: si.NodeRequest) -> None:
         node.attributes.pop("si/node-partition", None)
 
 
-@liberty(
+@_on_the_wire(
     "queues-are-its-own-affair",
     "Every application is taken, into a queue of the scheduler's own choice.",
     rows=("SI-APP-023",),
@@ -125,7 +127,7 @@ def _(request: si_2021_02.UpdateRequest, wire: Wire) -> None:
         wire.to_rm(si_2021_02.UpdateResponse(rejectedAllocations=[rejected]))
 
 
-@liberty(
+@_on_the_wire(
     "tells-of-queues-only",
     "Events are sent about queues only.",
     rows=("SI-EVT-001",),
@@ -143,7 +145,7 @@ def _(told: ext.ToRm, wire: Wire) -> None:
     wire.is_dropped = not told.payloads
 
 
-@liberty(
+@_on_the_wire(
     "tells-the-end-of-requests-late",
     "That a request is over is told when its allocation ends.",
     rows=("SI-EVT-012",),
@@ -161,7 +163,7 @@ def _(told: ext.ToRm) -> None:
             told.payloads[-1].data = record.SerializeToString()
 
 
-@liberty(
+@_on_the_wire(
     "limits-no-applications",
     "A queue lets any number of applications run.",
     rows=("SI-APP-030",),
@@ -172,7 +174,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
     request.config = "\n".join(line for line in lines if "maxapplications" not in line)
 
 
-@liberty(
+@_on_the_wire(
     "is-configured-elsewhere",
     "A registration that carries a configuration is refused; the queues are there already.",
     rows=("SI-REG-001", "SI-REG-014"),
