@@ -169,7 +169,8 @@ def test_edits_of_one_type_of_message_are_all_made() -> None:
         accepted=[si.AcceptedNode(nodeID="a")], rejected=[si.RejectedNode(nodeID="r")]
     )
 
-    change.change(response, Wire(list, list, defaultdict(set)))
+    said: list[Any] = []
+    change.change(response, Wire(said.append, said.append, defaultdict(set)))
 
     assert (len(response.accepted), len(response.rejected)) == (2, 2)
     assert [file.name for file in change.sources] == ["nodes.py", "parts.py"]

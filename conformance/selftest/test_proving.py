@@ -1,5 +1,6 @@
 """What the proof makes of runs: complaints, what is kept, the sample and the page."""
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def test_what_never_changed_a_message_makes_the_run_red(
     where_it_cannot = replace(CHANGES[name], breaks=("SI-ASK-001",), departs_from=())
     monkeypatch.setitem(CHANGES, name, where_it_cannot)
     monkeypatch.setattr(judging, "FOLDER", tmp_path)
-    monkeypatch.setattr(matrix.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
 
     done = CliRunner().invoke(matrix.main, [name, "--own"])
 
