@@ -9,7 +9,7 @@ from sireference.core.model import Ask, Effect, Refused
 from sireference.core.state.partition import Partition
 
 from proof.fault import fault, liberty
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
 
 @fault(
@@ -127,7 +127,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-017",),
 )
 def _(inside: Inside) -> None:
-    def add(original: Callable[..., list[Effect]], rm: Any, ask: Ask, now: float) -> list[Effect]:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
         if ask.application_id:
             return original(rm, ask, now)
         inside.fires()

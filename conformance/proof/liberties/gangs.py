@@ -16,9 +16,8 @@ from sireference.core.states import ApplicationState, TerminationType
 from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import liberty
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
-Original = Callable[..., list[Effect]]
 _on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
