@@ -2,7 +2,7 @@
 
 What is different is made on the wire (a proxy changes what passes) or inside the process (functions
 of the reference are replaced there, and only there). The first argument of the function that makes
-it says which: a type of message, or ``Inside``. What changes messages names their revision.
+it summary which: a type of message, or ``Inside``. What changes messages names their revision.
 """
 
 import inspect
@@ -26,7 +26,7 @@ class Change(wire.Change):
     """One that may be made inside, too."""
 
     inside: list[Callable[[Inside], None]] = field(default_factory=list)
-    rows_of: list[Path] = field(default_factory=list)  # files with a row about it
+    tables: list[Path] = field(default_factory=list)  # files with a table in which it is a row
 
     @property
     def makers(self) -> tuple[Callable[..., None], ...]:
@@ -36,7 +36,7 @@ class Change(wire.Change):
     @property
     def sources(self) -> list[Path]:
         """The files that say what is different."""
-        return sorted({*super().sources, *self.rows_of})
+        return sorted({*super().sources, *self.tables})
 
     @property
     def is_inside(self) -> bool:
@@ -78,7 +78,7 @@ Makes = Callable[[Callable[..., None]], Change]
 
 def fault(
     name: str,
-    says: str,
+    summary: str,
     *areas: str,
     breaks: Iterable[str] = (),
     revision: str = "",
@@ -88,14 +88,14 @@ def fault(
     ``breaks`` are the requirements whose sentence it breaks; ``areas`` are judged beside theirs.
     Without a ``revision`` it is made inside, in the newest.
     """
-    return _makes(Change(name, says, tuple(breaks), areas, revision=_newest(revision)), revision)
+    return _makes(Change(name, summary, tuple(breaks), areas, revision=_newest(revision)), revision)
 
 
 def row(
     file: str,
     revision: str,
     name: str,
-    says: str,
+    summary: str,
     *edits: Edit,
     breaks: Iterable[str],
     areas: Iterable[str] = (),
@@ -104,8 +104,8 @@ def row(
 
     ``file`` is the one with the table.
     """
-    change = Change(name, says, tuple(breaks), tuple(areas), revision=revision)
-    change.rows_of.append(Path(file))
+    change = Change(name, summary, tuple(breaks), tuple(areas), revision=revision)
+    change.tables.append(Path(file))
     for edit in edits:
         change.applies(edit)
     _register(change)
@@ -113,9 +113,9 @@ def row(
 
 def liberty(
     name: str,
-    says: str,
+    summary: str,
     *,
-    rows: Iterable[str] = (),
+    misjudged_by: Iterable[str] = (),
     areas: Iterable[str] = (),
     told: Iterable[str] = (),
     departs_from: Iterable[str] = (),
@@ -128,9 +128,9 @@ def liberty(
     """
     made = Change(
         name,
-        says,
+        summary,
         more_areas=tuple(areas),
-        rows=tuple(rows),
+        misjudged_by=tuple(misjudged_by),
         told=tuple(told),
         departs_from=tuple(departs_from),
         revision=_newest(revision),

@@ -31,7 +31,7 @@ def test_every_module_that_makes_changes_is_known_by_name() -> None:
 
 
 def test_faults_are_described() -> None:
-    assert [one.name for one in CHANGES.values() if not one.says.endswith(".")] == []
+    assert [one.name for one in CHANGES.values() if not one.summary.endswith(".")] == []
     faults = [one for one in CHANGES.values() if not one.is_liberty]
     assert [one.name for one in faults if not one.breaks] == []
     assert {area for one in CHANGES.values() for area in one.areas} <= AREAS

@@ -107,7 +107,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "asks-for-nothing-are-served",
     "An ask for nothing at all is allocated.",
-    rows=("SI-ASK-010", "SI-ASK-022"),
+    misjudged_by=("SI-ASK-010", "SI-ASK-022"),
     areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
 )
 def _(inside: Inside) -> None:

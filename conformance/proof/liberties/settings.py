@@ -17,7 +17,7 @@ _on_the_wire: Final = partial(liberty, revision="2023-12")
 @_on_the_wire(
     "other-configuration-format",
     "A configuration is the name of one that the operator has; the user gives the name.",
-    rows=("SI-REG-001", "SI-REG-002"),
+    misjudged_by=("SI-REG-001", "SI-REG-002"),
     told=("--config", _NAMED, "--without", "queues"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:

@@ -28,16 +28,17 @@ class Change:
     """A fault or a liberty.
 
     A fault ``breaks`` the sentences of these requirements; their areas and ``more_areas`` are
-    judged. A liberty breaks none, the texts leave it free, and nobody may notice; ``rows`` are the
-    requirements that once took it for a fault, ``told`` are options of a run by which its user
-    says what the kit cannot know, and ``departs_from`` the SHOULDs that it does not follow.
+    judged. A liberty breaks none, the texts leave it free, and nobody may notice; it was once
+    ``misjudged_by`` requirements that took it for a fault, ``told`` are options of a run by which
+    its user says what the kit cannot know, and ``departs_from`` the SHOULDs that it does not
+    follow.
     """
 
     name: str
-    says: str
+    summary: str
     breaks: tuple[str, ...] = ()
     more_areas: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
+    misjudged_by: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     departs_from: tuple[str, ...] = ()
     revision: str = DEFAULT_REVISION.name

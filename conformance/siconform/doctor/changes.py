@@ -36,12 +36,12 @@ def _makes(change: Change) -> Maker:
     return makes
 
 
-def _fault(name: str, says: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
-    return _makes(Change(name, says, breaks, areas, revision=_REVISION))
+def _fault(name: str, summary: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
+    return _makes(Change(name, summary, breaks, areas, revision=_REVISION))
 
 
-def _liberty(name: str, says: str) -> Maker:
-    return _makes(Change(name, says, revision=_REVISION, is_liberty=True))
+def _liberty(name: str, summary: str) -> Maker:
+    return _makes(Change(name, summary, revision=_REVISION, is_liberty=True))
 
 
 @_fault("unknown-fields-sent", "An allocation has a field no text has.", breaks=("SI-WIRE-006",))
