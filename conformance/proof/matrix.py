@@ -114,7 +114,7 @@ def _write(options: RunOptions) -> None:
 
 
 def complaints(change: Change, judgement: Judgement, sound: Judgement) -> Iterator[str]:
-    """What is not as it has to be."""
+    """Why this judgement does not show what it has to show, a sentence each."""
     if not judgement.requirements:
         yield "it could not be judged: see the log in build/proof"
         return

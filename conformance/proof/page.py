@@ -45,7 +45,7 @@ class Misjudged(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class MisjudgedSchedulers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The file misjudged.yaml."""
+    """Legal schedulers that were taken for faulty ones, and faulty ones that were not noticed."""
 
     legal: tuple[Misjudged, ...]
     illegal: tuple[Misjudged, ...]
@@ -53,7 +53,7 @@ class MisjudgedSchedulers(msgspec.Struct, forbid_unknown_fields=True, frozen=Tru
 
 @dataclass(frozen=True)
 class Proof:
-    """What came of everything."""
+    """What came of judging every fault and liberty."""
 
     changes: Mapping[str, Change]
     judgements: Mapping[str, Judgement]
@@ -78,7 +78,7 @@ class Proof:
         return change.name in self.judgements
 
     def unjudged(self) -> list[Change]:
-        """The others."""
+        """Those that were not."""
         return [change for change in self.changes.values() if not self.is_judged(change)]
 
     def judged(self, revision: str) -> list[Requirement]:
@@ -128,7 +128,7 @@ def page(proof: Proof) -> str:
 
 
 def _left(proof: Proof) -> Iterator[str]:
-    """What the page does not know."""
+    """Which schedulers were not judged, and which were judged in part."""
     unjudged = proof.unjudged()
     faults = [change.name for change in unjudged if not change.is_liberty]
     liberties = [change.name for change in unjudged if change.is_liberty]

@@ -53,7 +53,7 @@ class FakeConnection:
                 self.receives(fact)
 
     def receives(self, *facts: Fact) -> None:
-        """All of them in one message."""
+        """Tell the RM these facts, in one message."""
         self.history.add("rm", facts, said_by_rm=False, fence=self._is_fence)
 
     def receives_in(self, seconds: float, *facts: Fact) -> None:
@@ -72,7 +72,7 @@ class RecordingConnection(Connection):
 
     @property
     def requests(self) -> list[Request]:
-        """All of them."""
+        """The requests of all messages."""
         return [request for requests in self.messages for request in requests]
 
     def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:  # noqa: ARG002  # as overridden

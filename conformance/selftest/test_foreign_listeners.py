@@ -42,7 +42,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 
 @pytest.fixture
 def foreign() -> Iterator[str]:
-    """Somebody's server."""
+    """The address of a server that is not the target."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 

@@ -40,7 +40,7 @@ class Node:
 
     @property
     def room(self) -> Amounts:
-        """What is free."""
+        """What is free on the node."""
         room = minus(self.capacity, self.occupied)
         for grant in self.grants:
             room = minus(room, grant.amount)
@@ -134,12 +134,12 @@ class Application:
 
     @property
     def placeholders(self) -> list[Grant]:
-        """What holds room for others."""
+        """The placeholders it has."""
         return [grant for grant in self.grants.values() if grant.placeholder]
 
     @property
     def real(self) -> list[Grant]:
-        """What does not."""
+        """The allocations it has that are no placeholders."""
         return [grant for grant in self.grants.values() if not grant.placeholder]
 
     @property

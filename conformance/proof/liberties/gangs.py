@@ -1,4 +1,4 @@
-"""Liberties in gang scheduling: spellings, turns, and what is released at a time."""
+"""Liberties in gang scheduling: spellings, order, and what is released at a time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
