@@ -60,7 +60,7 @@ class Inside:
             fired.fires()
 
     def quietly(self) -> "Inside":
-        """The same for a change that is made beside the one that has to fire."""
+        """For a change that is made beside the one that has to fire: it does not count as fired."""
         other = copy(self)
         other._is_quiet = True  # noqa: SLF001  # it is one of us
         return other

@@ -2,12 +2,13 @@
 
 What is different is made on the wire (a proxy changes what passes) or inside the process (functions
 of the reference are replaced there, and only there). The first argument of the function that makes
-it says which: a type of message, or ``Inside``.
+it summary which: a type of message, or ``Inside``. What changes messages names their revision.
 """
 
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from siconform.doctor import change as wire
@@ -15,8 +16,9 @@ from siconform.doctor.change import Wire, keep
 from siwire import DEFAULT_REVISION
 
 from proof.altering import Inside
+from proof.parts import Edit
 
-__all__ = ["CHANGES", "Change", "Wire", "fault", "keep", "liberty"]
+__all__ = ["CHANGES", "Change", "Wire", "fault", "keep", "liberty", "row"]
 
 
 @dataclass
@@ -24,11 +26,17 @@ class Change(wire.Change):
     """One that may be made inside, too."""
 
     inside: list[Callable[[Inside], None]] = field(default_factory=list)
+    tables: list[Path] = field(default_factory=list)  # files with a table in which it is a row
 
     @property
     def makers(self) -> tuple[Callable[..., None], ...]:
         """The functions that make it."""
         return (*self.messages.values(), *self.inside)
+
+    @property
+    def sources(self) -> list[Path]:
+        """The files that say what is different."""
+        return sorted({*super().sources, *self.tables})
 
     @property
     def is_inside(self) -> bool:
@@ -40,6 +48,15 @@ class Change(wire.Change):
         for change in self.inside:
             change(inside)
 
+    @property
+    def never_fired(self) -> str:
+        """What to say of a run in which it made no difference."""
+        of = f"{self.name} of SI {self.revision} never fired"
+        if not self.is_on_the_wire:
+            return f"{of}: nothing that it replaces in the reference was done otherwise"
+        awaited = " or ".join(kind.DESCRIPTOR.name for kind in self.messages)
+        return f"{of}: it waited for a message to change, {awaited}, and none came"
+
     def also(self, change: Callable[..., None]) -> Callable[..., None]:
         """A decorator: another message is changed, or something inside."""
         (kind, *_) = inspect.get_annotations(change).values()
@@ -48,6 +65,12 @@ class Change(wire.Change):
         self.inside.append(change)
         return change
 
+    def applies(self, edit: Edit) -> None:
+        """Messages are edited, after what is done to those of their type already."""
+        before = self.messages.get(edit.message)
+        whole = edit if before is None else edit.after(before)
+        self.changes_messages_of(edit.message, whole.make)
+
 
 CHANGES: Final[dict[str, Change]] = {}
 Makes = Callable[[Callable[..., None]], Change]
@@ -55,52 +78,83 @@ Makes = Callable[[Callable[..., None]], Change]
 
 def fault(
     name: str,
-    says: str,
+    summary: str,
     *areas: str,
     breaks: Iterable[str] = (),
-    revision: str = DEFAULT_REVISION.name,
+    revision: str = "",
 ) -> Makes:
     """A decorator: a function that does this one thing wrong.
 
     ``breaks`` are the requirements whose sentence it breaks; ``areas`` are judged beside theirs.
+    Without a ``revision`` it is made inside, in the newest.
     """
-    return _makes(Change(name, says, tuple(breaks), areas, revision=revision))
+    return _makes(Change(name, summary, tuple(breaks), areas, revision=_newest(revision)), revision)
+
+
+def row(
+    file: str,
+    revision: str,
+    name: str,
+    summary: str,
+    *edits: Edit,
+    breaks: Iterable[str],
+    areas: Iterable[str] = (),
+) -> None:
+    """A fault on the wire that does one thing to parts of messages: a row of a table.
+
+    ``file`` is the one with the table.
+    """
+    change = Change(name, summary, tuple(breaks), tuple(areas), revision=revision)
+    change.tables.append(Path(file))
+    for edit in edits:
+        change.applies(edit)
+    _register(change)
 
 
 def liberty(
     name: str,
-    says: str,
+    summary: str,
     *,
-    rows: Iterable[str] = (),
+    misjudged_by: Iterable[str] = (),
     areas: Iterable[str] = (),
     told: Iterable[str] = (),
     departs_from: Iterable[str] = (),
-    revision: str = DEFAULT_REVISION.name,
+    revision: str = "",
 ) -> Makes:
-    """The same for what a scheduler may do; without ``areas`` everything is judged.
+    """A decorator: a function that does what a scheduler may do.
 
-    ``told`` are the options its user gives the kit, such as ``--placeholder-timeout 5``. Only the
-    SHOULDs it ``departs_from`` may fail.
+    Without ``areas`` everything is judged. ``told`` are the options its user gives the kit, such as
+    ``--placeholder-timeout 5``. Only the SHOULDs it ``departs_from`` may fail.
     """
     made = Change(
         name,
-        says,
+        summary,
         more_areas=tuple(areas),
-        rows=tuple(rows),
+        misjudged_by=tuple(misjudged_by),
         told=tuple(told),
         departs_from=tuple(departs_from),
-        revision=revision,
+        revision=_newest(revision),
         is_liberty=True,
     )
-    return _makes(made)
+    return _makes(made, revision)
 
 
-def _makes(made: Change) -> Makes:
+def _newest(revision: str) -> str:
+    return revision or DEFAULT_REVISION.name
+
+
+def _makes(made: Change, revision: str) -> Makes:
     def makes(change: Callable[..., None]) -> Change:
         made.also(change)
-        if made.name in CHANGES:
-            raise ValueError(f"there are two schedulers {made.name}")
-        CHANGES[made.name] = made
+        if made.is_on_the_wire and not revision:
+            raise ValueError(f"{made.name} changes messages: name the revision they are of")
+        _register(made)
         return made
 
     return makes
+
+
+def _register(made: Change) -> None:
+    if made.name in CHANGES:
+        raise ValueError(f"there are two schedulers {made.name}")
+    CHANGES[made.name] = made

@@ -36,7 +36,7 @@ _running: Final[set["subprocess.Popen[bytes]"]] = set()
 _is_over: Final = threading.Event()
 
 
-class Said(msgspec.Struct, frozen=True):
+class RequirementVerdict(msgspec.Struct, frozen=True):
     """What was said of one requirement."""
 
     verdict: Verdict
@@ -44,39 +44,39 @@ class Said(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Judgement(msgspec.Struct, frozen=True):
     """What came of judging one scheduler."""
 
-    said: dict[str, Said]
+    requirements: dict[str, RequirementVerdict]
     verdict: str = ""  # of the run; "" where there was none
     has_fired: bool = False
     seconds: float = 0.0
 
-    def noticed(self, sound: "Outcome", *, allowed: Iterable[str] = ()) -> list[str]:
+    def noticed(self, sound: "Judgement", *, allowed: Iterable[str] = ()) -> list[str]:
         """Who says it is wrong, and does not say so of the same scheduler without it."""
         return [
             identifier
-            for identifier, said in self.said.items()
+            for identifier, said in self.requirements.items()
             if said.verdict in BAD
             and not sound.is_bad(identifier)
             and not (identifier in allowed and said.level != "MUST")
         ]
 
-    def without_a_chance(self, sound: "Outcome") -> list[str]:
+    def without_a_chance(self, sound: "Judgement") -> list[str]:
         """The MUSTs that could not run, and could without it."""
         return [
             identifier
-            for identifier, said in self.said.items()
+            for identifier, said in self.requirements.items()
             if said.level == "MUST"
             and said.verdict is Verdict.COULD_NOT_RUN
             and sound.verdict_on(identifier) is not Verdict.COULD_NOT_RUN
         ]
 
-    def left_alone(self, sound: "Outcome") -> dict[str, str]:
+    def left_alone(self, sound: "Judgement") -> dict[str, str]:
         """The MUSTs that are not applicable to it, and are without it; with the reason."""
         return {
             identifier: said.reason
-            for identifier, said in self.said.items()
+            for identifier, said in self.requirements.items()
             if said.level == "MUST"
             and said.verdict is Verdict.NOT_APPLICABLE
             and sound.verdict_on(identifier) is not Verdict.NOT_APPLICABLE
@@ -88,16 +88,16 @@ class Outcome(msgspec.Struct, frozen=True):
 
     def verdict_on(self, identifier: str) -> Verdict | None:
         """What was said of it, None for nothing."""
-        said = self.said.get(identifier)
+        said = self.requirements.get(identifier)
         return said.verdict if said is not None else None
 
 
 @dataclass(frozen=True)
-class Manner:
+class RunOptions:
     """How schedulers are judged."""
 
     workers: int | None = None  # of each run; None: none but itself for a fault, else the usual
-    anew: bool = False  # even where the outcome is known
+    anew: bool = False  # even where the judgement is known
     real_clock: bool = False
     scale: str = ""  # of deadlines; "" for the usual one
     own: bool = False  # by nothing but what a fault breaks
@@ -111,29 +111,29 @@ class Manner:
         return "-real-clock" * self.real_clock + "-own" * self.own + scale + liberty
 
 
-def judge(change: Change, manner: Manner) -> Outcome:
+def judge(change: Change, options: RunOptions) -> Judgement:
     """Judge it, unless that was done since anything that matters changed."""
-    folder = _folder(change, manner.name)
+    folder = _folder(change, options.name)
     folder.mkdir(parents=True, exist_ok=True)
-    known, state = folder / "outcome.json", folder / "state"
+    known, state = folder / "judgement.json", folder / "state"
     now = _state(change)
-    if not manner.anew and known.exists() and state.exists() and state.read_text() == now:
-        return msgspec.json.decode(known.read_bytes(), type=Outcome)
+    if not options.anew and known.exists() and state.exists() and state.read_text() == now:
+        return msgspec.json.decode(known.read_bytes(), type=Judgement)
     state.unlink(missing_ok=True)
-    outcome = _run(change, manner, folder)
-    if outcome.said and not _is_over.is_set():
-        known.write_bytes(msgspec.json.encode(outcome))
+    judgement = _run(change, options, folder)
+    if judgement.requirements and not _is_over.is_set():
+        known.write_bytes(msgspec.json.encode(judgement))
         state.write_text(now)
-    return outcome
+    return judgement
 
 
-def kept(change: Change, manner: str = "") -> Outcome | None:
-    """What came of it in this manner, None where that is not known or no longer true."""
-    folder = _folder(change, manner)
-    known, state = folder / "outcome.json", folder / "state"
+def kept(change: Change, options: str = "") -> Judgement | None:
+    """What came of it in this way, None where that is not known or no longer true."""
+    folder = _folder(change, options)
+    known, state = folder / "judgement.json", folder / "state"
     if not (known.exists() and state.exists() and state.read_text() == _state(change)):
         return None
-    return msgspec.json.decode(known.read_bytes(), type=Outcome)
+    return msgspec.json.decode(known.read_bytes(), type=Judgement)
 
 
 def end() -> None:
@@ -153,18 +153,18 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _folder(change: Change, manner: str = "") -> Path:
-    return FOLDER / change.revision / (change.name + manner)
+def _folder(change: Change, options: str = "") -> Path:
+    return FOLDER / change.revision / (change.name + options)
 
 
-def _run(change: Change, manner: Manner, folder: Path) -> Outcome:
+def _run(change: Change, options: RunOptions, folder: Path) -> Judgement:
     fired.forget(folder)
     results = folder / "results"
     shutil.rmtree(results, ignore_errors=True)  # of an earlier run
     began = time.monotonic()
     with (folder / "log").open("w", encoding="utf-8") as output:
         process = subprocess.Popen(  # noqa: S603  # our own command
-            _command(change, manner, results),
+            _command(change, options, results),
             stdout=output,
             stderr=output,
             cwd=ROOT,
@@ -178,40 +178,40 @@ def _run(change: Change, manner: Manner, folder: Path) -> Outcome:
     finally:
         _running.discard(process)
     said, verdict = _read(results / "results.json")
-    return Outcome(said, verdict, fired.has_fired(folder), time.monotonic() - began)
+    return Judgement(said, verdict, fired.has_fired(folder), time.monotonic() - began)
 
 
-def _command(change: Change, manner: Manner, results: Path) -> list[str]:
+def _command(change: Change, options: RunOptions, results: Path) -> list[str]:
     serve = [sys.executable, "-P", "-m", "proof.proxy", change.name]
-    serve += ["--revision", change.revision, *["--real-clock"] * manner.real_clock]
-    serve += ["--beside", manner.beside] if manner.beside else []
+    serve += ["--revision", change.revision, *["--real-clock"] * options.real_clock]
+    serve += ["--beside", options.beside] if options.beside else []
     command = [sys.executable, "-m", "siconform", "run", "--target-command", shlex.join(serve)]
     command += ["--revision", change.revision, "--results", str(results)]
-    workers = manner.workers if manner.workers is not None or not change.areas else 0
+    workers = options.workers if options.workers is not None or not change.areas else 0
     command += ["-q", *([] if workers is None else ["-n", str(workers)]), *change.told]
-    scale = manner.scale or ("" if change.is_liberty or not change.areas else _SCALE)
+    scale = options.scale or ("" if change.is_liberty or not change.areas else _SCALE)
     command += ["--time-scale", scale] if scale else []
     if change.areas and not change.is_liberty:
         command += ["--explore", "0"]  # the sentence that is broken has tests of its own
     chosen = " or ".join(f"SI-{area}" for area in change.areas)
-    if manner.own and change.breaks:
+    if options.own and change.breaks:
         chosen = selection(change.breaks, [f"SI-{area}" for area in change.more_areas])
     return [*command, "-k", chosen] if chosen else command
 
 
-def _read(results: Path) -> tuple[dict[str, Said], str]:
+def _read(results: Path) -> tuple[dict[str, RequirementVerdict], str]:
     if not results.exists():
         return {}, ""
     read: Any = json.loads(results.read_text("utf-8"))
     said = {
-        one["id"]: Said(Verdict(one["verdict"]), one["level"], one["reason"])
+        one["id"]: RequirementVerdict(Verdict(one["verdict"]), one["level"], one["reason"])
         for one in read["requirements"]
     }
     return said, read["verdict"]
 
 
 def _state(change: Change) -> str:
-    """Changes whenever the outcome may."""
+    """Changes whenever the judgement may."""
     digest = hashlib.sha256(state_of_the_rest().encode())
     for source in change.sources:
         digest.update(source.read_bytes())

@@ -60,7 +60,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "lives",
         "pace",
         "restarts",
-        "sayings",
+        "omissions",
         "scheduling",
         "services",
         "settings",
@@ -73,8 +73,8 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
 def load() -> None:
     """Make every fault and every liberty known by its name, those of the kit's doctor too."""
     for name, change in changes.CHANGES.items():
-        said = {field.name: getattr(change, field.name) for field in fields(change)}
-        CHANGES.setdefault(name, Change(**said))
+        values = {field.name: getattr(change, field.name) for field in fields(change)}
+        CHANGES.setdefault(name, Change(**values))
     for package, modules in MODULES.items():
         for module in modules:
             import_module(f"{package}.{module}")

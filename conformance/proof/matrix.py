@@ -20,14 +20,14 @@ import click
 
 from proof import choosing
 from proof.fault import CHANGES, Change
-from proof.judging import Manner, Outcome, end, judge, kept
+from proof.judging import Judgement, RunOptions, end, judge, kept
 from proof.known import load
 from proof.page import PAGE, Proof, page
 from proof.proxy import NONE
 
 _SHOWN: Final = 12  # others that notice
 _CONFORMANT: Final = "CONFORMANT"
-_QUICK: Final = Manner(own=True)
+_QUICK: Final = RunOptions(own=True)
 _MINUTE: Final = 60
 
 
@@ -52,7 +52,7 @@ def main(
     since: str,
     writes: bool,
     revisions: Sequence[str],
-    **manner: Any,
+    **options: Any,
 ) -> None:
     """Judge the schedulers, and say what came of each."""
     load()
@@ -63,25 +63,25 @@ def main(
     there = [one for one in CHANGES.values() if not revisions or one.revision in revisions]
     chosen = [CHANGES[name] for name in names] or there
     if sample is not None:
-        chosen, manner["own"] = choosing.sample(chosen, sample, since), True
+        chosen, options["own"] = choosing.sample(chosen, sample, since), True
     began = time.monotonic()
-    is_wrong = _judge(chosen, jobs, Manner(**manner))
+    is_wrong = _judge(chosen, jobs, RunOptions(**options))
     click.echo(f"{len(chosen)} schedulers in {time.monotonic() - began:.0f} s")
     if writes or len(chosen) == len(CHANGES):
-        _write(Manner(**manner))
+        _write(RunOptions(**options))
     sys.exit(is_wrong)
 
 
-def _judge(chosen: Sequence[Change], jobs: int, manner: Manner) -> bool:
+def _judge(chosen: Sequence[Change], jobs: int, options: RunOptions) -> bool:
     """Whether something is not as it has to be."""
-    sound = {revision: _sound(revision, manner) for revision in {c.revision for c in chosen}}
+    sound = {revision: _sound(revision, options) for revision in {c.revision for c in chosen}}
     is_wrong = False
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            outcomes = pool.map(lambda change: judge(change, manner), chosen)
-            for change, outcome in zip(chosen, outcomes, strict=True):
-                wrong = list(complaints(change, outcome, sound[change.revision]))
-                _tell(change, outcome, sound[change.revision], wrong)
+            judgements = pool.map(lambda change: judge(change, options), chosen)
+            for change, judgement in zip(chosen, judgements, strict=True):
+                wrong = list(complaints(change, judgement, sound[change.revision]))
+                _tell(change, judgement, sound[change.revision], wrong)
                 is_wrong = is_wrong or bool(wrong)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -90,64 +90,64 @@ def _judge(chosen: Sequence[Change], jobs: int, manner: Manner) -> bool:
     return is_wrong
 
 
-def _write(manner: Manner) -> None:
+def _write(options: RunOptions) -> None:
     """The page, of what is known: it names what is not."""
-    if manner.name not in ("", _QUICK.name):
-        click.echo("no page is written: it tells of runs in the usual manner only")
+    if options.name not in ("", _QUICK.name):
+        click.echo("no page is written: it tells of runs in the usual way only")
         return
     whole = {name: kept(change) for name, change in CHANGES.items()}
     quick = {
         name: kept(CHANGES[name], _QUICK.name)
-        for name, outcome in whole.items()
-        if outcome is None and not CHANGES[name].is_liberty
+        for name, judgement in whole.items()
+        if judgement is None and not CHANGES[name].is_liberty
     }
     known = {name: one for name, one in {**whole, **quick}.items() if one is not None}
     revisions = {change.revision for change in CHANGES.values()}
-    sound = {revision: _sound(revision, Manner()) for revision in revisions}
+    sound = {revision: _sound(revision, RunOptions()) for revision in revisions}
     proof = Proof(CHANGES, known, sound, frozenset(name for name in quick if name in known))
     PAGE.write_text(page(proof), "utf-8")
-    seconds = sum(outcome.seconds for outcome in known.values())
+    seconds = sum(judgement.seconds for judgement in known.values())
     click.echo(
         f"wrote {PAGE.name} about {len(known)} of {len(CHANGES)}; "
         f"their runs together took {seconds / _MINUTE:.0f} minutes"
     )
 
 
-def complaints(change: Change, outcome: Outcome, sound: Outcome) -> Iterator[str]:
-    """What is not as it has to be."""
-    if not outcome.said:
+def complaints(change: Change, judgement: Judgement, sound: Judgement) -> Iterator[str]:
+    """Why this judgement does not show what it has to show, a sentence each."""
+    if not judgement.requirements:
         yield "it could not be judged: see the log in build/proof"
         return
-    if not outcome.has_fired:
-        yield "it never fired"
-    noticed = outcome.noticed(sound, allowed=change.departs_from)
+    if not judgement.has_fired:
+        yield change.never_fired
+    noticed = judgement.noticed(sound, allowed=change.departs_from)
     if not change.is_liberty:
         missing = [identifier for identifier in change.breaks if identifier not in noticed]
-        yield from (f"{one} does not notice: {outcome.verdict_on(one)}" for one in missing)
+        yield from (f"{one} does not notice: {judgement.verdict_on(one)}" for one in missing)
         return
-    yield from (f"{one} notices: {outcome.said[one].reason}" for one in noticed)
-    for one in outcome.without_a_chance(sound):
-        yield f"{one} could not run: {outcome.said[one].reason}"
-    if not change.areas and outcome.verdict != _CONFORMANT:
-        yield f"the verdict of the run is {outcome.verdict}"
+    yield from (f"{one} notices: {judgement.requirements[one].reason}" for one in noticed)
+    for one in judgement.without_a_chance(sound):
+        yield f"{one} could not run: {judgement.requirements[one].reason}"
+    if not change.areas and judgement.verdict != _CONFORMANT:
+        yield f"the verdict of the run is {judgement.verdict}"
 
 
-def _sound(revision: str, manner: Manner) -> Outcome:
+def _sound(revision: str, options: RunOptions) -> Judgement:
     """What is said of the reference as it is; nothing where only a part is looked at."""
-    if manner.own:
-        return Outcome({})
-    outcome = judge(replace(NONE, revision=revision), manner)
-    if not outcome.said:
+    if options.own:
+        return Judgement({})
+    judgement = judge(replace(NONE, revision=revision), options)
+    if not judgement.requirements:
         raise click.ClickException(f"{revision} without any fault could not be judged")
-    return outcome
+    return judgement
 
 
-def _tell(change: Change, outcome: Outcome, sound: Outcome, wrong: Sequence[str]) -> None:
-    noticed = outcome.noticed(sound, allowed=change.departs_from)
+def _tell(change: Change, judgement: Judgement, sound: Judgement, wrong: Sequence[str]) -> None:
+    noticed = judgement.noticed(sound, allowed=change.departs_from)
     own = [one for one in change.breaks if one in noticed]
     others = [one for one in noticed if one not in own]
     word = "liberty" if change.is_liberty else "fault"
-    click.echo(f"{word} {change.name} ({outcome.seconds:.0f} s): {'WRONG' if wrong else 'ok'}")
+    click.echo(f"{word} {change.name} ({judgement.seconds:.0f} s): {'WRONG' if wrong else 'ok'}")
     if own:
         click.echo(f"  noticed by its own: {' '.join(own)}")
     if others:
@@ -156,7 +156,7 @@ def _tell(change: Change, outcome: Outcome, sound: Outcome, wrong: Sequence[str]
     for one in wrong:
         click.echo(f"  WRONG: {one}")
     if change.is_liberty:
-        for identifier, reason in outcome.left_alone(sound).items():
+        for identifier, reason in judgement.left_alone(sound).items():
             click.echo(f"  not applicable: {identifier}: {reason}")
 
 

@@ -36,7 +36,11 @@ def main() -> None:
     given = parser.parse_args()
     change = CHANGES.get(given.name, NONE)
     revision = find_revision(given.revision or change.revision)
+    if change.is_on_the_wire and revision.name != change.revision:
+        parser.error(f"{change.name} changes messages of SI {change.revision}, not of {revision}")
     beside = CHANGES.get(given.beside, NONE)
+    if beside.is_on_the_wire:
+        parser.error(f"{beside.name} changes messages: nothing is made beside it")
     command = reference(change, revision, beside=beside, real_clock=given.real_clock)
     if not change.is_on_the_wire:
         alone = [given.listen if word == ANYWHERE else word for word in command]

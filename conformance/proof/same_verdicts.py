@@ -43,7 +43,7 @@ _WAYS: Final = {
 def main(
     *, revision: str, alone: int, seed: int | None, selection: str, without_extension: bool
 ) -> None:
-    """Run, compare, tell."""
+    """Judge in every order, and print where verdicts differ."""
     seed = random.SystemRandom().randrange(10_000) if seed is None else seed
     click.echo(f"SI {revision}, seed {seed}")
     target = _without_extension(revision) if without_extension else ()

@@ -44,7 +44,7 @@ def _behaviours(si: Any) -> dict[str, Callable[..., Any]]:
 
 
 class _Careless:
-    """Keeps books on what there is, and none on what it holds."""
+    """Keeps track of what there is, and not of what it holds."""
 
     def __init__(self, si: Any) -> None:
         self._si = si

@@ -1,7 +1,6 @@
 """Small suites and small targets to try the kit on."""
 
 import json
-import os
 import signal
 import socket
 import sys
@@ -28,7 +27,7 @@ ANNOUNCING = (
 
 
 @dataclass
-class Outcome:
+class FinishedRun:
     """How a run ended, and the results it wrote."""
 
     code: int
@@ -62,7 +61,7 @@ def _not_of_the_session_that_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def conformance(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Outcome]:
+) -> Callable[..., FinishedRun]:
     """Runs a suite given as source under the plugin, against a target that only says it listens."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
@@ -73,7 +72,7 @@ def conformance(
         target: bool = True,
         fresh: bool = False,
         results: bool = True,
-    ) -> Outcome:
+    ) -> FinishedRun:
         pytester.makepyfile(test_fake=PREAMBLE + source)
         arguments = ["-p", "siconform.plugin", "-p", "xdist", "-p", "timeout", "--results", "out"]
         arguments += ["-p", "no:cacheprovider"]
@@ -82,7 +81,7 @@ def conformance(
         start = pytester.runpytest_subprocess if fresh else pytester.runpytest_inprocess
         done = start(*arguments, *options)
         told = int(done.ret), done.stdout.str(), done.stderr.str(), pytester.path / "out"
-        return read(*told) if results else Outcome(*told)
+        return read(*told) if results else FinishedRun(*told)
 
     return run
 
@@ -98,13 +97,13 @@ def _worker(worker_id): pass
 """
 
 
-def read(code: int, out: str, err: str, folder: Path) -> Outcome:
+def read(code: int, out: str, err: str, folder: Path) -> FinishedRun:
     file = folder / "results.json"
     document = json.loads(file.read_text("utf-8")) if file.exists() else {}
     if document:
         jsonschema.validate(document, results.schema())
         assert document["exit_code"] == code
-    return Outcome(code, out, err, folder, document)
+    return FinishedRun(code, out, err, folder, document)
 
 
 @pytest.fixture
@@ -131,12 +130,3 @@ def nobody() -> str:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{probe.getsockname()[1]}"
-
-
-def exists(pid: int) -> bool:
-    """Whether the process is there and no zombie."""
-    try:
-        os.kill(pid, signal.SIG_DFL)
-    except ProcessLookupError:
-        return False
-    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")

@@ -1,21 +1,92 @@
-"""Resource managers on lines of a test's own, in place of a connection to a scheduler."""
+"""Resource managers with connections of a test's own, in place of one to a scheduler."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from google.protobuf.message import Message
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
 from siconform.expecting.target_habits import TargetHabits
-from siconform.recording.history import Exchange
+from siconform.protocol.notifications import Fact, UpdateKind
+from siconform.protocol.requests import Request
+from siconform.recording.history import Exchange, History
 from siconform.rm.resource_manager import ResourceManager
 from siconform.targets.profile import TargetProfile
-from siwire import DEFAULT_REVISION
+from siconform.transport.connection import FENCE_PREFIX, Connection
+from siwire import DEFAULT_REVISION, Revision
+
+Answer = Callable[[Request], Sequence[Fact]]
+
+
+def nothing(_: Request) -> Sequence[Fact]:
+    """As a scheduler that does not answer."""
+    return []
+
+
+class FakeConnection:
+    """A connection to a scheduler that is a function from requests to notifications."""
+
+    rm_id = "rm"
+    revision = DEFAULT_REVISION
+
+    def __init__(
+        self,
+        answer: Answer = nothing,
+        is_fence: Callable[[Any], bool] = lambda fact: FENCE_PREFIX in str(fact),
+        history: History | None = None,
+    ) -> None:
+        self.history = History() if history is None else history
+        self.answer = answer
+        self.requests: list[Request] = []
+        self.open = True
+        self._is_fence = is_fence
+
+    def is_open(self, _: UpdateKind) -> bool:
+        return self.open
+
+    def say(self, _: UpdateKind, requests: Sequence[Request]) -> None:
+        self.requests += requests
+        for request in requests:
+            for fact in self.answer(request):
+                self.receives(fact)
+
+    def receives(self, *facts: Fact) -> None:
+        """Tell the RM these facts, in one message."""
+        self.history.add("rm", facts, said_by_rm=False, fence=self._is_fence)
+
+    def receives_in(self, seconds: float, *facts: Fact) -> None:
+        timer = threading.Timer(seconds, self.receives, facts)
+        timer.daemon = True
+        timer.start()
+
+
+class RecordingConnection(Connection):
+    """A connection to nowhere that keeps the requests of each message."""
+
+    def __init__(self, revision: Revision, kind: UpdateKind) -> None:
+        super().__init__("127.0.0.1:1", revision, "rm", History())
+        self.messages: list[list[Request]] = []
+        self._kind = kind
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests of all messages."""
+        return [request for requests in self.messages for request in requests]
+
+    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:  # noqa: ARG002  # as overridden
+        self.messages.append(list(requests))
+
+    def receives(self, response: Message) -> None:
+        self._hears(self._kind, response.SerializeToString())
+
+    def ends(self) -> None:
+        self._hears_end(self._kind, "UNAVAILABLE", "gone")
 
 
 def rm_on(
-    line: Any,
+    connection: Any,
     deadlines: Deadlines,
     *,
     kind: type[ResourceManager] = ResourceManager,
@@ -25,14 +96,14 @@ def rm_on(
     observed: TargetHabits | None = None,
     alive: Callable[[], bool] = lambda: True,
 ) -> ResourceManager:
-    """An RM whose connection is this line, which has at least a name and a history."""
+    """An RM with this connection, which has at least a name and a history."""
     for name, value in (
         ("listeners", []),
         ("hearing", threading.Lock()),
         ("revision", DEFAULT_REVISION),
     ):
-        if not hasattr(line, name):
-            setattr(line, name, value)
-    link = Link(line, fences or Fences(line, deadlines), extension)
-    exchange = Exchange(line.history, 0)
+        if not hasattr(connection, name):
+            setattr(connection, name, value)
+    link = Link(connection, fences or Fences(connection, deadlines), extension)
+    exchange = Exchange(connection.history, 0)
     return kind(link, exchange, deadlines, alive, prefix="t", profile=profile, observed=observed)

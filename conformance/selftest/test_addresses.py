@@ -1,18 +1,16 @@
 """Targets that run already: what an address is, and what is said when nobody is there."""
 
 import time
-from collections.abc import Iterator
-from concurrent import futures
-from contextlib import contextmanager
 
-import grpc
 import pytest
 from siconform.recording.history import History
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import AttachedTarget, check_address, is_address
 from siconform.transport.connection import Connection
 from siconform.transport.extension import Extension
-from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
+from siwire import DEFAULT_REVISION, REVISIONS
+
+from .serving import scheduler
 
 
 @pytest.mark.parametrize(
@@ -68,23 +66,12 @@ def silence(*_: object) -> None:
     time.sleep(2)
 
 
-@contextmanager
-def serving(revision: Revision, *methods: str) -> Iterator[str]:
-    server = grpc.server(futures.ThreadPoolExecutor(2))
-    handlers = rpc.scheduler_handlers(revision, dict.fromkeys(methods, silence))
-    server.add_generic_rpc_handlers((handlers,))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(0).wait()
-
-
 @pytest.mark.parametrize(
     ("revision", "method"),
     [("2021-02", "Update"), ("2023-12", "UpdateNode"), ("2023-12", "UpdateAllocation")],
 )
 def test_a_scheduler_is_there(revision: str, method: str) -> None:
-    with serving(REVISIONS[revision], method) as address:
+    with scheduler({method: silence}, REVISIONS[revision]) as address:
         check_address(address, REVISIONS[revision])
 
 
@@ -97,7 +84,7 @@ def test_a_scheduler_is_there(revision: str, method: str) -> None:
 )
 def test_it_speaks_another_revision(spoken: str, method: str, asked: str, told: str) -> None:
     with (
-        serving(REVISIONS[spoken], method) as address,
+        scheduler({method: silence}, REVISIONS[spoken]) as address,
         pytest.raises(TargetUnavailable, match=f"does not speak SI {asked}") as caught,
     ):
         check_address(address, REVISIONS[asked])
@@ -119,7 +106,7 @@ def test_a_proxy_of_the_environment_is_not_asked(
 ) -> None:
     monkeypatch.setenv(name, f"http://{nobody}")
     monkeypatch.delenv("no_proxy", raising=False)
-    with serving(DEFAULT_REVISION, "UpdateNode") as address:
+    with scheduler({"UpdateNode": silence}, DEFAULT_REVISION) as address:
         check_address(address, DEFAULT_REVISION)
         connection = Connection(address, DEFAULT_REVISION, "rm", History())
         connection.connects(2.0)

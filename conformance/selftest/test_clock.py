@@ -12,9 +12,9 @@ from siconform.recording.clock import VirtualClock
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
 
-from .resource_managers import rm_on
+from .resource_managers import FakeConnection, rm_on
 
-PATIENCE = Deadlines(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
+DEADLINES = Deadlines(ack=0.2, place=0.2, release=0.2, timer=1.0, quiet=0.2, settle=0.02)
 DUE = Released(identity="due")
 
 
@@ -43,14 +43,8 @@ class Target:
         self.history.add("rm", facts, said_by_rm=False)
 
 
-class Line:
-    rm_id = "rm"
-
-    def __init__(self, history: History) -> None:
-        self.history = history
-
-    def is_open(self, kind: UpdateKind) -> bool:
-        return kind in UpdateKind
+class OpenConnection(FakeConnection):
+    """One on which a fence finds nothing wrong."""
 
     def raise_on(self, kind: UpdateKind) -> None:
         assert kind is UpdateKind.ALLOCATIONS
@@ -63,8 +57,8 @@ def target() -> Target:
 
 @pytest.fixture
 def rm(target: Target) -> ResourceManager:
-    line = Line(target.history)
-    return rm_on(line, PATIENCE, fences=line)
+    connection = OpenConnection(history=target.history)
+    return rm_on(connection, DEADLINES, fences=connection)
 
 
 def test_nobody_sleeps_until_a_timer_is_due(target: Target, rm: ResourceManager) -> None:

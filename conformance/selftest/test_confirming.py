@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from types import SimpleNamespace
@@ -13,18 +13,16 @@ from siconform.catalogue.features import Feature
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import Released, Termination, UpdateKind
-from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, Request
+from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
 from siconform.protocol.subjects import OneAllocation, OneAsk
-from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import PLAIN
-from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 from siwire.r2023_12 import si_pb2
 
-from .resource_managers import rm_on
+from .resource_managers import RecordingConnection, rm_on
 
 OWN = [
     Termination.TIMEOUT,
@@ -34,28 +32,13 @@ OWN = [
 ASK_CONFIRMED = AskReleaseRequest(OneAsk("app", "key"), "default", Termination.TIMEOUT)
 
 
-class Overheard(Connection):
-    """A connection to nowhere that keeps what the RM says."""
-
-    def __init__(self) -> None:
-        super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History())
-        self.said: list[Request] = []
-
-    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
-        assert kind is UpdateKind.ALLOCATIONS
-        self.said += requests
-
-    def hears(self, response: si_pb2.AllocationResponse) -> None:
-        self._hears(UpdateKind.ALLOCATIONS, response.SerializeToString())
+@pytest.fixture
+def connection() -> RecordingConnection:
+    return RecordingConnection(DEFAULT_REVISION, UpdateKind.ALLOCATIONS)
 
 
 @pytest.fixture
-def connection() -> Overheard:
-    return Overheard()
-
-
-@pytest.fixture
-def rm(connection: Overheard) -> ResourceManager:
+def rm(connection: RecordingConnection) -> ResourceManager:
     return rm_on(connection, Deadlines())
 
 
@@ -83,58 +66,60 @@ def ask_released(termination: Termination) -> si_pb2.AllocationResponse:
 @pytest.mark.parametrize("termination", OWN)
 @pytest.mark.usefixtures("rm")
 def test_a_release_of_the_scheduler_is_confirmed_with_its_type(
-    connection: Overheard, termination: Termination
+    connection: RecordingConnection, termination: Termination
 ) -> None:
-    connection.hears(released(termination))
+    connection.receives(released(termination))
 
-    assert connection.said == [ReleaseRequest(OneAllocation("app", "id", "key"), termination)]
-
-
-@pytest.mark.usefixtures("rm")
-def test_a_confirmation_of_the_scheduler_is_not_confirmed(connection: Overheard) -> None:
-    connection.hears(released(Termination.STOPPED_BY_RM))
-    connection.hears(ask_released(Termination.STOPPED_BY_RM))
-
-    assert connection.said == []
+    assert connection.requests == [ReleaseRequest(OneAllocation("app", "id", "key"), termination)]
 
 
 @pytest.mark.usefixtures("rm")
-def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: Overheard) -> None:
-    connection.hears(ask_released(Termination.TIMEOUT))
+def test_a_confirmation_of_the_scheduler_is_not_confirmed(connection: RecordingConnection) -> None:
+    connection.receives(released(Termination.STOPPED_BY_RM))
+    connection.receives(ask_released(Termination.STOPPED_BY_RM))
 
-    assert connection.said == [ASK_CONFIRMED]
+    assert connection.requests == []
+
+
+@pytest.mark.usefixtures("rm")
+def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: RecordingConnection) -> None:
+    connection.receives(ask_released(Termination.TIMEOUT))
+
+    assert connection.requests == [ASK_CONFIRMED]
 
 
 def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
-    connection: Overheard, rm: ResourceManager
+    connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     with rm.confirming_nothing():
-        connection.hears(released(Termination.TIMEOUT))
-        connection.hears(ask_released(Termination.TIMEOUT))
-    assert connection.said == [ASK_CONFIRMED]
+        connection.receives(released(Termination.TIMEOUT))
+        connection.receives(ask_released(Termination.TIMEOUT))
+    assert connection.requests == [ASK_CONFIRMED]
 
-    connection.hears(released(Termination.TIMEOUT))  # told again; it stays as open as it was left
-    assert len(connection.said) == 1
-    connection.hears(released(Termination.PREEMPTED_BY_SCHEDULER))
-    assert len(connection.said) == 2
+    connection.receives(
+        released(Termination.TIMEOUT)
+    )  # told again; it stays as open as it was left
+    assert len(connection.requests) == 1
+    connection.receives(released(Termination.PREEMPTED_BY_SCHEDULER))
+    assert len(connection.requests) == 2
 
 
 def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
-    connection: Overheard, rm: ResourceManager
+    connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     connection.listeners.insert(0, lambda _: time.sleep(0.05))  # who confirms comes to it late
-    hearing = threading.Thread(target=connection.hears, args=[released(Termination.TIMEOUT)])
+    receiving = threading.Thread(target=connection.receives, args=[released(Termination.TIMEOUT)])
 
     with rm.confirming_nothing():
-        hearing.start()
+        receiving.start()
         rm.is_told(Released(termination=Termination.TIMEOUT))
 
-    hearing.join()
-    assert connection.said == []
+    receiving.join()
+    assert connection.requests == []
 
 
 def test_an_rm_whose_test_is_not_for_the_target_confirms_nothing_in_the_tests_after_it(
-    connection: Overheard, pytestconfig: pytest.Config
+    connection: RecordingConnection, pytestconfig: pytest.Config
 ) -> None:
     for mark in ("disruptive", "race_where", "waits", "explores", "real_clock"):
         pytestconfig.addinivalue_line("markers", mark)
@@ -149,6 +134,6 @@ def test_an_rm_whose_test_is_not_for_the_target_confirms_nothing_in_the_tests_af
 
     with pytest.raises(NotOffered):
         next(fixture(session, of_a_gang, "t"))
-    connection.hears(released(Termination.TIMEOUT))
+    connection.receives(released(Termination.TIMEOUT))
 
-    assert connection.said == []
+    assert connection.requests == []

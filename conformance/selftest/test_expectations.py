@@ -1,7 +1,6 @@
 """What a test may believe: presence in time, absence only behind a fence, nothing of the dead."""
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,15 +32,12 @@ from siconform.protocol.requests import (
     Request,
 )
 from siconform.protocol.subjects import OneAllocation, OneAsk
-from siconform.recording.history import History
 from siconform.transport.connection import FENCE_PREFIX
-from siwire import DEFAULT_REVISION
 
-from .resource_managers import rm_on
+from .resource_managers import Answer, FakeConnection, nothing, rm_on
 
 BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05)
 PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
-Answer = Callable[[Request], Sequence[Fact]]
 
 
 def answers(said: Request) -> Sequence[Fact]:
@@ -67,60 +63,25 @@ def only_live_allocations(said: Request) -> Sequence[Fact]:
     return [fact for fact in told if not isinstance(fact, AskRejected)]
 
 
-def nothing(_: Request) -> Sequence[Fact]:
-    """As one that does not answer."""
-    return []
-
-
-class Line:
-    """A connection to a scheduler that is a function from what is said to what is told."""
-
-    rm_id = "rm"
-    revision = DEFAULT_REVISION
-
-    def __init__(self, answer: Answer) -> None:
-        self.history = History()
-        self.answer = answer
-        self.said: list[Request] = []
-        self.open = True
-
-    def is_open(self, _: UpdateKind) -> bool:
-        return self.open
-
-    def say(self, _: UpdateKind, requests: Sequence[Request]) -> None:
-        self.said += requests
-        for request in requests:
-            for fact in self.answer(request):
-                self.hears(fact)
-
-    def hears(self, *facts: Fact) -> None:
-        self.history.add("rm", facts, said_by_rm=False, fence=lambda f: FENCE_PREFIX in str(f))
-
-    def hears_in(self, seconds: float, *facts: Fact) -> None:
-        timer = threading.Timer(seconds, self.hears, facts)
-        timer.daemon = True
-        timer.start()
-
-
 class Rm:
-    """An RM on such a line."""
+    """An RM with such a connection."""
 
-    def __init__(self, answer: Answer = answers, patience: Deadlines = BRIEF) -> None:
-        self.line = Line(answer)
+    def __init__(self, answer: Answer = answers, deadlines: Deadlines = BRIEF) -> None:
+        self.connection = FakeConnection(answer)
         self.lives = True
-        self.rm = rm_on(self.line, patience, alive=lambda: self.lives)
+        self.rm = rm_on(self.connection, deadlines, alive=lambda: self.lives)
 
 
 def test_what_comes_in_time_is_told() -> None:
-    rm = Rm(patience=PATIENT)
-    rm.line.hears_in(0.05, NodeAccepted("n"))
+    rm = Rm(deadlines=PATIENT)
+    rm.connection.receives_in(0.05, NodeAccepted("n"))
 
     assert rm.rm.is_told(NodeAccepted("n")) == NodeAccepted("n")
 
 
 def test_what_comes_within_the_grace_is_late() -> None:
-    rm = Rm(patience=replace(BRIEF, grace=100.0))
-    rm.line.hears_in(0.15, NodeAccepted("n"))
+    rm = Rm(deadlines=replace(BRIEF, grace=100.0))
+    rm.connection.receives_in(0.15, NodeAccepted("n"))
 
     with pytest.raises(CameLate, match=r"allowed 0\.1 s"):
         rm.rm.is_told(NodeAccepted("n"))
@@ -134,7 +95,7 @@ def test_what_never_comes_fails_and_is_not_late() -> None:
 
 def test_one_element_answers_one_expectation() -> None:
     rm = Rm()
-    rm.line.hears(NodeAccepted("n"))
+    rm.connection.receives(NodeAccepted("n"))
 
     rm.rm.is_told(NodeAccepted("n"))
     with pytest.raises(NotAsTheTextSays):
@@ -142,9 +103,9 @@ def test_one_element_answers_one_expectation() -> None:
 
 
 def test_a_stream_that_ended_is_not_waited_for() -> None:
-    rm = Rm(patience=PATIENT)
-    rm.line.hears(StreamEnded(UpdateKind.NODES, "INTERNAL", "oops"))
-    rm.line.open = False
+    rm = Rm(deadlines=PATIENT)
+    rm.connection.receives(StreamEnded(UpdateKind.NODES, "INTERNAL", "oops"))
+    rm.connection.open = False
 
     with pytest.raises(NotAsTheTextSays, match="the nodes stream ended: INTERNAL oops"):
         rm.rm.is_told(NodeAccepted("n"))
@@ -165,7 +126,7 @@ def test_silence_behind_an_answered_fence_is_believed(pattern: Fact) -> None:
     rm = Rm()
 
     rm.rm.is_not_told(pattern)
-    assert rm.line.said
+    assert rm.connection.requests
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
@@ -182,8 +143,8 @@ def test_what_comes_before_the_answer_to_the_fence_is_seen() -> None:
 
 
 def test_what_comes_in_the_quiet_window_is_seen() -> None:
-    rm = Rm(patience=PATIENT)
-    rm.line.hears_in(0.1, NodeAccepted("n"))
+    rm = Rm(deadlines=PATIENT)
+    rm.connection.receives_in(0.1, NodeAccepted("n"))
 
     with pytest.raises(NotAsTheTextSays, match="came: node accepted node n"):
         rm.rm.is_not_told(NodeAccepted("n"))
@@ -214,9 +175,9 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
         return []
 
     habits = FenceHabits(rejects={UpdateKind.ALLOCATIONS: False}, confirms_withdrawals=True)
-    line: Any = Line(served)
+    connection: Any = FakeConnection(served)
 
-    Fences(line, BRIEF, habits).raise_on(UpdateKind.ALLOCATIONS)
+    Fences(connection, BRIEF, habits).raise_on(UpdateKind.ALLOCATIONS)
 
     assert not waiting
     assert next(streams, None) is None
@@ -228,7 +189,9 @@ def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() ->
 
     rm.rm.is_not_told(Allocated("k"))
 
-    (released,) = [said.subject for said in rm.line.said if isinstance(said, ReleaseRequest)]
+    (released,) = [
+        said.subject for said in rm.connection.requests if isinstance(said, ReleaseRequest)
+    ]
     assert isinstance(released, OneAllocation)
     assert released.identity == f"{FENCE_PREFIX}identity"
 
@@ -236,7 +199,7 @@ def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() ->
 def test_the_sharper_way_once_seen_is_counted_on() -> None:
     rm = Rm()
     rm.rm.fences(UpdateKind.ALLOCATIONS)
-    rm.line.answer = only_live_allocations
+    rm.connection.answer = only_live_allocations
 
     with pytest.raises(PremiseLost, match="allocations stream was not answered"):
         rm.rm.fences(UpdateKind.ALLOCATIONS)
@@ -263,10 +226,10 @@ def test_a_fence_leaves_nothing_behind(kind: UpdateKind, answer: Answer) -> None
     rm.rm.fences(kind)
     rm.rm.fences(kind)
 
-    told = [entry.content for entry in rm.line.history.since(0)]
+    told = [entry.content for entry in rm.connection.history.since(0)]
     nodes = {one.node for one in told if isinstance(one, NodeAccepted)}
     applications = {one.application for one in told if isinstance(one, ApplicationAccepted)}
-    for said in rm.line.said:
+    for said in rm.connection.requests:
         match said:
             case NodeRequest(action=Action.DECOMMISSION, node=node):
                 nodes.discard(node)
@@ -284,7 +247,7 @@ def test_a_fence_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
 
     rm.rm.fences(UpdateKind.NODES)
 
-    assert len(rm.line.said) == 3
+    assert len(rm.connection.requests) == 3
 
 
 @pytest.mark.parametrize("happens", ["control", "premise"])

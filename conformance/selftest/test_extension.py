@@ -1,7 +1,7 @@
 """What a target offers beside the SI, and what becomes of a requirement that needs more."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +23,7 @@ from siwire import REVISIONS, rpc
 from siwire.ext import extension_pb2 as ext
 
 from .resource_managers import rm_on
+from .serving import served
 
 Serve = Callable[..., Extension]
 Run = Callable[..., Any]
@@ -37,24 +38,21 @@ SOME = ext.Facets(
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """Starts a server with these calls of the extension; a client of it."""
-    opened: list[tuple[Extension, grpc.Server]] = []
+    with ExitStack() as opened:
 
-    def start(facets: ext.Facets | None = None, **behaviours: Callable[..., Any]) -> Extension:
-        server = grpc.server(ThreadPoolExecutor(max_workers=4))
-        if facets is not None:
-            behaviours["Describe"] = lambda _query, _context: facets
-        if behaviours:
-            server.add_generic_rpc_handlers((rpc.handlers(SERVICE, behaviours),))
-        port = server.add_insecure_port("127.0.0.1:0")
-        server.start()
-        client = Extension(f"127.0.0.1:{port}", patience=2.0)
-        opened.append((client, server))
-        return client
+        def start(facets: ext.Facets | None = None, **behaviours: Callable[..., Any]) -> Extension:
+            if facets is not None:
+                behaviours["Describe"] = lambda _query, _context: facets
 
-    yield start
-    for client, server in opened:
-        client.close()
-        server.stop(None).wait()
+            def prepare(server: grpc.Server) -> None:
+                if behaviours:
+                    server.add_generic_rpc_handlers((rpc.handlers(SERVICE, behaviours),))
+
+            client = Extension(opened.enter_context(served(prepare)), patience=2.0)
+            opened.callback(client.close)
+            return client
+
+        yield start
 
 
 def test_a_target_without_the_extension_offers_nothing(serve: Serve) -> None:

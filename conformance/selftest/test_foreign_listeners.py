@@ -1,19 +1,16 @@
 """The kit judges only what it started: somebody else's server is never taken for the target."""
 
-import shlex
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from siconform.targets import TargetUnavailable, process
-from siconform.targets.process import Launch, ProcessTarget
-from siwire import DEFAULT_REVISION
 
-Start = Callable[..., ProcessTarget]
+from .processes import Start, programs
 
 SLEEPS = "import time; time.sleep(60)"
 LISTENS_AND_SAYS = """
@@ -39,27 +36,13 @@ time.sleep(60)
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a Python program as a target."""
     monkeypatch.setattr(process, "_END_GRACE", 0.3)
-    started: list[ProcessTarget] = []
-
-    def start(program: str, arguments: str = "", patience: float = 0.5) -> ProcessTarget:
-        file = tmp_path / f"program{len(started)}.py"
-        file.write_text(program)
-        line = f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} {arguments}"
-        launch = Launch.of("the program", line, patience)
-        log = tmp_path / f"target{len(started)}.log"
-        target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, log)
-        started.append(target)
-        target.start()
-        return target
-
-    yield start
-    for target in started:
-        target.stop()
+    with programs(tmp_path, starts_within=0.5) as start:
+        yield start
 
 
 @pytest.fixture
 def foreign() -> Iterator[str]:
-    """Somebody's server."""
+    """The address of a server that is not the target."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
@@ -97,7 +80,7 @@ def test_a_server_that_took_the_port_meanwhile(
     port = chosen()
     monkeypatch.setattr(process, "_free_port", lambda: port)
     try:
-        target = start(SLEEPS, "{address}", patience=2.0)
+        target = start(SLEEPS, "{address}", within=2.0)
         (tmp_path / "port").write_text(str(port))
         with pytest.raises(TargetUnavailable, match="belongs to a process that is older"):
             _ = target.address
@@ -108,9 +91,9 @@ def test_a_server_that_took_the_port_meanwhile(
 
 
 def test_the_target_of_another_worker(start: Start) -> None:
-    first = start(LISTENS_AND_SAYS.format(before=""), "127.0.0.1:0", patience=5.0)
+    first = start(LISTENS_AND_SAYS.format(before=""), "127.0.0.1:0", within=5.0)
     other = first.address
-    second = start(SAYS.format(address=other), patience=0.5)
+    second = start(SAYS.format(address=other), within=0.5)
 
     with pytest.raises(TargetUnavailable, match=f"what listens on {other}"):
         _ = second.address
@@ -122,7 +105,7 @@ def test_what_a_child_of_the_command_listens_on_is_the_target(start: Start, tmp_
         "import subprocess, sys\n"
         f"subprocess.run([sys.executable, {str(tmp_path / 'child.py')!r}, sys.argv[1]])\n"
     )
-    target = start(program, "{address}", patience=5.0)
+    target = start(program, "{address}", within=5.0)
 
     assert target.address.startswith("127.0.0.1:")
 
@@ -134,7 +117,7 @@ def test_a_proxy_started_after_the_command_may_be_the_target(
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     monkeypatch.setattr(process, "_free_port", lambda: port)
-    target = start(SLEEPS, "{address}", patience=5.0)
+    target = start(SLEEPS, "{address}", within=5.0)
     time.sleep(0.1)
     (tmp_path / "port").write_text(str(port))
     proxy = subprocess.Popen(  # noqa: S603  # our own program
@@ -149,7 +132,7 @@ def test_a_proxy_started_after_the_command_may_be_the_target(
 
 @pytest.mark.parametrize("line", ["metrics: listening on 127.0.0.1:1", "listening on x:99999"])
 def test_a_line_that_looks_like_it_is_ignored(start: Start, line: str) -> None:
-    target = start(LISTENS_AND_SAYS.format(before=line), "127.0.0.1:0", patience=5.0)
+    target = start(LISTENS_AND_SAYS.format(before=line), "127.0.0.1:0", within=5.0)
 
     assert target.address not in line
 
@@ -159,7 +142,7 @@ def test_only_the_port_it_was_told_is_believed(start: Start, foreign: str) -> No
         probe.bind(("127.0.0.1", 0))
         told = f"127.0.0.1:{probe.getsockname()[1]}"
     target = start(
-        LISTENS_AND_SAYS.format(before=f"listening on {foreign}"), f"--listen={told}", patience=5.0
+        LISTENS_AND_SAYS.format(before=f"listening on {foreign}"), f"--listen={told}", within=5.0
     )
 
     assert target.address == told

@@ -75,8 +75,8 @@ def _rm(outcome: Any, observed: TargetHabits | None = None) -> GangStyleVerbs:
                 raise outcome
             return dict(outcome)
 
-    line = SimpleNamespace(rm_id="rm", history=History())
-    areas = rm_on(line, Deadlines()).areas
+    connection = SimpleNamespace(rm_id="rm", history=History())
+    areas = rm_on(connection, Deadlines()).areas
     at: Any = SimpleNamespace(
         link=SimpleNamespace(connection=SimpleNamespace(revision=DEFAULT_REVISION)),
         clean_up=SimpleNamespace(aside=nullcontext),

@@ -20,7 +20,7 @@ from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
 from siwire import DEFAULT_REVISION
 
-from .conftest import Outcome
+from .conftest import FinishedRun
 from .resource_managers import rm_on
 from .test_expectations import BRIEF, answers
 
@@ -70,12 +70,12 @@ class Rm:
         without_room: Served,
         observed: TargetHabits | None = None,
         *,
-        patience: Deadlines = BRIEF,
+        deadlines: Deadlines = BRIEF,
         terms: Terms = PLAIN,
     ) -> None:
         self.room = Room(without_room)
         profile = TargetProfile(terms=terms)
-        self.rm = rm_on(self.room, patience, profile=profile, observed=observed)
+        self.rm = rm_on(self.room, deadlines, profile=profile, observed=observed)
 
 
 def keeps(_: AskRequest) -> Sequence[Fact]:
@@ -183,8 +183,8 @@ def test_two_slow_placements_may_be_chance_and_the_third_is_the_pace() -> None:
 
 def test_an_allocation_within_the_pace_of_a_slow_target_is_no_silence() -> None:
     observed = TargetHabits(Pace(virtual=0.2))
-    patience = Deadlines(quiet=0.01, settle=0.01, place=1.0)
-    rm = Rm(keeps, observed, patience=patience)
+    deadlines = Deadlines(quiet=0.01, settle=0.01, place=1.0)
+    rm = Rm(keeps, observed, deadlines=deadlines)
     waiting = rm.rm.has_waiting_ask("app")
 
     late = threading.Timer(0.25, rm.room.makes_room)
@@ -201,7 +201,7 @@ def test_something(target): {}
 
 
 def test_what_no_text_demands_does_not_apply_where_it_is_not_offered(
-    conformance: Callable[..., Outcome],
+    conformance: Callable[..., FinishedRun],
 ) -> None:
     outcome = conformance(
         JUDGED.format("SI-GANG-019", "raise NotAsTheTextSays('x')"), "--without", "gang"
@@ -213,7 +213,7 @@ def test_what_no_text_demands_does_not_apply_where_it_is_not_offered(
 
 
 def test_what_a_text_demands_fails_where_it_is_not_offered(
-    conformance: Callable[..., Outcome],
+    conformance: Callable[..., FinishedRun],
 ) -> None:
     outcome = conformance(JUDGED.format("SI-ASK-014", "pass"), "--without", "execution-timeout")
 

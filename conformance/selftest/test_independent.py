@@ -12,9 +12,9 @@ import grpc
 import pytest
 from proof.independent import nodes, outbox
 from proof.independent.amounts import fits, keeps
-from proof.independent.books import World
 from proof.independent.manners import MANNERS, chosen
 from proof.independent.queues import BadConfigurationError, partitions
+from proof.independent.state import RMState
 from siwire import REVISIONS, rpc
 from siwire.r2023_12 import si_pb2
 
@@ -29,7 +29,7 @@ def channel() -> Iterator[grpc.Channel]:
     command = [sys.executable, "-P", "-m", "proof.independent", "--listen", "127.0.0.1:0"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     process = subprocess.Popen(  # noqa: S603  # ourselves
-        [*command, "--beat", "0.05"], stdout=subprocess.PIPE, text=True, env=environment
+        [*command, "--interval", "0.05"], stdout=subprocess.PIPE, text=True, env=environment
     )
     assert process.stdout is not None
     with grpc.insecure_channel(process.stdout.readline().split()[-1]) as channel:
@@ -122,11 +122,11 @@ def test_a_node_has_nothing_of_what_it_does_not_name_and_a_queue_has_no_limit_fo
 
 def test_an_action_that_cannot_be_done_is_refused_and_changes_nothing() -> None:
     told = outbox.Outbox()
-    world = World("rm", partitions("", ""), chosen(()), {}, told)
+    rm = RMState("rm", partitions("", ""), chosen(()), {}, told)
     undrain = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.DRAIN_TO_SCHEDULABLE)
     create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE)
 
-    nodes.take(world, si_pb2.NodeRequest(nodes=[create, undrain]))
+    nodes.take(rm, si_pb2.NodeRequest(nodes=[create, undrain]))
 
     accepted, rejected = told.collect(outbox.NODE)
     assert isinstance(accepted, si_pb2.NodeResponse)

@@ -8,15 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent import futures
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 from siconform.catalogue import catalogue
 from siwire import DEFAULT_REVISION, rpc
+
+from .processes import wait_for
+from .serving import scheduler
 
 OF_THE_REVISION = sum("2023-12" in r.revisions for r in catalogue().values())
 MUTE_SCHEDULER = """
@@ -79,7 +80,7 @@ def test_an_interrupted_run(
     program = tmp_path / "mute.py"
     program.write_text(MUTE_SCHEDULER)
     process = command("-n", workers, "--target-command", f"{sys.executable} {program}")
-    _wait_for(lambda: len(_listening(tmp_path)) == max(1, int(workers)))
+    wait_for(lambda: len(_listening(tmp_path)) == max(1, int(workers)))
 
     os.killpg(process.pid, how) if how is signal.SIGINT else process.send_signal(how)
     told, _ = process.communicate(timeout=30)
@@ -92,16 +93,18 @@ def test_an_interrupted_run(
     assert document["counts"]["pass"] == 0
 
 
-@pytest.mark.parametrize("hears", ["everybody", "the first process"])
+@pytest.mark.parametrize("interrupted", ["everybody", "the first process"])
 @pytest.mark.parametrize("between", [0.0, 0.3, 1.5])
-def test_a_run_interrupted_twice(command: Any, tmp_path: Path, between: float, hears: str) -> None:
+def test_a_run_interrupted_twice(
+    command: Any, tmp_path: Path, between: float, interrupted: str
+) -> None:
     """As Ctrl-C does it, for the whole group of processes, or as a program does that started it."""
     program = tmp_path / "stubborn.py"
     program.write_text(STUBBORN_SCHEDULER)
     process = command("-n", "2", "--target-command", f"{sys.executable} {program}")
-    _wait_for(lambda: len(_listening(tmp_path)) == 2)
+    wait_for(lambda: len(_listening(tmp_path)) == 2)
 
-    interrupt = os.killpg if hears == "everybody" else os.kill
+    interrupt = os.killpg if interrupted == "everybody" else os.kill
     interrupt(process.pid, signal.SIGINT)
     time.sleep(between)
     with suppress(ProcessLookupError):
@@ -109,7 +112,7 @@ def test_a_run_interrupted_twice(command: Any, tmp_path: Path, between: float, h
     process.communicate(timeout=60)
 
     assert process.returncode == 2
-    _wait_for(lambda: _left(process.pid, tmp_path) == [], patience=15.0)
+    wait_for(lambda: _left(process.pid, tmp_path) == [], limit=15.0)
     document = json.loads((tmp_path / "out" / "results.json").read_text())
     assert document["verdict"] == "INCOMPLETE"
 
@@ -134,14 +137,14 @@ def test_a_worker_that_does_not_listen_when_a_run_is_interrupted_again(
         [sys.executable, "-m", "pytest", *plugins, "--results", "out", "-n", "2"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-    _wait_for(lambda: all((tmp_path / f"began{number}").exists() for number in (1, 2)))
+    wait_for(lambda: all((tmp_path / f"began{number}").exists() for number in (1, 2)))
 
     for number in [*[signal.SIGINT] * (times - 1), last]:
         process.send_signal(number)
         time.sleep(0.4)
     process.wait(60)
 
-    _wait_for(lambda: _left(process.pid, tmp_path) == [], patience=5.0)
+    wait_for(lambda: _left(process.pid, tmp_path) == [], limit=5.0)
 
 
 def test_interrupts_are_tested_from_the_background_of_a_shell_too(tmp_path: Path) -> None:
@@ -159,27 +162,23 @@ def test_a_run_killed_outright(command: Any, tmp_path: Path) -> None:
     program = tmp_path / "mute.py"
     program.write_text(MUTE_SCHEDULER)
     process = command("-n", "2", "--target-command", f"{sys.executable} {program}")
-    _wait_for(lambda: len(_listening(tmp_path)) == 2)
+    wait_for(lambda: len(_listening(tmp_path)) == 2)
 
     process.kill()
     process.wait()
 
-    _wait_for(lambda: _left(process.pid, tmp_path) == [])
+    wait_for(lambda: _left(process.pid, tmp_path) == [])
     document = json.loads((tmp_path / "out" / "results.json").read_text())
     assert document["verdict"] == "INCOMPLETE"
 
 
 def test_a_scheduler_that_says_nothing_ends_in_bounded_time(command: Any, tmp_path: Path) -> None:
     began = time.monotonic()
-    server = grpc.server(futures.ThreadPoolExecutor(50))
     silent = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: time.sleep(4))
-    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, silent),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
 
-    process = command("--target", f"127.0.0.1:{port}", "--time-scale", "0.2")
-    told, _ = process.communicate(timeout=100)
-    server.stop(None)
+    with scheduler(silent, workers=50) as address:
+        process = command("--target", address, "--time-scale", "0.2")
+        told, _ = process.communicate(timeout=100)
 
     assert process.returncode == 12, told
     assert "did not answer RegisterResourceManager" in told
@@ -211,10 +210,3 @@ def _left(leader: int, folder: Path) -> list[int]:
         if of_run and words[0] != "Z":
             found.append(int(status.parent.name))
     return found
-
-
-def _wait_for(condition: Callable[[], bool], patience: float = 60.0) -> None:
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

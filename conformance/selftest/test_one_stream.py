@@ -1,6 +1,5 @@
 """The dialect of 2021-02: what goes out reads as its text has it, and what comes in as facts."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -38,44 +37,25 @@ from siconform.protocol.requests import (
     Request,
 )
 from siconform.protocol.subjects import OneAllocation, OneAsk
-from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
-from siconform.transport.connection import Connection
 from siconform.transport.dialects import dialect_for
 from siwire import find_revision
 from siwire.r2021_02 import si_pb2
 
-from .resource_managers import rm_on
+from .resource_managers import RecordingConnection, rm_on
 
 REVISION = find_revision("2021-02")
 DIALECT = dialect_for(REVISION)
 TIMEOUT = si_pb2.AllocationRelease.TIMEOUT
 
 
-class Overheard(Connection):
-    """A connection to nowhere that keeps the requests of the RM."""
-
-    def __init__(self) -> None:
-        super().__init__("127.0.0.1:1", REVISION, "rm", History())
-        self.requests: list[list[Request]] = []
-
-    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:  # noqa: ARG002  # as overridden
-        self.requests.append(list(requests))
-
-    def hears(self, response: si_pb2.UpdateResponse) -> None:
-        self._hears(UpdateKind.NODES, response.SerializeToString())
-
-    def ends(self) -> None:
-        self._hears_end(UpdateKind.NODES, "UNAVAILABLE", "gone")
+@pytest.fixture
+def connection() -> RecordingConnection:
+    return RecordingConnection(REVISION, UpdateKind.NODES)
 
 
 @pytest.fixture
-def connection() -> Overheard:
-    return Overheard()
-
-
-@pytest.fixture
-def rm(connection: Overheard) -> ResourceManager:
+def rm(connection: RecordingConnection) -> ResourceManager:
     return rm_on(connection, Deadlines())
 
 
@@ -217,7 +197,7 @@ def test_a_release_without_key_is_one_with_whatever_key_is_expected() -> None:
 
 
 def test_the_end_of_the_one_stream_is_the_end_of_every_conversation(
-    connection: Overheard, rm: ResourceManager
+    connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     connection.ends()
 
@@ -226,43 +206,43 @@ def test_the_end_of_the_one_stream_is_the_end_of_every_conversation(
 
 
 def test_a_response_that_tells_nothing_is_one_element(
-    connection: Overheard, rm: ResourceManager
+    connection: RecordingConnection, rm: ResourceManager
 ) -> None:
-    connection.hears(si_pb2.UpdateResponse())
+    connection.receives(si_pb2.UpdateResponse())
 
     assert [entry.content for entry in rm.exchange.entries()] == [Nothing(UpdateKind.NODES)]
 
 
 def test_what_is_said_together_is_one_request_whatever_it_is_about(
-    connection: Overheard, rm: ResourceManager
+    connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     with rm.one_message():
         rm.registers_node()
         rm.submits_application()
         rm.asks("a")
 
-    (request,) = connection.requests
+    (request,) = connection.messages
     assert [request.kind for request in request] == list(UpdateKind)
 
 
 def test_the_scheduler_s_release_of_an_ask_is_confirmed(
-    connection: Overheard, rm: ResourceManager
+    connection: RecordingConnection, rm: ResourceManager
 ) -> None:
-    connection.hears(ask_released())
+    connection.receives(ask_released())
 
     rm.is_told(AskReleased("k", termination=Termination.TIMEOUT))
-    assert connection.requests == [
+    assert connection.messages == [
         [AskReleaseRequest(OneAsk("a", "k"), "default", Termination.TIMEOUT)]
     ]
 
 
 def test_what_may_confirm_the_rm_s_own_withdrawal_is_not_confirmed(
-    connection: Overheard, rm: ResourceManager
+    connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     withdrawal = AskReleaseRequest(OneAsk("a", "k"), "default")
     connection.history.add("rm", [withdrawal], said_by_rm=True)
 
-    connection.hears(ask_released())
+    connection.receives(ask_released())
 
     rm.is_told(AskReleased("k"))
     assert connection.requests == []

@@ -1,12 +1,11 @@
 """A target the kit starts: it comes up, tells why if not, and never outlives the kit."""
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from siconform.targets import TargetUnavailable, process
 from siconform.targets.process import Launch, ProcessTarget
 from siwire import DEFAULT_REVISION
 
-Start = Callable[..., ProcessTarget]
+from .processes import Start, exists, programs
 
 LISTENS = """
 import socket, sys, time
@@ -48,21 +47,8 @@ WITH_CHILD = ANNOUNCES.replace(
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a Python program as a target."""
     monkeypatch.setattr(process, "_END_GRACE", 0.3)
-    started: list[ProcessTarget] = []
-
-    def start(program: str, arguments: str = "", patience: float = 5.0) -> ProcessTarget:
-        file = tmp_path / "program.py"
-        file.write_text(program)
-        line = f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} {arguments}"
-        launch = Launch.of("the program", line, patience)
-        target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path / "target.log")
-        started.append(target)
-        target.start()
-        return target
-
-    yield start
-    for target in started:
-        target.stop()
+    with programs(tmp_path, starts_within=5.0) as start:
+        yield start
 
 
 def test_it_is_where_it_says_it_listens(start: Start, tmp_path: Path) -> None:
@@ -94,11 +80,11 @@ def test_it_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> No
     target = start(program)
     _ = target.address
     pid = _told(tmp_path, "pid")
-    assert _exists(pid)
+    assert exists(pid)
 
     target.stop()
 
-    assert not _exists(pid)
+    assert not exists(pid)
     assert not target.alive()
     target.stop()  # twice is harmless
 
@@ -124,7 +110,7 @@ def test_what_left_its_group_is_ended_too(start: Start, tmp_path: Path, ignores:
     target.stop()
 
     assert time.monotonic() - began < 4.0
-    assert not _exists(child)
+    assert not exists(child)
 
 
 def test_a_scheduler_in_a_session_of_its_own_is_ended(start: Start, tmp_path: Path) -> None:
@@ -135,7 +121,7 @@ def test_a_scheduler_in_a_session_of_its_own_is_ended(start: Start, tmp_path: Pa
 
     target.stop()
 
-    assert not _exists(scheduler)
+    assert not exists(scheduler)
 
 
 def test_a_restart_is_a_fresh_process(start: Start, tmp_path: Path) -> None:
@@ -147,7 +133,7 @@ def test_a_restart_is_a_fresh_process(start: Start, tmp_path: Path) -> None:
 
     assert target.alive()
     assert _told(tmp_path, "pid") != first
-    assert not _exists(first)
+    assert not exists(first)
 
 
 def test_dying_at_start_tells_its_last_words(start: Start) -> None:
@@ -187,7 +173,7 @@ def test_dying_later_is_noticed(start: Start, tmp_path: Path) -> None:
     ],
 )
 def test_never_listening_is_told_in_time(start: Start, arguments: str, told: str) -> None:
-    target = start("import time; time.sleep(60)", arguments, patience=0.3)
+    target = start("import time; time.sleep(60)", arguments, within=0.3)
 
     began = time.monotonic()
     with pytest.raises(TargetUnavailable, match=told):
@@ -230,7 +216,7 @@ def test_it_goes_when_whoever_started_it_is_killed(tmp_path: Path, how: signal.S
     assert holder.stdout is not None
     assert holder.stdout.readline().startswith(b"127.0.0.1:")
     pid = _told(tmp_path, "pid")
-    assert _exists(pid)
+    assert exists(pid)
 
     holder.send_signal(how)
     holder.wait()
@@ -239,9 +225,9 @@ def test_it_goes_when_whoever_started_it_is_killed(tmp_path: Path, how: signal.S
     assert _gone_soon(pid)
 
 
-def _told(folder: Path, what: str, patience: float = 5.0) -> int:
+def _told(folder: Path, what: str, limit: float = 5.0) -> int:
     """The last number the program told under this name."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + limit
     while True:
         words = (folder / "target.log").read_text().split()
         if what in words[:-1]:
@@ -250,16 +236,8 @@ def _told(folder: Path, what: str, patience: float = 5.0) -> int:
         time.sleep(0.02)
 
 
-def _gone_soon(pid: int, patience: float = 5.0) -> bool:
-    deadline = time.monotonic() + patience
-    while _exists(pid) and time.monotonic() < deadline:
+def _gone_soon(pid: int, limit: float = 5.0) -> bool:
+    deadline = time.monotonic() + limit
+    while exists(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    return not _exists(pid)
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, signal.SIG_DFL)
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")
-    except (ProcessLookupError, FileNotFoundError):
-        return False
+    return not exists(pid)

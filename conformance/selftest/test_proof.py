@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 from proof import known
-from proof.fault import CHANGES, Change, Wire, fault, keep
+from proof.fault import CHANGES, Change, Wire, fault, keep, liberty
 from proof.known import MODULES, load
+from proof.lists import EVENTS, EXISTING_ON_NODES, NODES
+from proof.parts import Edit
 from proof.proxy import NONE, reference
 from siconform.catalogue import catalogue
 from siwire import DEFAULT_REVISION
+from siwire.ext import extension_pb2 as ext
 from siwire.r2023_12 import si_pb2 as si
 
 load()
@@ -28,7 +31,7 @@ def test_every_module_that_makes_changes_is_known_by_name() -> None:
 
 
 def test_faults_are_described() -> None:
-    assert [one.name for one in CHANGES.values() if not one.says.endswith(".")] == []
+    assert [one.name for one in CHANGES.values() if not one.summary.endswith(".")] == []
     faults = [one for one in CHANGES.values() if not one.is_liberty]
     assert [one.name for one in faults if not one.breaks] == []
     assert {area for one in CHANGES.values() for area in one.areas} <= AREAS
@@ -51,7 +54,28 @@ def test_two_faults_of_one_name_are_refused() -> None:
         del response
 
     with pytest.raises(ValueError, match="two schedulers drain-ignored"):
-        fault("drain-ignored", "Again.", "NODE")(nothing)
+        fault("drain-ignored", "Again.", "NODE", revision="2023-12")(nothing)
+
+
+def test_what_changes_messages_names_their_revision() -> None:
+    def nothing(response: si.NodeResponse) -> None:
+        del response
+
+    with pytest.raises(ValueError, match="a-fault changes messages: name the revision they are of"):
+        fault("a-fault", "Wrong.", breaks=("SI-NODE-001",))(nothing)
+    with pytest.raises(ValueError, match="a-liberty is for SI 2023-08 and changes a NodeResponse"):
+        liberty("a-liberty", "Free.", revision="2023-08")(nothing)
+
+
+def test_a_proxy_of_another_revision_is_not_started() -> None:
+    proxy = [sys.executable, "-P", "-m", "proof.proxy", "drain-ignored", "--revision", "2021-02"]
+
+    done = subprocess.run(  # noqa: S603  # ourselves
+        proxy, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert done.returncode == 2
+    assert "drain-ignored changes messages of SI 2023-12, not of 2021-02" in done.stderr
 
 
 def test_who_is_judged_by_which_areas() -> None:
@@ -83,6 +107,73 @@ def test_what_is_not_wanted_goes() -> None:
     gone = keep(numbers, lambda number: number % 2 == 0)
 
     assert (numbers, gone) == ([2, 4], [1, 3])
+
+
+def test_where_everything_is_wanted_a_message_stays_as_it_was() -> None:
+    request = si.AllocationRequest(rmID="rm")
+
+    keep(request.releases.allocationsToRelease, lambda _: False)
+
+    assert request == si.AllocationRequest(rmID="rm")
+
+
+@pytest.mark.parametrize(
+    ("edit", "after"),
+    [
+        (NODES.without("nodeID", "occupiedResource"), [("", 3), ("", 4)]),
+        (NODES.put(nodeID="x"), [("x", 3), ("x", 4)]),
+        (NODES.change("nodeID", lambda name: f"{name}!"), [("a!", 3), ("b!", 4)]),
+        (NODES.turn("nodeID", {"b": "c"}), [("a", 3), ("c", 4)]),
+        (NODES.where(lambda node: node.nodeID == "a").put(nodeID="x"), [("x", 3), ("b", 4)]),
+        (NODES.where(lambda node: node.nodeID == "a").none(), [("b", 4)]),
+        (NODES.amounts("schedulableResource", lambda value: 2 * value), [("a", 6), ("b", 8)]),
+        (NODES.only(lambda node: node.nodeID == "b"), [("b", 4)]),
+        (NODES.none(), []),
+        (NODES.twice(), [("a", 3), ("b", 4), ("a", 3), ("b", 4)]),
+    ],
+)
+def test_a_row_changes_every_element_of_a_list(edit: Edit, after: list[tuple[str, int]]) -> None:
+    capacities = ("a", 3), ("b", 4)
+    request = si.NodeRequest()
+    for name, memory in capacities:
+        node = request.nodes.add(nodeID=name)
+        node.schedulableResource.resources["memory"].value = memory
+
+    edit.make(request)
+
+    left = [(one.nodeID, one.schedulableResource.resources["memory"]) for one in request.nodes]
+    assert [(name, memory.value) for name, memory in left] == after
+
+
+def test_a_row_reaches_lists_in_elements_and_messages_that_travel_as_bytes() -> None:
+    node = si.NodeInfo(existingAllocations=[si.Allocation(placeholder=True)])
+    request = si.NodeRequest(nodes=[node])
+    record = si.EventRecord(objectID="n", message="m").SerializeToString()
+    told = ext.ToRm(kind=ext.EVENT_BATCH, payloads=[ext.SiPayload(data=record)])
+
+    EXISTING_ON_NODES.without("placeholder").make(request)
+    EVENTS.without("objectID").make(told)
+
+    assert request.nodes[0].existingAllocations[0] == si.Allocation()
+    assert si.EventRecord.FromString(told.payloads[0].data) == si.EventRecord(message="m")
+
+
+def test_a_row_about_a_field_there_is_not_is_refused() -> None:
+    with pytest.raises(LookupError, match="has no field nodeId"):
+        NODES.without("nodeId")
+
+
+def test_edits_of_one_type_of_message_are_all_made() -> None:
+    change = CHANGES["node-verdict-twice"]
+    response = si.NodeResponse(
+        accepted=[si.AcceptedNode(nodeID="a")], rejected=[si.RejectedNode(nodeID="r")]
+    )
+
+    said: list[Any] = []
+    change.change(response, Wire(said.append, said.append, defaultdict(set)))
+
+    assert (len(response.accepted), len(response.rejected)) == (2, 2)
+    assert [file.name for file in change.sources] == ["nodes.py", "parts.py"]
 
 
 def test_a_fault_changes_a_message_in_place() -> None:

@@ -1,26 +1,28 @@
 """What the proof makes of runs: complaints, what is kept, the sample and the page."""
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from proof import choosing, judging
+from click.testing import CliRunner
+from proof import choosing, judging, matrix
 from proof import page as proving
 from proof.fault import CHANGES, Change
-from proof.judging import Manner, Outcome, Said, judge
+from proof.judging import Judgement, RequirementVerdict, RunOptions, judge
 from proof.known import load
 from proof.matrix import complaints
-from proof.page import Proof, Row, Rows, page, read_reasons, read_rows
+from proof.page import Misjudged, MisjudgedSchedulers, Proof, page, read_misjudged, read_reasons
 from siconform.catalogue import catalogue
 from siconform.verdicts import Verdict
 
 load()
 OWN, OTHER, SHOULD = "SI-NODE-026", "SI-NODE-028", "SI-NODE-027"
-SOUND = Outcome(
+SOUND = Judgement(
     {
-        OWN: Said(Verdict.PASS, "MUST"),
-        OTHER: Said(Verdict.PASS, "MUST"),
-        SHOULD: Said(Verdict.PASS, "SHOULD"),
+        OWN: RequirementVerdict(Verdict.PASS, "MUST"),
+        OTHER: RequirementVerdict(Verdict.PASS, "MUST"),
+        SHOULD: RequirementVerdict(Verdict.PASS, "SHOULD"),
     },
     "CONFORMANT",
 )
@@ -28,13 +30,13 @@ FAULT = Change("a-fault", "Wrong.", breaks=(OWN,))
 LIBERTY = Change("a-liberty", "Free.", is_liberty=True)
 
 
-def _with(**verdicts: Verdict) -> Outcome:
+def _with(**verdicts: Verdict) -> Judgement:
     changed = {f"SI-NODE-{name[1:]}": verdict for name, verdict in verdicts.items()}
     said = {
-        identifier: Said(changed.get(identifier, Verdict.PASS), one.level)
-        for identifier, one in SOUND.said.items()
+        identifier: RequirementVerdict(changed.get(identifier, Verdict.PASS), one.level)
+        for identifier, one in SOUND.requirements.items()
     }
-    return Outcome(said, "CONFORMANT", has_fired=True)
+    return Judgement(said, "CONFORMANT", has_fired=True)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.LATE])
@@ -43,19 +45,40 @@ def test_a_fault_its_own_requirement_notices_is_as_it_has_to_be(verdict: Verdict
 
 
 def test_a_fault_only_others_notice_is_not() -> None:
-    outcome = _with(n026=Verdict.COULD_NOT_RUN, n028=Verdict.FAIL)
+    judgement = _with(n026=Verdict.COULD_NOT_RUN, n028=Verdict.FAIL)
 
-    assert list(complaints(FAULT, outcome, SOUND)) == [f"{OWN} does not notice: could-not-run"]
+    assert list(complaints(FAULT, judgement, SOUND)) == [f"{OWN} does not notice: could-not-run"]
 
 
 def test_what_never_fired_is_wrong_whatever_was_noticed() -> None:
-    outcome = replace_fired(_with(n026=Verdict.FAIL))
+    judgement = replace_fired(_with(n026=Verdict.FAIL))
 
-    assert list(complaints(FAULT, outcome, SOUND)) == ["it never fired"]
+    (complaint,) = complaints(FAULT, judgement, SOUND)
+
+    assert complaint.startswith("a-fault of SI 2023-12 never fired")
+
+
+@pytest.mark.parametrize("name", ["confirmation-lost", "rejects-no-existing-allocation"])
+def test_what_never_changed_a_message_makes_the_run_red(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where_it_cannot = replace(CHANGES[name], breaks=("SI-ASK-001",), departs_from=())
+    monkeypatch.setitem(CHANGES, name, where_it_cannot)
+    monkeypatch.setattr(judging, "FOLDER", tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    done = CliRunner().invoke(matrix.main, [name, "--own"])
+
+    awaited = " or ".join(kind.DESCRIPTOR.name for kind in where_it_cannot.messages)
+    assert done.exit_code == 1
+    assert (
+        f"WRONG: {name} of SI 2023-12 never fired: it waited for a message to change, {awaited},"
+        " and none came" in done.output
+    )
 
 
 def test_what_was_not_judged_is_wrong() -> None:
-    (complaint,) = complaints(FAULT, Outcome({}), SOUND)
+    (complaint,) = complaints(FAULT, Judgement({}), SOUND)
 
     assert complaint.startswith("it could not be judged")
 
@@ -75,13 +98,13 @@ def test_a_liberty_may_depart_from_a_should_it_names_and_from_no_must() -> None:
 
 
 def test_a_liberty_is_conformant_as_a_whole() -> None:
-    outcome = Outcome(_with().said, "INCOMPLETE", has_fired=True)
+    judgement = Judgement(_with().requirements, "INCOMPLETE", has_fired=True)
 
-    assert list(complaints(LIBERTY, outcome, SOUND)) == ["the verdict of the run is INCOMPLETE"]
+    assert list(complaints(LIBERTY, judgement, SOUND)) == ["the verdict of the run is INCOMPLETE"]
 
 
-def replace_fired(outcome: Outcome) -> Outcome:
-    return Outcome(outcome.said, outcome.verdict, has_fired=False)
+def replace_fired(judgement: Judgement) -> Judgement:
+    return Judgement(judgement.requirements, judgement.verdict, has_fired=False)
 
 
 @pytest.fixture
@@ -89,7 +112,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of those that were really run."""
     ran: list[str] = []
 
-    def run(change: Change, _manner: Manner, _folder: Path) -> Outcome:
+    def run(change: Change, _manner: RunOptions, _folder: Path) -> Judgement:
         ran.append(change.name)
         return SOUND
 
@@ -99,12 +122,12 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_what_is_known_is_not_judged_again(runs: list[str]) -> None:
-    assert judge(FAULT, Manner()) == judge(FAULT, Manner()) == SOUND
+    assert judge(FAULT, RunOptions()) == judge(FAULT, RunOptions()) == SOUND
     assert runs == ["a-fault"]
 
-    judge(FAULT, Manner(anew=True))
-    judge(FAULT, Manner(own=True))
-    judge(replace(FAULT, more_areas=("GANG",)), Manner())
+    judge(FAULT, RunOptions(anew=True))
+    judge(FAULT, RunOptions(own=True))
+    judge(replace(FAULT, more_areas=("GANG",)), RunOptions())
 
     assert runs == ["a-fault"] * 4
 
@@ -112,14 +135,14 @@ def test_what_is_known_is_not_judged_again(runs: list[str]) -> None:
 def test_what_could_not_be_judged_is_judged_again(
     runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(change: Change, _manner: Manner, _folder: Path) -> Outcome:
+    def run(change: Change, _manner: RunOptions, _folder: Path) -> Judgement:
         runs.append(change.name)
-        return Outcome({})
+        return Judgement({})
 
     monkeypatch.setattr(judging, "_run", run)
 
     for _ in range(2):
-        assert judge(FAULT, Manner()) == Outcome({})
+        assert judge(FAULT, RunOptions()) == Judgement({})
 
     assert runs == ["a-fault"] * 2
 
@@ -127,10 +150,10 @@ def test_what_could_not_be_judged_is_judged_again(
 def test_it_is_judged_again_when_the_kit_or_the_reference_changes(
     runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge(FAULT, Manner())
+    judge(FAULT, RunOptions())
 
     monkeypatch.setattr(judging, "state_of_the_rest", lambda: "another tree")
-    judge(FAULT, Manner())
+    judge(FAULT, RunOptions())
 
     assert runs == ["a-fault"] * 2
 
@@ -175,9 +198,13 @@ def test_nothing_is_touched_where_the_branching_is_not_known() -> None:
 def test_the_page_tells_a_fault_of_its_own_from_what_others_notice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fair = Row("this", "is legal", ("a-liberty",))
-    sharp = Row("that", "is not", ("a-fault", "another-fault"), "and more")
-    monkeypatch.setattr(proving, "read_rows", lambda: Rows((fair, Row("x", "y")), (sharp,)))
+    fair = Misjudged("this", "is legal", ("a-liberty",))
+    sharp = Misjudged("that", "is not", ("a-fault", "another-fault"), "and more")
+    monkeypatch.setattr(
+        proving,
+        "read_misjudged",
+        lambda: MisjudgedSchedulers((fair, Misjudged("x", "y")), (sharp,)),
+    )
     other = Change("another-fault", "Wrong, too.", breaks=(SHOULD,))
     proof = Proof(
         {one.name: one for one in (FAULT, other, LIBERTY)},
@@ -205,8 +232,11 @@ def test_the_page_tells_a_fault_of_its_own_from_what_others_notice(
 def test_the_page_names_what_was_not_judged_and_what_was_judged_in_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fair, sharp = Row("this", "is legal", ("a-liberty",)), Row("that", "is not", ("another-fault",))
-    monkeypatch.setattr(proving, "read_rows", lambda: Rows((fair,), (sharp,)))
+    fair, sharp = (
+        Misjudged("this", "is legal", ("a-liberty",)),
+        Misjudged("that", "is not", ("another-fault",)),
+    )
+    monkeypatch.setattr(proving, "read_misjudged", lambda: MisjudgedSchedulers((fair,), (sharp,)))
     other = Change("another-fault", "Wrong, too.", breaks=(OTHER,))
     proof = Proof(
         {one.name: one for one in (FAULT, other, LIBERTY)},
@@ -226,9 +256,9 @@ def test_the_page_names_what_was_not_judged_and_what_was_judged_in_part(
     assert "| not known |" in text
 
 
-def test_rows_and_reasons_name_what_there_is() -> None:
-    rows = read_rows()
-    named = {name for row in (*rows.legal, *rows.illegal) for name in row.shown_by}
+def test_misjudged_schedulers_and_reasons_name_what_there_is() -> None:
+    misjudged = read_misjudged()
+    named = {name for one in (*misjudged.legal, *misjudged.illegal) for name in one.shown_by}
 
     assert named <= CHANGES.keys()
     assert read_reasons().keys() <= catalogue().keys()

@@ -1,7 +1,7 @@
 """What the kit reads in a scheduler's description of itself, and what it makes of it."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import grpc
@@ -12,7 +12,9 @@ from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
 from siconform.transport.reflection import Description, Shape, _description, describe
 from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
-PATIENCE = 5.0
+from .serving import served
+
+TIMEOUT = 5.0
 BOTH_WAYS = Shape(client_streams=True, server_streams=True)
 METHODS = {
     "RegisterResourceManager": Shape(client_streams=False, server_streams=False),
@@ -26,22 +28,17 @@ Serve = Callable[..., grpc.Channel]
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """Starts a server that reflects these services from this pool."""
-    opened: list[Any] = []
+    with ExitStack() as opened:
 
-    def start(*names: str, pool: Any = DEFAULT_REVISION.si.POOL) -> grpc.Channel:
-        server = grpc.server(ThreadPoolExecutor(max_workers=4))
-        if names:
-            reflection.enable_server_reflection(names, server, pool=pool)
-        port = server.add_insecure_port("127.0.0.1:0")
-        server.start()
-        channel = grpc.insecure_channel(f"127.0.0.1:{port}")
-        opened.append((channel, server))
-        return channel
+        def start(*names: str, pool: Any = DEFAULT_REVISION.si.POOL) -> grpc.Channel:
+            def prepare(server: grpc.Server) -> None:
+                if names:
+                    reflection.enable_server_reflection(names, server, pool=pool)
 
-    yield start
-    for channel, server in opened:
-        channel.close()
-        server.stop(None).wait()
+            channel = grpc.insecure_channel(opened.enter_context(served(prepare)))
+            return opened.enter_context(channel)
+
+        yield start
 
 
 STATE_UPDATE = "UpdateContainerSchedulingStateRequest"
@@ -60,7 +57,7 @@ def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
 
 
 def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
-    found = describe(serve(rpc.SERVICE), DEFAULT_REVISION, rpc.SERVICE, PATIENCE)
+    found = describe(serve(rpc.SERVICE), DEFAULT_REVISION, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
     assert found.methods == METHODS
@@ -69,18 +66,18 @@ def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
 
 
 def test_no_reflection_is_no_description(serve: Serve) -> None:
-    assert describe(serve(), DEFAULT_REVISION, rpc.SERVICE, PATIENCE) is None
+    assert describe(serve(), DEFAULT_REVISION, rpc.SERVICE, TIMEOUT) is None
 
 
 def test_reflection_of_something_else_leaves_the_target_out(serve: Serve) -> None:
     with pytest.raises(NotForThisTarget, match="knows no"):
-        describe(serve("another.Service"), DEFAULT_REVISION, "another.Service", PATIENCE)
+        describe(serve("another.Service"), DEFAULT_REVISION, "another.Service", TIMEOUT)
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
 def test_every_text_agrees_with_itself(revision: Revision, serve: Serve) -> None:
     channel = serve(rpc.SERVICE, pool=revision.si.POOL)
-    found = describe(channel, revision, rpc.SERVICE, PATIENCE)
+    found = describe(channel, revision, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
     found.names_fields_as_the_text_does()

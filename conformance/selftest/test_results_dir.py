@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from .processes import wait_for
 
 Run = Callable[..., Any]
 
@@ -123,8 +124,8 @@ def test_two_runs_in_one_folder_at_a_time(pytester: pytest.Pytester) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
     first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)  # noqa: S603  # ourselves
     results = pytester.path / "out" / "results.json"
-    _wait_for(results.exists)
-    _wait_for(lambda: "did not come to its end" in results.read_text())
+    wait_for(results.exists)
+    wait_for(lambda: "did not come to its end" in results.read_text())
 
     second = subprocess.run(  # noqa: S603  # ourselves
         command, cwd=pytester.path, capture_output=True, text=True, check=False, timeout=60
@@ -145,7 +146,7 @@ def test_a_run_that_was_killed_is_no_obstacle(pytester: pytest.Pytester, conform
     )
     command = [sys.executable, "-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
     first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)  # noqa: S603  # ourselves
-    _wait_for((pytester.path / "out" / "results.json").exists)
+    wait_for((pytester.path / "out" / "results.json").exists)
     first.kill()
     first.wait()
     sleeping.unlink()
@@ -180,10 +181,3 @@ def siconform(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]"
         [sys.executable, "-m", "siconform", "run", "--results", "out", *options],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
-
-
-def _wait_for(condition: Callable[[], bool], patience: float = 20.0) -> None:
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

@@ -1,20 +1,18 @@
 """A run as a whole: what is selected, what stops it, what it leaves behind."""
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from concurrent import futures
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import grpc
 import pytest
 from siconform.catalogue import catalogue
 from siwire import DEFAULT_REVISION, rpc
+
+from .processes import exists, wait_for
+from .serving import scheduler
 
 OF_THE_REVISION = sum("2023-12" in r.revisions for r in catalogue().values())
 Run = Callable[..., Any]
@@ -124,13 +122,8 @@ DISRUPTIVE = (
 @pytest.fixture
 def listening() -> Iterator[str]:
     """A scheduler that ends whatever is begun."""
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    ends = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: iter(()))
-    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, ends),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(None).wait()
+    with scheduler(dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: iter(()))) as address:
+        yield address
 
 
 def test_disruptive_tests_are_left_out_where_nothing_can_be_restarted(
@@ -262,14 +255,14 @@ def test_a_killed_run_leaves_no_process_and_results_that_claim_nothing(
         stdout=subprocess.DEVNULL,
     )
     log = pytester.path / "out" / "logs" / "target-main.log"
-    _wait_for(lambda: log.exists() and b"listening" in log.read_bytes())
+    wait_for(lambda: log.exists() and b"listening" in log.read_bytes())
     pid = int(log.read_text().split()[-1])
-    assert _exists(pid)
+    assert exists(pid)
 
     started.kill()
     started.wait()
 
-    _wait_for(lambda: not _exists(pid))
+    wait_for(lambda: not exists(pid))
     document = (pytester.path / "out" / "results.json").read_text()
     assert '"verdict": "INCOMPLETE"' in document
     assert "did not come to its end" in document
@@ -349,19 +342,3 @@ def test_other_peoples_runs_are_left_alone(pytester: pytest.Pytester) -> None:
     done.assert_outcomes(passed=1)
     assert "siconform" not in done.stdout.str()
     assert not (pytester.path / "build").exists()
-
-
-def _wait_for(condition: Callable[[], bool], patience: float = 60.0) -> None:
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, signal.SIG_DFL)
-        status = Path(f"/proc/{pid}/status").read_text("ascii", "replace")
-    except (ProcessLookupError, FileNotFoundError):  # it may go between the two
-        return False
-    return "\nState:\tZ" not in status

@@ -4,7 +4,6 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
-from concurrent import futures
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from typing import Any
@@ -19,9 +18,11 @@ from siconform.protocol.requests import StreamOpening
 from siconform.protocol.timers import UNKNOWN
 from siconform.rm.session import Session
 from siconform.targets.terms import PLAIN
-from siwire import DEFAULT_REVISION, rpc
+from siwire import DEFAULT_REVISION
 
-PATIENCE = Deadlines(connect=0.3, ack=0.5)
+from .serving import scheduler
+
+DEADLINES = Deadlines(connect=0.3, ack=0.5)
 NOBODY = "127.0.0.1:1"
 _LOOK_AGAIN = 0.02  # seconds
 _LIMIT = 10.0
@@ -53,13 +54,8 @@ class Target:
 @pytest.fixture
 def serving() -> Iterator[str]:
     """The address of a scheduler that takes every registration."""
-    server = grpc.server(futures.ThreadPoolExecutor(8))
-    behaviours = {"RegisterResourceManager": _accept}
-    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, behaviours),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(None)
+    with scheduler({"RegisterResourceManager": _accept}, workers=8) as address:
+        yield address
 
 
 def _accept(*_: Any) -> Any:
@@ -69,7 +65,7 @@ def _accept(*_: Any) -> Any:
 
 def test_a_process_that_does_not_answer_is_replaced_before_the_test_begins(serving: str) -> None:
     target = Target(serving)
-    session = Session(target, PATIENCE, "w")
+    session = Session(target, DEADLINES, "w")
 
     assert session.resource_manager("one").connection.rm_id
     assert session.resource_manager("two").connection.rm_id
@@ -79,7 +75,7 @@ def test_a_process_that_does_not_answer_is_replaced_before_the_test_begins(servi
 
 
 def test_every_stream_is_open_before_anything_is_said_on_one(serving: str) -> None:
-    session = Session(Target(serving), PATIENCE, "w")
+    session = Session(Target(serving), DEADLINES, "w")
     session.resource_manager("one")
 
     said = [entry.content for entry in session.history.since(0) if entry.said_by_rm]
@@ -93,7 +89,7 @@ def test_every_stream_is_open_before_anything_is_said_on_one(serving: str) -> No
 
 
 def test_what_a_broken_off_test_left_listening_confirms_nothing_for_the_next(serving: str) -> None:
-    session = Session(Target(serving), PATIENCE, "listening")
+    session = Session(Target(serving), DEADLINES, "listening")
     session.observed.probed = True
     left = session.resource_manager("left")
 
@@ -108,7 +104,7 @@ def test_what_a_broken_off_test_left_listening_confirms_nothing_for_the_next(ser
 
 def test_a_newcomer_is_not_sent_to_a_process_that_is_gone(serving: str) -> None:
     target = Target(serving)
-    session = Session(target, PATIENCE, "w")
+    session = Session(target, DEADLINES, "w")
 
     unregistered_rm = session.isolated_rm("one")
 
@@ -121,7 +117,7 @@ def test_it_is_tried_once_only() -> None:
     target = Target(NOBODY)
 
     with pytest.raises(Unreachable):
-        Session(target, PATIENCE, "w").resource_manager("one")
+        Session(target, DEADLINES, "w").resource_manager("one")
 
     assert target.restarts == 1
 
@@ -130,7 +126,7 @@ def test_without_a_process_of_its_own_the_kit_can_only_say_so() -> None:
     target = Target(NOBODY, restartable=False)
 
     with pytest.raises(TargetLost, match="nothing answers on"):
-        Session(target, PATIENCE, "w").resource_manager("one")
+        Session(target, DEADLINES, "w").resource_manager("one")
 
     assert target.restarts == 0
 
@@ -192,24 +188,20 @@ def _passes_on(requests: Iterator[Any], said: "queue.SimpleQueue[Any]") -> None:
 @pytest.fixture
 def forgetful() -> Iterator[tuple[Forgetful, str]]:
     """Such a scheduler and its address."""
-    scheduler = Forgetful()
-    server = grpc.server(futures.ThreadPoolExecutor(16))
+    forgetful = Forgetful()
     streams = ("UpdateNode", "UpdateApplication", "UpdateAllocation")
-    behaviours: dict[str, Any] = dict.fromkeys(streams, scheduler.nodes)
-    behaviours["RegisterResourceManager"] = scheduler.registers
-    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, behaviours),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield scheduler, f"127.0.0.1:{port}"
-    scheduler.drops()  # else its streams would keep the interpreter from ending
-    server.stop(None)
+    behaviours: dict[str, Any] = dict.fromkeys(streams, forgetful.nodes)
+    behaviours["RegisterResourceManager"] = forgetful.registers
+    with scheduler(behaviours, workers=16) as address:
+        yield forgetful, address
+        forgetful.drops()  # else its streams would keep the interpreter from ending
 
 
 def test_an_rm_that_was_dropped_registers_once_more(forgetful: tuple[Forgetful, str]) -> None:
     scheduler, address = forgetful
     target = Target(address)
     target.address = address
-    session = Session(target, PATIENCE, "w")
+    session = Session(target, DEADLINES, "w")
     session.observed.probed = True
     connection = session.resource_manager("one").connection
     rm_id = connection.rm_id

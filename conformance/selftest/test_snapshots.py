@@ -24,7 +24,7 @@ from siwire.ext import extension_pb2 as ext
 
 from .resource_managers import rm_on
 
-PATIENCE = Deadlines(ack=0.1, quiet=0.05, settle=0.02)
+DEADLINES = Deadlines(ack=0.1, quiet=0.05, settle=0.02)
 
 
 class Target:
@@ -60,8 +60,8 @@ STOPPED = phase(ext.SnapshotResult.STOPPED)
 
 
 def rm_of(target: Target, *, with_extension: bool = True) -> ResourceManager:
-    line = SimpleNamespace(rm_id="rm", history=History(VirtualClock(target)))
-    return rm_on(line, PATIENCE, extension=target if with_extension else None)
+    connection = SimpleNamespace(rm_id="rm", history=History(VirtualClock(target)))
+    return rm_on(connection, DEADLINES, extension=target if with_extension else None)
 
 
 def test_everything_is_read() -> None:

@@ -55,8 +55,8 @@ def test_an_area_that_is_not_there_is_an_error() -> None:
 def test_every_verb_of_an_rm_has_its_area_and_says_what_it_does(
     kind: type[ResourceManager],
 ) -> None:
-    line = SimpleNamespace(rm_id="rm", history=History())
-    areas = rm_on(line, Deadlines(), kind=kind).areas
+    connection = SimpleNamespace(rm_id="rm", history=History())
+    areas = rm_on(connection, Deadlines(), kind=kind).areas
     table = {name: member for one in kind.__mro__ for name, member in vars(one).items()}
     verbs = {name: member for name, member in table.items() if hasattr(member, "__wrapped__")}
     verbs = {n: v for n, v in verbs.items() if not isinstance(v, staticmethod)}

@@ -1,4 +1,4 @@
-"""Codec and core of one revision in process, an RM that speaks to them, and checks of the books."""
+"""Codec and core of one revision in process, an RM that speaks to them, and checks of the state."""
 
 from typing import Any
 
@@ -55,13 +55,13 @@ class Served:
     def opens(self) -> None:
         """A node, applications and asks, so that there is something to go wrong."""
         rm = Speaker(self.revision)
-        self.hears(*rm.node("n1", 12))
+        self.receives(*rm.node("n1", 12))
         for application_id in ("a1", "g1"):
-            self.hears(*rm.application(application_id, gang=4))
-        self.hears(*rm.asks("g1", "p1", "p2", placeholder=True))
-        self.hears(*rm.asks("g1", "r1", placeholder=False))
+            self.receives(*rm.application(application_id, gang=4))
+        self.receives(*rm.asks("g1", "p1", "p2", placeholder=True))
+        self.receives(*rm.asks("g1", "r1", placeholder=False))
 
-    def hears(self, method: str, said: Any) -> None:
+    def receives(self, method: str, said: Any) -> None:
         message = said if isinstance(said, Message) else self.request(method, said)
         self.effects = []
         for event in self.codec.events(method, message):
@@ -112,7 +112,7 @@ class Served:
             (response,) = self.codec.responses(method, [told])
             ((_, released),) = response.ListFields()
             request = self.revision.si.AllocationReleasesRequest(allocationsToRelease=released)
-            self.hears(method, {"releases": request})
+            self.receives(method, {"releases": request})
 
     def held(self) -> Snapshot:
         return self.scheduler.snapshot("rm")

@@ -29,7 +29,7 @@ partitions:
           - {name: fair, properties: {application.sort.policy: fair}}
           - {name: stateaware, properties: {application.sort.policy: stateaware}}
 """
-PATIENCE = 60.0  # of a gang, for its placeholders
+PLACEHOLDER_TIMEOUT = 60.0  # of a gang, for its placeholders
 WAITING = 30.0  # of an application that has nothing
 
 
@@ -38,7 +38,7 @@ class Gangs(RM):
 
     def __init__(self, *, from_application: bool = False, turn: float | None = None) -> None:
         settings = Settings(
-            placeholder_timeout=PATIENCE,
+            placeholder_timeout=PLACEHOLDER_TIMEOUT,
             completing_timeout=WAITING,
             placeholder_timeout_from_application=from_application,
         )

@@ -56,16 +56,16 @@ class Player:
         self.ended: set[str] = set()
         self.open_questions: list[int] = []
         self.effects: list[list[Effect]] = []
-        self.hears(self.scheduler.handle(Register(rm_id, queues, callbacks=callbacks), now))
+        self.receives(self.scheduler.handle(Register(rm_id, queues, callbacks=callbacks), now))
 
     def play(self, move: object) -> None:
         if isinstance(move, float):
             self.now += move
-            self.hears(self.scheduler.handle_timeout(self.now))
+            self.receives(self.scheduler.handle_timeout(self.now))
         else:
-            self.hears(self.scheduler.handle(self.event(move), self.now))
+            self.receives(self.scheduler.handle(self.event(move), self.now))
 
-    def hears(self, effects: list[Effect]) -> None:
+    def receives(self, effects: list[Effect]) -> None:
         own = [effect for effect in effects if effect.rm_id == self.rm_id]
         for effect in of(own, ReleasedAllocation):
             self.watch_release(effect.release)

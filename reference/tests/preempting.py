@@ -91,7 +91,7 @@ class Preempting(RM):
     def confirms(self, identity: str, application_id: str = "t1") -> list[Effect]:
         return self.releases(identity, application_id, PREEMPTED)
 
-    def books(self) -> Any:
+    def partition(self) -> Any:
         return self.scheduler.rms.all()[0].partitions["default"]
 
 

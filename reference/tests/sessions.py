@@ -131,7 +131,7 @@ class Speaker:
 
 
 async def play(stage: Stage, rm: Speaker) -> None:
-    """The session; what the RM hears in between decides only which identities it names."""
+    """The session; what the RM receives in between decides only which identities it names."""
     await stage.starts()
     await stage.registers(rm.registration())
     await stage.says(rm.node("n1", 10))

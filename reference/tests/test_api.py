@@ -23,7 +23,7 @@ from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, sett
 LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 OLDEST = REVISIONS["2021-02"]
-PATIENCE = 20.0  # seconds, where another thread has something to do
+TIMEOUT = 20.0  # seconds, where another thread has something to do
 
 of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
 
@@ -312,7 +312,7 @@ def test_callbacks_come_one_at_a_time_whoever_calls(rm: Embedding) -> None:
     rm.rm.reacts = {"update_allocation": is_slow}
 
     rm.asks("k1", memory=3)
-    another.join(PATIENCE)
+    another.join(TIMEOUT)
 
     assert waited == [True], "the other call is served when this one is over"
     assert [new.allocationKey for new in rm.rm.allocations()] == ["k1", "k2"]

@@ -14,7 +14,7 @@ from sireference.core.model import Settings
 from siwire import DEFAULT_REVISION
 from tests.embedded import EmbeddedRM, Embedding, settled
 
-PATIENCE = 20.0  # seconds, where another thread has something to do
+TIMEOUT = 20.0  # seconds, where another thread has something to do
 QUIET = 0.1  # seconds in which another thread would have failed
 
 
@@ -50,7 +50,7 @@ def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
         rm.releases(rm.rm.allocations()[0])
 
         with rm.rm.has_news:
-            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), PATIENCE)
+            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), TIMEOUT)
 
     assert completed
     assert "SI deadlines" in rm.rm.threads
@@ -70,7 +70,7 @@ def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() ->
         )
         api.update_allocation(rm.si.AllocationRequest(rmID="rm", asks=[ask]))
         with rm.rm.has_news:
-            assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), PATIENCE)
+            assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), TIMEOUT)
         (thread,) = (one for one in threading.enumerate() if one.name == "SI deadlines")
         thread.join(QUIET)  # the only deadline is that of the ask now
         rm.submits("a2")
@@ -78,7 +78,7 @@ def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() ->
         rm.releases(rm.rm.allocations()[-1])
 
         with rm.rm.has_news:
-            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), PATIENCE)
+            completed = rm.rm.has_news.wait_for(lambda: "Completed" in states(rm.rm), TIMEOUT)
 
     assert completed
 
@@ -91,7 +91,7 @@ def test_after_it_is_closed_no_deadline_is_kept() -> None:
     (thread,) = set(threading.enumerate()) - before
 
     api.close()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     rm.releases(rm.rm.allocations()[0])
 
     assert not thread.is_alive()
@@ -118,7 +118,7 @@ def test_a_deadline_thread_survives_a_callback_that_breaks(
                 wanted = len(rm.rm.allocations())
                 assert rm.rm.has_news.wait_for(
                     lambda: states(rm.rm).count("Completed") == wanted,  # noqa: B023  # at once
-                    PATIENCE,
+                    TIMEOUT,
                 )
 
     assert "a callback of the resource manager failed" in caplog.text
@@ -141,7 +141,7 @@ def test_a_deadline_thread_survives_a_callback_that_wants_to_exit(
             with rm.rm.has_news:
                 assert rm.rm.has_news.wait_for(
                     lambda: states(rm.rm).count("Completed") == count,  # noqa: B023  # at once
-                    PATIENCE,
+                    TIMEOUT,
                 )
 
     assert "a callback of the resource manager failed" in caplog.text
@@ -162,9 +162,9 @@ def test_a_deadline_thread_survives_a_deadline_that_cannot_be_told(
 
     deadlines = Deadlines(SystemClock(), threading.RLock(), next_deadline, is_kept.set)
     deadlines.changed()
-    assert has_failed.wait(PATIENCE)
+    assert has_failed.wait(TIMEOUT)
     deadlines.changed()
-    was_kept = is_kept.wait(PATIENCE)
+    was_kept = is_kept.wait(TIMEOUT)
     deadlines.stop()
 
     assert was_kept

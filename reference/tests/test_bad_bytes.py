@@ -10,7 +10,7 @@ from sireference.core.model import Settings
 from siwire import REVISIONS, Revision, rpc
 from siwire.r2021_02 import si_pb2 as si
 from tests.sessions import Speaker
-from tests.wire import PATIENCE, Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, served
 
 REVISED = list(REVISIONS.values())
 every_revision = pytest.mark.parametrize("revision", REVISED, ids=str)
@@ -36,7 +36,7 @@ async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
     """The RM is served as ever."""
     method, fields = Speaker(wire.revision).node(f"n{number}", 5)
     await streams[method].says(**fields)
-    heard: Any = await streams[method].hears()
+    heard: Any = await streams[method].receives()
     accepted = getattr(heard, "acceptedNodes", None) or heard.accepted
     assert [node.nodeID for node in accepted] == [f"n{number}"]
 
@@ -44,7 +44,7 @@ async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
 @every_revision
 def test_only_the_stream_that_carried_it_ends(revision: Revision) -> None:
     async def play() -> None:
-        async with served(revision, Settings(connection_loss_timeout=PATIENCE)) as wire:
+        async with served(revision, Settings(connection_loss_timeout=TIMEOUT)) as wire:
             names = [name for name, m in rpc.methods(revision).items() if m.client_streaming]
             await wire.registers("other")
             streams = {name: await wire.opens(name, "other") for name in names}
@@ -65,7 +65,7 @@ def test_a_registration_in_no_bytes_of_its_own_is_an_error(revision: Revision) -
             call = rpc.callable_for(wire.channel, method, serializer=lambda said: said)
             for raw in BAD.values():
                 with pytest.raises(grpc.aio.AioRpcError):
-                    await call(raw, timeout=PATIENCE)
+                    await call(raw, timeout=TIMEOUT)
             await wire.registers()
 
     asyncio.run(play())
@@ -120,7 +120,7 @@ def test_what_is_due_at_once_is_done_although_time_stands_still() -> None:
                 await stream.says(**fields)
             told: list[str] = []
             while "Completed" not in told:
-                told += [one.state for one in (await stream.hears()).updatedApplications]
+                told += [one.state for one in (await stream.receives()).updatedApplications]
             assert told == ["Accepted", "Completing", "Completed"]
 
     asyncio.run(play())

@@ -58,12 +58,12 @@ def test_any_field_may_be_bad(revision: Revision, names: Names) -> None:
     for method, message in requests(revision, names):
         for what, bad in spoilt(message, most):
             try:
-                served.hears(method, bad)
+                served.receives(method, bad)
                 served.make_sense()
                 is_rejected = any(isinstance(effect, REJECTIONS) for effect in served.effects)
                 if is_rejected and elements(bad) <= 1:
                     assert served.held() == before
-                served.hears(*nobody)
+                served.receives(*nobody)
                 assert [type(effect) for effect in served.effects] == [RejectedAsk]
             except Exception as why:
                 raise AssertionError(f"{method}: {what}") from why
@@ -79,7 +79,7 @@ def test_the_messages_do_something_before_they_are_spoilt(revision: Revision) ->
         for method, message in requests(revision, names):
             served = begun(revision)
             before = served.held()
-            served.hears(method, message)
+            served.receives(method, message)
             kinds |= {type(effect) for effect in served.effects}
             kinds |= {type(None)} if served.held() != before else set()
 
@@ -117,7 +117,7 @@ def test_bad_fields_over_grpc_leave_the_streams_open(revision: Revision) -> None
                 rm.asks("nobody", "fine", placeholder=False),
             ):
                 await streams[method].says(**fields)
-                while "fine" not in str(await streams[method].hears()):
+                while "fine" not in str(await streams[method].receives()):
                     pass
             assert sent > 400
             assert not any(stream.call.done() for stream in streams.values())

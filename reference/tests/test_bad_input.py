@@ -40,7 +40,7 @@ def play(revision: Revision, seeds: list[int]) -> Served:
         elif seed % 8 <= 2:
             served.confirms(seed // 8)
         else:
-            served.hears(*Maker(revision, seed, served.identities[-9:]).request())
+            served.receives(*Maker(revision, seed, served.identities[-9:]).request())
         served.make_sense()
     return served
 
@@ -97,12 +97,12 @@ def test_two_billion_allocations_let_others_speak(
     monkeypatch.setattr(scheduling_pass, "_MOST_STEPS", 500)
     served = Served(revision)
     rm = Speaker(revision)
-    served.hears(*rm.node("n1", INT64))
-    served.hears(*rm.application("a1", gang=0))
+    served.receives(*rm.node("n1", INT64))
+    served.receives(*rm.application("a1", gang=0))
     method, fields = rm.asks("a1", "k1", placeholder=False)
     fields["asks"][0].maxAllocations = INT32
 
-    served.hears(method, fields)
+    served.receives(method, fields)
     assert len(served.identities) == 500
     assert served.scheduler.next_deadline() == served.now
     served.passes(0.0)
@@ -110,9 +110,9 @@ def test_two_billion_allocations_let_others_speak(
 
     remove = revision.si.RemoveApplicationRequest(applicationID="a1")
     if revision.can(Capability.ONE_UPDATE_STREAM):
-        served.hears("Update", {"removeApplications": [remove]})
+        served.receives("Update", {"removeApplications": [remove]})
     else:
-        served.hears("UpdateApplication", {"remove": [remove]})
+        served.receives("UpdateApplication", {"remove": [remove]})
     served.passes(0.0)
     served.make_sense()
     (partition,) = served.scheduler.rms.all()[0].partitions.values()
@@ -136,18 +136,18 @@ def test_sums_may_be_larger_than_what_a_message_can_say(revision: Revision) -> N
         for node_id in ("n1", "n2")
         for number in range(3)
     ]
-    served.hears(*rm.application("a1", gang=0))
-    served.hears(*rm.node("n1", INT64, *existing[:3]))
-    served.hears(*rm.node("n2", INT64, *existing[3:]))
-    served.hears(*rm.asks("a1", "k1", placeholder=False))
+    served.receives(*rm.application("a1", gang=0))
+    served.receives(*rm.node("n1", INT64, *existing[:3]))
+    served.receives(*rm.node("n2", INT64, *existing[3:]))
+    served.receives(*rm.asks("a1", "k1", placeholder=False))
     if revision.can(Capability.UTILIZATION_REPORTS):
         report = revision.si.UtilizationReport(ID="n1", actualUsedResource=resource)
-        served.hears("Update", {"utilizationReports": [report]})
+        served.receives("Update", {"utilizationReports": [report]})
 
     served.make_sense()
     (partition,) = served.scheduler.rms.all()[0].partitions.values()
     assert len(partition.allocations.all) == 6
-    served.hears(*rm.stops(*existing))
+    served.receives(*rm.stops(*existing))
     assert len(partition.allocations.all) == 1
 
 
@@ -168,9 +168,9 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
             items.append(item)
         return method, {name: items}
 
-    served.hears(*many(rm.node("n", 2), "nodeID"))
-    served.hears(*many(rm.application("a", gang=0), "applicationID"))
-    served.hears(*many(rm.asks("applicationID-7", "k", placeholder=False), "allocationKey"))
+    served.receives(*many(rm.node("n", 2), "nodeID"))
+    served.receives(*many(rm.application("a", gang=0), "applicationID"))
+    served.receives(*many(rm.asks("applicationID-7", "k", placeholder=False), "allocationKey"))
     served.finishes()
     (partition,) = served.scheduler.rms.all()[0].partitions.values()
     sizes = (len(partition.nodes), len(partition.applications), len(partition.allocations.all))
@@ -179,7 +179,7 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
         revision.si.Allocation(applicationID="applicationID-7", **{identity_in(revision): identity})
         for identity in served.identities
     ]
-    served.hears(*rm.stops(*live, *live))
+    served.receives(*rm.stops(*live, *live))
     assert not partition.allocations.all
     served.make_sense()
 
@@ -194,9 +194,9 @@ def test_a_name_may_be_as_long_as_the_operator_says_and_no_longer(revision: Revi
         rm = Speaker(revision)
         name = "m" * length
 
-        served.hears(*rm.node(name, 9))
-        served.hears(*rm.application(name, gang=0))
-        served.hears(*rm.asks(name, name, placeholder=False))
+        served.receives(*rm.node(name, 9))
+        served.receives(*rm.application(name, gang=0))
+        served.receives(*rm.asks(name, name, placeholder=False))
 
         assert kinds <= served.kinds
         assert kinds or served.kinds == {RejectedNode, RejectedApplication, RejectedAsk}
@@ -209,10 +209,10 @@ def test_odd_names_are_names(revision: Revision) -> None:
         served = Served(revision)
         rm = Speaker(revision)
         for _ in range(2):  # the second time they are rejected, with a reason of bearable length
-            served.hears(*rm.node(name, 9))
-            served.hears(*rm.application(name, gang=0))
-        served.hears(*rm.asks(name, name, placeholder=False))
-        served.hears(*rm.asks("nobody" + name, name, placeholder=False))
+            served.receives(*rm.node(name, 9))
+            served.receives(*rm.application(name, gang=0))
+        served.receives(*rm.asks(name, name, placeholder=False))
+        served.receives(*rm.asks("nobody" + name, name, placeholder=False))
 
         assert len(served.identities) == 1
         assert {AcceptedNode, AcceptedApplication, RejectedNode, RejectedAsk} <= served.kinds

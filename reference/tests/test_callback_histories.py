@@ -1,4 +1,4 @@
-"""Arbitrary histories of RMs that take callbacks: what they are told says the same as the books."""
+"""Arbitrary histories of RMs that take callbacks: what they are told says the same as the state."""
 
 from collections import Counter
 from dataclasses import replace

@@ -11,7 +11,7 @@ from sireference.core.model import Settings
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Capability, Revision
 from siwire.ext import extension_pb2 as ext
-from tests.wire import PATIENCE, Callbacks, Stream, Wire, served
+from tests.wire import TIMEOUT, Callbacks, Stream, Wire, served
 
 CHECK, EVENTS = ext.PLACEMENT_CHECK, ext.EVENT_BATCH
 THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_STREAMS)]
@@ -38,9 +38,9 @@ async def ready(wire: Wire) -> Stream:
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
     await nodes.says(nodes=[wire.node("n1", memory=10, vcore=1), wire.node("n2", memory=10)])
-    await nodes.hears()
+    await nodes.receives()
     await applications.says(new=[wire.application()])
-    await applications.hears()
+    await applications.receives()
     return await wire.opens("UpdateAllocation")
 
 
@@ -53,7 +53,7 @@ def read(wire: Wire, call: ext.ToRm) -> list[Any]:
 
 
 async def allocated(allocations: Stream) -> list[tuple[str, str]]:
-    return [(new.allocationKey, new.nodeID) for new in (await allocations.hears()).new]
+    return [(new.allocationKey, new.nodeID) for new in (await allocations.receives()).new]
 
 
 # requirement: SI-CB-002, SI-CB-003
@@ -64,9 +64,9 @@ async def test_a_node_is_checked_before_it_is_used(wire: Wire) -> None:
     allocations = await ready(wire)
     await allocations.says(asks=[wire.ask("k1", memory=3)])
 
-    first = await callbacks.hears()
+    first = await callbacks.receives()
     await callbacks.answers(first, ok=False, text="too hot")
-    second = await callbacks.hears()
+    second = await callbacks.receives()
     await callbacks.answers(second)
 
     assert (first.kind, first.answer_expected) == (CHECK, True)
@@ -85,8 +85,8 @@ async def test_no_answer_is_a_refusal(wire: Wire) -> None:
     allocations = await ready(wire)
     await allocations.says(asks=[wire.ask("k1", memory=3)])
 
-    first = await callbacks.hears()
-    second = await callbacks.hears()
+    first = await callbacks.receives()
+    second = await callbacks.receives()
     await callbacks.answers(first)
     await callbacks.answers(second)
 
@@ -119,7 +119,7 @@ async def test_another_registration_ends_the_stream(wire: Wire) -> None:
     second = await wire.offers(CHECK)
     allocations = await ready(wire)
     await allocations.says(asks=[wire.ask("k1", memory=3)])
-    call = await second.hears()
+    call = await second.receives()
     await second.answers(call)
     assert await allocated(allocations) == [("k1", "n1")]
 
@@ -130,12 +130,12 @@ async def test_another_stream_takes_the_place_of_the_first_with_its_questions(wi
     first = await wire.offers(CHECK)
     allocations = await ready(wire)
     await allocations.says(asks=[wire.ask("k1", memory=3)])
-    asked = await first.hears()
+    asked = await first.receives()
 
     second = await wire.offers(CHECK)
 
     assert (await first.ends())[0] is grpc.StatusCode.ABORTED
-    again = await second.hears()
+    again = await second.receives()
     assert again.payloads == asked.payloads
     await second.answers(again)
     assert await allocated(allocations) == [("k1", "n1")]
@@ -149,7 +149,7 @@ def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
             callbacks = await wire.offers(CHECK)
             allocations = await ready(wire)
             await allocations.says(asks=[wire.ask("k1", memory=3)])
-            await callbacks.hears()
+            await callbacks.receives()
 
             result = getattr(callbacks.call, end)()
             if end == "done_writing":
@@ -208,7 +208,7 @@ async def test_answers_to_nothing_are_no_matter(wire: Wire) -> None:
     allocations = await ready(wire)
 
     await allocations.says(asks=[wire.ask("k1", memory=3)])
-    call = await callbacks.hears()
+    call = await callbacks.receives()
     await callbacks.answers(call)
     await callbacks.answers(call, ok=False)
 
@@ -249,13 +249,13 @@ def test_a_stream_that_is_not_read_is_given_up() -> None:
                 name = f"{said}{'n' * 1000}"
                 actions = ("CREATE", "DRAIN_NODE", "DECOMISSION")
                 await nodes.says(nodes=[wire.node(name, action) for action in actions])
-                assert (await nodes.hears()).accepted
+                assert (await nodes.receives()).accepted
                 said += 1
                 assert said < 10_000, "all of it waits somewhere"
 
             assert (await lazy.ends())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
             await nodes.says(nodes=[wire.node("n1")])
-            assert (await nodes.hears()).accepted[0].nodeID == "n1"
+            assert (await nodes.receives()).accepted[0].nodeID == "n1"
 
     asyncio.run(play())
 
@@ -269,7 +269,7 @@ async def test_every_rm_has_callbacks_of_its_own(wire: Wire) -> None:
     allocations = await ready(wire)
     await allocations.says(asks=[wire.ask("k1", memory=3)])
 
-    await own.answers(await own.hears())
+    await own.answers(await own.receives())
 
     assert await allocated(allocations) == [("k1", "n1")]
     reading = asyncio.ensure_future(others.call.read())
@@ -278,7 +278,7 @@ async def test_every_rm_has_callbacks_of_its_own(wire: Wire) -> None:
 
 
 async def batch(callbacks: Callbacks) -> ext.ToRm:
-    call = await callbacks.hears()
+    call = await callbacks.receives()
     assert (call.kind, call.answer_expected) == (EVENTS, False)
     return call
 
@@ -348,7 +348,7 @@ def test_a_container_state_names_application_and_key(revision: Revision) -> None
             allocations = await ready(wire)
 
             await allocations.says(asks=[wire.ask("k1", memory=50)])
-            call = await callbacks.hears()
+            call = await callbacks.receives()
 
             assert (call.kind, call.answer_expected) == (ext.CONTAINER_STATE, False)
             (state,) = read(wire, call)
@@ -375,12 +375,12 @@ def test_a_cache_is_synchronised_and_a_refusal_is_written_down(
                     newSchedulableNodes=[node], newApplications=[wire.application()], asks=[ask]
                 )
             for key in ("k1", "k2"):
-                call = await callbacks.hears()
+                call = await callbacks.receives()
                 (cache,) = read(wire, call)
                 (assumed,) = cache.assumedAllocations
                 assert (assumed.allocationKey, assumed.nodeID) == (key, "n1")
                 await callbacks.answers(call, ok=key == "k1", text="full")
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # it tells nobody
                     await asyncio.sleep(0.005)
 

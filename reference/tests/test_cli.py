@@ -16,7 +16,7 @@ from sireference.cli import _settings, main, serve
 from sireference.shell.extension.service import SERVICE
 from siwire import DEFAULT_REVISION, rpc
 
-PATIENCE = 20
+TIMEOUT = 20
 
 
 @contextmanager
@@ -42,9 +42,9 @@ def test_it_says_where_it_listens_and_ends_cleanly(number: signal.Signals) -> No
         method = rpc.methods(DEFAULT_REVISION)["RegisterResourceManager"]
         with grpc.insecure_channel(found[1]) as channel:
             register = rpc.callable_for(channel, method)
-            register(method.request(rmID="rm"), timeout=PATIENCE)
+            register(method.request(rmID="rm"), timeout=TIMEOUT)
             process.send_signal(number)
-            rest, errors = process.communicate(timeout=PATIENCE)
+            rest, errors = process.communicate(timeout=TIMEOUT)
 
     assert (process.returncode, rest, errors) == (0, "", "")
 
@@ -105,8 +105,8 @@ def test_time_can_stand_still() -> None:
         method = rpc.methods_of(SERVICE)["AdvanceClock"]
         with grpc.insecure_channel(address) as channel:
             advance = rpc.callable_for(channel, method)
-            began = advance(method.request(), timeout=PATIENCE).now_milliseconds
-            later = advance(method.request(milliseconds=5), timeout=PATIENCE).now_milliseconds
+            began = advance(method.request(), timeout=TIMEOUT).now_milliseconds
+            later = advance(method.request(milliseconds=5), timeout=TIMEOUT).now_milliseconds
 
     assert later - began == 5
 
@@ -117,10 +117,10 @@ def test_a_unix_socket_with_a_live_server_is_not_taken_from_it(tmp_path: Path) -
         assert process.stdout is not None
         assert process.stdout.readline() == f"listening on {path}\n"
         with serving("--listen", path) as second:
-            _, errors = second.communicate(timeout=PATIENCE)
+            _, errors = second.communicate(timeout=TIMEOUT)
         method = rpc.methods(DEFAULT_REVISION)["RegisterResourceManager"]
         with grpc.insecure_channel(path) as channel:
-            rpc.callable_for(channel, method)(method.request(rmID="rm"), timeout=PATIENCE)
+            rpc.callable_for(channel, method)(method.request(rmID="rm"), timeout=TIMEOUT)
 
     assert second.returncode == 4
     assert f"cannot listen on {path}" in errors

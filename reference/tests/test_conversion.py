@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-un
 from sireference.codec import Policies
 from sireference.configuration.model import Configuration
 from siwire.ext import extension_pb2 as ext
-from tests.wire import PATIENCE, QUIET, Wire, served
+from tests.wire import QUIET, TIMEOUT, Wire, served
 
 QUEUES = (
     "partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: [{name: @}]}]}]"
@@ -34,7 +34,7 @@ class Held(Policies):
     def configuration(self, policy_group: str, sent: str = "") -> Configuration:
         if sent in (SLOW, LARGE):
             self.has_begun.set()
-            assert self.may_go_on.wait(PATIENCE / 4), "nothing else happened meanwhile"
+            assert self.may_go_on.wait(TIMEOUT / 4), "nothing else happened meanwhile"
         return super().configuration(policy_group, sent)
 
 
@@ -64,22 +64,22 @@ def with_a_slow_configuration(scenario: Scenario) -> Callable[[], None]:
 async def under_way(held: Held, call: Awaitable[Any]) -> AsyncIterator["asyncio.Future[Any]"]:
     """A call whose configuration is being read; it goes on when the block is over."""
     calling = asyncio.ensure_future(call)
-    assert await asyncio.to_thread(held.has_begun.wait, PATIENCE)
+    assert await asyncio.to_thread(held.has_begun.wait, TIMEOUT)
     yield calling
     held.may_go_on.set()
     if not calling.cancelled():
-        await asyncio.wait_for(calling, PATIENCE)
+        await asyncio.wait_for(calling, TIMEOUT)
 
 
 async def is_healthy(wire: Wire) -> bool:
     check = health_pb2_grpc.HealthStub(wire.channel).Check
-    answer = await check(health_pb2.HealthCheckRequest(), timeout=PATIENCE)
+    answer = await check(health_pb2.HealthCheckRequest(), timeout=TIMEOUT)
     return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
 
 async def hears_of(wire: Wire, count: int) -> None:
     """Wait until the server has begun with that many registrations."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         while wire.server.engine.counters.heard["RegisterResourceManager"] < count:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
@@ -120,7 +120,7 @@ async def test_of_two_registrations_of_an_rm_the_later_one_holds(wire: Wire, hel
         done, _ = await asyncio.wait({second}, timeout=QUIET)
         assert not done, "it has to wait for its turn"
 
-    await asyncio.wait_for(second, PATIENCE)
+    await asyncio.wait_for(second, TIMEOUT)
     assert await leaves(wire) == ["root.quick"]
 
 
@@ -134,7 +134,7 @@ async def test_large_configurations_are_read_one_at_a_time(wire: Wire, held: Hel
         assert not done, "it has to wait for its turn"
         await wire.registers("rm3", config=QUICK)
 
-    await asyncio.wait_for(second, PATIENCE)
+    await asyncio.wait_for(second, TIMEOUT)
     assert await leaves(wire, "rm2") == ["root.quick"]
 
 
@@ -145,7 +145,7 @@ async def test_an_update_waits_for_the_registration_before_it(wire: Wire, held: 
         done, _ = await asyncio.wait({applying}, timeout=QUIET)
         assert not done, "it has to wait for its turn"
 
-    outcome = await asyncio.wait_for(applying, PATIENCE)
+    outcome = await asyncio.wait_for(applying, TIMEOUT)
     assert outcome == ext.ConfigurationOutcome(applied=True)
 
 
@@ -153,10 +153,10 @@ async def test_an_update_waits_for_the_registration_before_it(wire: Wire, held: 
 async def test_a_registration_nobody_waits_for_any_more_is_dropped(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)) as first:
         first.cancel()
-        await asyncio.wait({first}, timeout=PATIENCE)
+        await asyncio.wait({first}, timeout=TIMEOUT)
         await wire.registers("rm", config=QUICK)  # its turn has come
 
-    _, pending = await asyncio.wait({asyncio.ensure_future(is_healthy(wire))}, timeout=PATIENCE)
+    _, pending = await asyncio.wait({asyncio.ensure_future(is_healthy(wire))}, timeout=TIMEOUT)
     assert not pending
     assert await leaves(wire) == ["root.quick"]
 

@@ -36,16 +36,16 @@ async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
     applications = await wire.opens("UpdateApplication")
     allocations = await wire.opens("UpdateAllocation")
     await nodes.says(nodes=[wire.node("n1", memory=10)])
-    await nodes.hears()
+    await nodes.receives()
     new = [wire.application("a1"), wire.application("a2", "root.entitled")]
     await applications.says(new=new)
-    await applications.hears()
+    await applications.receives()
     victims, claim = wire.ask("v1", memory=1), wire.ask("k1", "a2", memory=2)
     victims.maxAllocations = 10
     victims.preemptionPolicy.allowPreemptSelf = True
     claim.preemptionPolicy.allowPreemptOther = True
     await allocations.says(asks=[victims])
-    assert len((await allocations.hears()).new) == 10
+    assert len((await allocations.receives()).new) == 10
     await allocations.says(asks=[claim])
     return callbacks, allocations
 
@@ -61,14 +61,14 @@ def test_the_rm_says_who_goes(revision: Revision) -> None:
         async with served(revision) as wire:
             callbacks, allocations = await claims(wire)
 
-            call = await callbacks.hears()
+            call = await callbacks.receives()
             await callbacks.answers(call, payload=response(wire, 2))
 
             assert (call.kind, call.answer_expected) == (ext.EVICTION_CHECK, True)
             (args,) = read(wire, call)
             assert (args.allocationKey, args.nodeID, args.startIndex) == ("k1", "n1", 1)
             assert list(args.preemptAllocationKeys) == ["v1"] * 10
-            assert len((await allocations.hears()).released) == 3
+            assert len((await allocations.receives()).released) == 3
 
     asyncio.run(play())
 
@@ -109,11 +109,11 @@ def test_whatever_is_no_consent_preempts_nobody(answer: Answering) -> None:
         async with served(limits=Limits(callback_patience=0.1)) as wire:
             callbacks, allocations = await claims(wire)
 
-            await answer(callbacks, await callbacks.hears())
-            again = await callbacks.hears()  # about a second later
+            await answer(callbacks, await callbacks.receives())
+            again = await callbacks.receives()  # about a second later
             await callbacks.answers(again, payload=response(wire, 1))
 
-            assert len((await allocations.hears()).released) == 2, "of the second answer"
+            assert len((await allocations.receives()).released) == 2, "of the second answer"
 
     asyncio.run(play())
 
@@ -122,11 +122,11 @@ def test_whatever_is_no_consent_preempts_nobody(answer: Answering) -> None:
 @over_the_wire
 async def test_an_rm_that_hangs_up_agrees_to_what_is_enough(wire: Wire) -> None:
     callbacks, allocations = await claims(wire)
-    await callbacks.hears()
+    await callbacks.receives()
 
     callbacks.call.cancel()
 
-    assert len((await allocations.hears()).released) == 2
+    assert len((await allocations.receives()).released) == 2
 
 
 async def snapshot_of(wire: Wire) -> Any:
@@ -146,7 +146,7 @@ def test_a_snapshot_has_the_state_dump_of_the_rm(ok: bool, text: str, shown: obj
             callbacks = await offers_dump(wire)
             asked = asyncio.create_task(snapshot_of(wire))
 
-            call = await callbacks.hears()
+            call = await callbacks.receives()
             await callbacks.answers(call, ok=ok, text=text)
 
             assert (call.kind, list(call.payloads)) == (ext.RM_STATE_DUMP, [])
@@ -170,7 +170,7 @@ async def test_a_state_dump_that_is_no_json_says_so(wire: Wire) -> None:
     callbacks = await offers_dump(wire)
     asked = asyncio.create_task(snapshot_of(wire))
 
-    await callbacks.answers(await callbacks.hears(), text="{")
+    await callbacks.answers(await callbacks.receives(), text="{")
 
     assert "no JSON" in (await asked)["resource_manager"]["error"]
 
@@ -190,7 +190,7 @@ async def test_an_rm_that_hangs_up_has_no_state_dump(wire: Wire) -> None:
     await wire.registers()
     callbacks = await offers_dump(wire)
     asked = asyncio.create_task(snapshot_of(wire))
-    await callbacks.hears()
+    await callbacks.receives()
 
     await callbacks.call.done_writing()
 

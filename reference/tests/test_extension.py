@@ -41,9 +41,9 @@ async def busy(wire: Wire) -> tuple[Stream, Stream, Stream]:
     applications = await wire.opens("UpdateApplication")
     allocations = await wire.opens("UpdateAllocation")
     await nodes.says(nodes=[wire.node("n1", memory=10)])
-    await nodes.hears()
+    await nodes.receives()
     await applications.says(new=[wire.application()])
-    await applications.hears()
+    await applications.receives()
     return nodes, applications, allocations
 
 
@@ -91,7 +91,7 @@ def test_describe_tells_revision_and_timers() -> None:
 async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
     _, _, allocations = await busy(wire)
     await allocations.says(asks=[wire.ask("k1", memory=3), wire.ask("k2", memory=2**63 - 1)])
-    (new,) = (await allocations.hears()).new
+    (new,) = (await allocations.receives()).new
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 
@@ -118,7 +118,7 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
     await applications.says(new=[wire.application()])
-    await applications.hears()
+    await applications.receives()
     most = 2**63 - 1
     node = wire.node("n1", memory=1)
     for name in ("x", "y"):
@@ -128,7 +128,7 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
         running.resourcePerAlloc.CopyFrom(wire.resource(memory=most))
         node.existingAllocations.append(running)
     await nodes.says(nodes=[node])
-    assert (await nodes.hears()).accepted
+    assert (await nodes.receives()).accepted
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 
@@ -147,7 +147,7 @@ async def test_an_rm_nobody_heard_of_is_unknown(wire: Wire) -> None:
 async def test_a_lost_connection_pauses_and_its_timeout_stops(wire: Wire) -> None:
     streams = await busy(wire)
     await streams[2].says(asks=[wire.ask("k1", memory=8), wire.ask("k2", memory=8)])
-    await streams[2].hears()
+    await streams[2].receives()
     for stream in streams:
         stream.call.cancel()
 
@@ -192,7 +192,7 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
     _, applications, allocations = await busy(wire)
     began = (await wire.calls("AdvanceClock")).now_milliseconds
     await allocations.says(asks=[wire.ask(memory=3)])
-    (new,) = (await allocations.hears()).new
+    (new,) = (await allocations.receives()).new
     release = wire.si.AllocationRelease(
         applicationID="a1",
         partitionName="default",
@@ -202,13 +202,13 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
     request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
     await wire.calls("AdvanceClock", milliseconds=500)
     await allocations.says(releases=request)
-    await allocations.hears()
+    await allocations.receives()
 
     await wire.calls("AdvanceClock", milliseconds=3 * 24 * 3600 * 1000 + 30_000)
 
     updates: list[Any] = []
     while not updates or updates[-1].state != "Expired":
-        updates += (await applications.hears()).updated
+        updates += (await applications.receives()).updated
     assert [
         (update.state, round(update.stateTransitionTimestamp / 1e6) - began) for update in updates
     ] == [
@@ -272,7 +272,7 @@ async def test_metrics_tell_outstanding_demand_and_counts(wire: Wire) -> None:
     tagged = wire.ask("k2", memory=8)
     tagged.tags["a"] = "b"
     await allocations.says(asks=[wire.ask("k1", memory=8), tagged])
-    await allocations.hears()
+    await allocations.receives()
 
     metrics = await wire.calls("ReadMetrics", rm_id="rm")
 
@@ -308,7 +308,7 @@ partitions:
 async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
     _, applications, allocations = await busy(wire)
     await allocations.says(asks=[wire.ask("k1", memory=3)])
-    await allocations.hears()
+    await allocations.receives()
 
     outcome = await wire.calls(
         "ApplyConfiguration", rm_id="rm", config=QUEUES, extra={"siconform.colour": "red"}
@@ -318,7 +318,7 @@ async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
     assert outcome == ext.ConfigurationOutcome(applied=True)
     told: list[str] = []
     while not told:
-        told = [one.applicationID for one in (await applications.hears()).accepted]
+        told = [one.applicationID for one in (await applications.receives()).accepted]
     assert told == ["a2"]
     snapshot = await wire.calls("Snapshot", rm_id="rm")
     assert dict(snapshot.extra_config) == {"siconform.colour": "red"}
@@ -355,7 +355,7 @@ async def test_what_is_wrong_is_said_and_changes_nothing(wire: Wire) -> None:
     assert (foreign.applied, "another" in foreign.reason) == (False, True)
     assert unknown.value.code() is grpc.StatusCode.FAILED_PRECONDITION
     await applications.says(new=[wire.application("a2", "root.more")])
-    assert (await applications.hears()).rejected[0].applicationID == "a2"
+    assert (await applications.receives()).rejected[0].applicationID == "a2"
     snapshot = await wire.calls("Snapshot", rm_id="rm")
     assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]
     assert dict(snapshot.extra_config) == {"siconform.colour": "blue"}

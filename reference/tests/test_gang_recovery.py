@@ -5,7 +5,7 @@ from sireference.core.model import NodeInfo, RejectedAllocation, UpdateNodes
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction
 from tests.driving import TIMEOUT, identities, keys, of, placed, released, states
-from tests.gangs import PATIENCE, REPLACED, WAITING, Gangs, existing
+from tests.gangs import PLACEHOLDER_TIMEOUT, REPLACED, WAITING, Gangs, existing
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def test_a_gang_that_is_incomplete_after_recovery_times_out(rm: Gangs) -> None:
     rm.submits_gang(style="hard")
     rm.asks_placeholder("p1", memory=3)
     rm.reports(existing("old", "n1"))
-    assert rm.waits(0.99 * PATIENCE) == []
+    assert rm.waits(0.99 * PLACEHOLDER_TIMEOUT) == []
 
-    effects = rm.waits(0.01 * PATIENCE)
+    effects = rm.waits(0.01 * PLACEHOLDER_TIMEOUT)
 
     assert states(effects) == ["Failing"]
     assert released(effects) == [("old", TIMEOUT)]
@@ -147,7 +147,7 @@ def test_an_application_that_gives_up_its_placeholders_takes_no_others(
 ) -> None:
     if after == "timeout":
         rm.has_half_a_gang()
-        rm.waits(PATIENCE)
+        rm.waits(PLACEHOLDER_TIMEOUT)
         node = "n0"
     else:
         p0, _ = rm.has_gang(2)

@@ -3,7 +3,7 @@
 import pytest
 from sireference.core.model import RejectedAsk, ReleasedAsk
 from tests.driving import STOPPED, TIMEOUT, identities, keys, of, placed, released, states
-from tests.gangs import PATIENCE, PREEMPTED, REPLACED, Gangs
+from tests.gangs import PLACEHOLDER_TIMEOUT, PREEMPTED, REPLACED, Gangs
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def test_the_time_runs_from_the_first_placeholder(rm: Gangs) -> None:
     rm.submits_gang()
     for number in range(3):
         rm.asks_placeholder(f"p{number}")
-    assert rm.waits(2 * PATIENCE) == []
+    assert rm.waits(2 * PLACEHOLDER_TIMEOUT) == []
     (p0,) = identities(rm.creates("n0", memory=2))
-    rm.waits(0.6 * PATIENCE)
+    rm.waits(0.6 * PLACEHOLDER_TIMEOUT)
     (p1,) = identities(rm.creates("n1", memory=2))
 
-    assert rm.waits(0.39 * PATIENCE) == []
+    assert rm.waits(0.39 * PLACEHOLDER_TIMEOUT) == []
 
-    assert released(rm.waits(0.02 * PATIENCE)) == [(p0, TIMEOUT), (p1, TIMEOUT)]
+    assert released(rm.waits(0.02 * PLACEHOLDER_TIMEOUT)) == [(p0, TIMEOUT), (p1, TIMEOUT)]
 
 
 # requirement: SI-GANG-032, SI-GANG-033, SI-GANG-034, SI-REL-020
@@ -37,7 +37,7 @@ def test_a_hard_gang_that_is_not_complete_fails(rm: Gangs, style: str) -> None:
     p0, p1 = rm.has_half_a_gang(style=style)
     rm.asks_member("early")
 
-    effects = rm.waits(PATIENCE)
+    effects = rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert states(effects) == ["Failing"]
     assert released(effects) == [(p0, TIMEOUT), (p1, TIMEOUT)]
@@ -53,12 +53,12 @@ def test_it_has_failed_when_all_releases_are_confirmed_and_not_before(rm: Gangs)
     p0, p1 = rm.has_half_a_gang(style="hard")
     rm.submits("a2")
     rm.asks("k", "a2", memory=2, most=2)
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     effects = rm.confirms(p0, TIMEOUT)
     assert placed(effects) == [("k", "n0")]
     assert rm.state() == "Failing"
-    assert keys(rm.waits(10 * PATIENCE)) == []
+    assert keys(rm.waits(10 * PLACEHOLDER_TIMEOUT)) == []
     assert rm.state() == "Failing"
 
     effects = rm.confirms(p1, TIMEOUT)
@@ -75,7 +75,7 @@ def test_a_failed_gang_leaves_its_queue(rm: Gangs) -> None:
     placeholders = identities(rm.asks_placeholder("p", memory=3, most=3))
     rm.submits("a2", "root.quota")
     rm.asks("k", "a2", memory=5)
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
     rm.confirms_timeout_of(placeholders)
 
     assert keys(rm.creates("n2", memory=5)) == ["k"]
@@ -86,7 +86,7 @@ def test_a_failed_gang_leaves_its_queue(rm: Gangs) -> None:
 def test_a_soft_gang_goes_on_as_a_normal_application(rm: Gangs, style: str) -> None:
     p0, p1 = rm.has_half_a_gang(style=style)
 
-    effects = rm.waits(PATIENCE)
+    effects = rm.waits(PLACEHOLDER_TIMEOUT)
     assert states(effects) == ["Resuming"]
     assert released(effects) == [(p0, TIMEOUT), (p1, TIMEOUT)]
     assert withdrawn(list(effects)) == [("p2", TIMEOUT, "default")]
@@ -103,7 +103,7 @@ def test_a_soft_gang_goes_on_as_a_normal_application(rm: Gangs, style: str) -> N
 def test_a_soft_gang_keeps_its_early_real_asks(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang()
     rm.asks_member("early")
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     effects = rm.confirms_timeout_of(placeholders)
 
@@ -112,14 +112,14 @@ def test_a_soft_gang_keeps_its_early_real_asks(rm: Gangs) -> None:
 
 def test_a_soft_gang_with_nothing_to_do_waits(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang()
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert states(rm.confirms_timeout_of(placeholders)) == ["Accepted", "Completing"]
 
 
 def test_new_placeholders_of_a_resumed_application_are_a_gang_again(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
     rm.asks_placeholder("q0")
     rm.asks_placeholder("q1", memory=3)
     rm.confirms(p0, TIMEOUT)
@@ -128,7 +128,7 @@ def test_new_placeholders_of_a_resumed_application_are_a_gang_again(rm: Gangs) -
     assert keys(effects) == ["q0"]
     assert rm.state() == "Accepted"
 
-    assert states(rm.waits(PATIENCE)) == ["Resuming"]
+    assert states(rm.waits(PLACEHOLDER_TIMEOUT)) == ["Resuming"]
 
 
 # requirement: SI-GANG-039, SI-GANG-063
@@ -139,8 +139,8 @@ def test_a_complete_gang_is_left_alone(rm: Gangs, *, style: str, is_used: bool) 
     if is_used:
         rm.replaces(p0, "r0")
 
-    assert rm.waits(0.99 * PATIENCE) == []
-    effects = rm.waits(2 * PATIENCE)
+    assert rm.waits(0.99 * PLACEHOLDER_TIMEOUT) == []
+    effects = rm.waits(2 * PLACEHOLDER_TIMEOUT)
 
     assert released(effects) == []
     assert states(effects) == []
@@ -152,7 +152,7 @@ def test_a_missing_placeholder_that_the_rm_withdrew_is_not_missed(rm: Gangs) -> 
     rm.has_half_a_gang(style="hard")
     rm.withdraws("p2", "g1")
 
-    assert rm.waits(2 * PATIENCE) == []
+    assert rm.waits(2 * PLACEHOLDER_TIMEOUT) == []
 
 
 # requirement: SI-GANG-066
@@ -160,7 +160,7 @@ def test_a_placeholder_that_is_being_replaced_is_left_alone(rm: Gangs) -> None:
     p0, _ = rm.has_gang(2)
     rm.asks_member("r0")
 
-    assert rm.waits(2 * PATIENCE) == []
+    assert rm.waits(2 * PLACEHOLDER_TIMEOUT) == []
 
     assert keys(rm.confirms(p0)) == ["r0"]
 
@@ -173,7 +173,7 @@ def test_an_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) 
     rm.asks_member("r0")
     rm.asks_placeholder("late")
 
-    effects = rm.waits(PATIENCE)
+    effects = rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert released(effects) == [(p1, TIMEOUT)]
     assert rm.confirms(p1, TIMEOUT) == []
@@ -191,13 +191,13 @@ def test_an_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) 
 def test_the_time_is_limited_whatever_the_rm_says(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang(execution_timeout=0.0)
 
-    assert len(released(rm.waits(PATIENCE))) == len(placeholders)
+    assert len(released(rm.waits(PLACEHOLDER_TIMEOUT))) == len(placeholders)
 
 
 def test_the_execution_timeout_of_the_application_is_another_one(rm: Gangs) -> None:
     rm.has_half_a_gang(execution_timeout=5.0)
 
-    assert rm.waits(0.99 * PATIENCE) == []
+    assert rm.waits(0.99 * PLACEHOLDER_TIMEOUT) == []
 
 
 def test_in_yunikorns_reading_it_is_the_placeholder_timeout_and_no_other() -> None:
@@ -218,15 +218,15 @@ def test_in_yunikorns_reading_the_setting_counts_where_the_application_says_noth
     rm = Gangs(from_application=True)
     rm.has_half_a_gang(execution_timeout=execution_timeout)
 
-    assert rm.waits(0.99 * PATIENCE) == []
-    assert len(released(rm.waits(0.01 * PATIENCE))) == 2
+    assert rm.waits(0.99 * PLACEHOLDER_TIMEOUT) == []
+    assert len(released(rm.waits(0.01 * PLACEHOLDER_TIMEOUT))) == 2
 
 
 # requirement: SI-GANG-070
 @pytest.mark.parametrize("style", ["hard", "soft"])
 def test_a_stop_by_the_rm_counts_as_the_end_too(rm: Gangs, style: str) -> None:
     p0, p1 = rm.has_half_a_gang(style=style)
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     effects = rm.releases(p0, "g1")
     assert released(effects) == [(p0, STOPPED)]
@@ -239,7 +239,7 @@ def test_a_stop_by_the_rm_counts_as_the_end_too(rm: Gangs, style: str) -> None:
 
 def test_a_node_that_goes_counts_as_the_end_too(rm: Gangs) -> None:
     rm.has_half_a_gang(style="hard")
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert states(rm.decommissions("n0")) == []
     assert states(rm.decommissions("n1")) == ["Failed"]
@@ -248,7 +248,7 @@ def test_a_node_that_goes_counts_as_the_end_too(rm: Gangs) -> None:
 @pytest.mark.parametrize("kind", [REPLACED, PREEMPTED])
 def test_a_confirmation_of_another_type_ends_nothing(rm: Gangs, kind: object) -> None:
     p0, p1 = rm.has_half_a_gang(style="hard")
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert rm.confirms(p0, kind) == rm.confirms(p1, kind) == []  # type: ignore[arg-type]
 
@@ -258,7 +258,7 @@ def test_a_confirmation_of_another_type_ends_nothing(rm: Gangs, kind: object) ->
 # requirement: SI-REL-025
 def test_confirmed_ask_releases_are_not_answered(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang(style="hard")
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert rm.withdraws("p2", "g1", TIMEOUT) == []
     assert rm.withdraws("p2", "g1", TIMEOUT) == []
@@ -269,7 +269,7 @@ def test_confirmed_ask_releases_are_not_answered(rm: Gangs) -> None:
 # requirement: SI-GANG-062
 def test_removal_ends_open_withdrawals(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang(style="hard")
-    rm.waits(PATIENCE)
+    rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert released(rm.removes("g1")) == [(p0, STOPPED), (p1, STOPPED)]
 
@@ -287,24 +287,24 @@ def test_removal_ends_the_time(rm: Gangs) -> None:
 
 def test_a_gang_that_lost_all_it_had_starts_anew(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
-    rm.waits(0.9 * PATIENCE)
+    rm.waits(0.9 * PLACEHOLDER_TIMEOUT)
     rm.drains("n0")
     rm.drains("n1")
     rm.releases(p0, "g1")
     rm.releases(p1, "g1")
-    assert rm.waits(PATIENCE) == []
+    assert rm.waits(PLACEHOLDER_TIMEOUT) == []
 
     assert placed(rm.undrains("n0")) == [("p2", "n0")]
 
 
 def test_a_complete_gang_that_asks_for_more_has_its_time_again(rm: Gangs) -> None:
     placeholders = rm.has_gang(2)
-    rm.waits(2 * PATIENCE)
+    rm.waits(2 * PLACEHOLDER_TIMEOUT)
     rm.asks_placeholder("late")
 
-    assert rm.waits(0.99 * PATIENCE) == []
+    assert rm.waits(0.99 * PLACEHOLDER_TIMEOUT) == []
 
-    assert len(released(rm.waits(0.02 * PATIENCE))) == len(placeholders)
+    assert len(released(rm.waits(0.02 * PLACEHOLDER_TIMEOUT))) == len(placeholders)
 
 
 def test_no_time_runs_for_an_application_that_has_begun(rm: Gangs) -> None:

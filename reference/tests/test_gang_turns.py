@@ -3,7 +3,7 @@
 import pytest
 from sireference.core.model import Settings
 from tests.driving import STOPPED, keys
-from tests.gangs import PATIENCE, Gangs
+from tests.gangs import PLACEHOLDER_TIMEOUT, Gangs
 
 TURN = Settings().gang_turn_timeout
 
@@ -56,7 +56,7 @@ def test_room_that_comes_later_is_for_the_oldest_first_and_it_has_its_turn_again
 
 
 def test_who_has_a_placeholder_keeps_its_turn() -> None:
-    rm = Gangs(turn=PATIENCE / 4)
+    rm = Gangs(turn=PLACEHOLDER_TIMEOUT / 4)
     rm.creates("n1", memory=4)
     rm.submits_gang("g1")
     rm.submits_gang("g2")
@@ -64,7 +64,7 @@ def test_who_has_a_placeholder_keeps_its_turn() -> None:
     rm.asks_placeholder("large", "g1", memory=50)
     rm.asks_placeholder("p2", "g2")
 
-    assert keys(rm.waits(0.9 * PATIENCE)) == []
+    assert keys(rm.waits(0.9 * PLACEHOLDER_TIMEOUT)) == []
 
 
 def test_who_loses_all_it_had_has_its_turn_from_then_on() -> None:
@@ -75,7 +75,7 @@ def test_who_loses_all_it_had_has_its_turn_from_then_on() -> None:
     assert keys(rm.asks_placeholder("p1", "g1", memory=4)) == ["p1"]
     rm.asks_placeholder("large", "g1", memory=50)
     rm.asks_placeholder("p2", "g2")
-    rm.waits(0.5 * PATIENCE)
+    rm.waits(0.5 * PLACEHOLDER_TIMEOUT)
     rm.decommissions("n1")
     rm.creates("n2", memory=4)
 

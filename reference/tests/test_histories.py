@@ -111,11 +111,10 @@ def applications_make_sense(partition: Partition) -> None:
             assert application in partition.asks.with_key(key)
         standing = {p.ask_group for p in application.pending.values() if p.wants_more}
         assert standing == set(application.ask_groups.values())
-        beds = [(line, line.waits_in) for line in application.ask_groups.values()]
-        at_gates = {line for line, bed in beds if bed is not None and bed.is_gate}
+        groups = application.ask_groups.values()
+        at_gates = {one for one in groups if one.waits_in is not None and one.waits_in.is_gate}
         assert set(application.held_back) == at_gates
-        asleep = [bed is not None for _, bed in beds]
-        assert all(asleep) or partition.proposals
+        assert all(one.waits_in is not None for one in groups) or partition.proposals
 
 
 def gangs_make_sense(partition: Partition) -> None:

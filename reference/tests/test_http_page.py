@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 from sireference.shell import http_page
 from sireference.shell.http_page import HttpPage
-from tests.wire import PATIENCE, served
+from tests.wire import TIMEOUT, served
 
 MOST = 3
 
@@ -30,13 +30,13 @@ def with_page(visit: Callable[[str, int], None]) -> None:
 
 
 def connected(host: str, port: int) -> socket.socket:
-    """A connection on which nothing is said; no wait on it is longer than PATIENCE."""
-    return socket.create_connection((host, port), timeout=PATIENCE)
+    """A connection on which nothing is said; no wait on it is longer than TIMEOUT."""
+    return socket.create_connection((host, port), timeout=TIMEOUT)
 
 
 def status(host: str, port: int) -> int:
     """What comes of asking for the state."""
-    asking = http.client.HTTPConnection(host, port, timeout=PATIENCE)
+    asking = http.client.HTTPConnection(host, port, timeout=TIMEOUT)
     try:
         asking.request("GET", "/state")
         return asking.getresponse().status

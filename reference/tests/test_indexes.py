@@ -1,4 +1,4 @@
-"""What the books find by an index is what a look at everything finds."""
+"""What the state finds by an index is what a look at everything finds."""
 
 import pytest
 from hypothesis import given, settings

@@ -14,7 +14,7 @@ EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 
 async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
     await nodes.says(nodes=[wire.node(node_id)])
-    assert [node.nodeID for node in (await nodes.hears()).accepted] == [node_id]
+    assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
 async def is_served(wire: Wire) -> bool:
@@ -22,7 +22,7 @@ async def is_served(wire: Wire) -> bool:
     third = await wire.opens("UpdateAllocation")
     try:
         await third.says(asks=[wire.ask("k1", "nobody", memory=1)])
-        return bool((await third.hears()).rejected)
+        return bool((await third.receives()).rejected)
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
         return False
 
@@ -39,7 +39,7 @@ def test_a_message_that_is_too_large_ends_its_stream() -> None:
 
             assert (await nodes.ends())[0] is EXHAUSTED
             await applications.says(new=[wire.application()])
-            assert (await applications.hears()).accepted
+            assert (await applications.receives()).accepted
 
     asyncio.run(play())
 
@@ -82,8 +82,8 @@ def test_a_message_of_megabytes_is_taken(megabytes: int) -> None:
             large = wire.node("n2")
             large.attributes["note"] = "n" * (megabytes << 20)
             await nodes.says(nodes=[wire.node("n1", "UPDATE"), large])
-            assert [node.nodeID for node in (await nodes.hears()).rejected] == ["n1"]
-            assert [node.nodeID for node in (await nodes.hears()).accepted] == ["n2"]
+            assert [node.nodeID for node in (await nodes.receives()).rejected] == ["n1"]
+            assert [node.nodeID for node in (await nodes.receives()).accepted] == ["n2"]
 
     asyncio.run(play())
 
@@ -96,7 +96,7 @@ def test_no_more_streams_than_allowed_are_open() -> None:
             await accepted_node(wire, first, "n1")
             second = await wire.opens("UpdateApplication")
             await second.says(new=[wire.application()])
-            await second.hears()
+            await second.receives()
 
             code, says = await (await wire.opens("UpdateAllocation")).ends()
             assert code is EXHAUSTED
@@ -123,7 +123,7 @@ def test_an_rm_that_does_not_read_is_lost() -> None:
             lazy = await wire.opens("UpdateNode")
             other = await wire.opens("UpdateApplication")
             await other.says(new=[wire.application()])
-            await other.hears()
+            await other.receives()
             said = 0
             while wire.server.engine.serves("rm"):
                 await lazy.says(nodes=[wire.node("n" * 1000, "UPDATE")])
@@ -168,7 +168,7 @@ def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
             running = []
             applications = await wire.opens("UpdateApplication")
             await applications.says(new=[wire.application()])
-            await applications.hears()
+            await applications.receives()
             node = wire.node("n1", memory=1)
             for number in range(20):
                 identity = f"{number}{'x' * 1000}"
@@ -178,7 +178,7 @@ def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
                 running.append(one)
             node.existingAllocations.extend(running)
             await nodes.says(nodes=[node])
-            assert (await nodes.hears()).accepted
+            assert (await nodes.receives()).accepted
 
             await nodes.says(nodes=[wire.node("n1", "DECOMISSION")])
 

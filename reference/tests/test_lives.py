@@ -105,7 +105,7 @@ def test_who_is_gone_is_not_served_and_leaves_nothing(
     history: list[object], more: list[object], end: type[ConnectionLost | ShutDown]
 ) -> None:
     player = played(history)
-    player.hears(player.scheduler.handle(end("rm"), player.now))
+    player.receives(player.scheduler.handle(end("rm"), player.now))
     said = len(player.effects)
 
     for move in more:

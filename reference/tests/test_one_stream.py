@@ -43,7 +43,7 @@ def node(node_id: str = "n1", memory: int = 10) -> si.NewNodeInfo:
 async def hears_until(stream: Stream, elements: str) -> Any:
     """The first element of that list; what comes before it is dropped."""
     while True:
-        found = getattr(await stream.hears(), elements)
+        found = getattr(await stream.receives(), elements)
         if found:
             return found[0]
 
@@ -85,7 +85,7 @@ async def test_methods_of_later_texts_are_not_implemented(wire: Wire) -> None:
 async def test_an_unknown_rm_is_told_to_register(wire: Wire) -> None:
     stream = await wire.opens("Update")
 
-    assert await stream.hears() == RESYNC
+    assert await stream.receives() == RESYNC
     code, details = await stream.ends()
     assert code is REFUSED
     assert "not registered" in details
@@ -93,7 +93,7 @@ async def test_an_unknown_rm_is_told_to_register(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
     await stream.says(newSchedulableNodes=[node()])
-    assert (await stream.hears()).acceptedNodes[0].nodeID == "n1"
+    assert (await stream.receives()).acceptedNodes[0].nodeID == "n1"
 
 
 # requirement: SI-CONN-007, SI-CONN-010
@@ -102,12 +102,12 @@ async def test_a_lost_rm_is_told_to_register_again(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
     await stream.says(newSchedulableNodes=[node()])
-    await stream.hears()
+    await stream.receives()
     stream.call.cancel()
     await wire.has_streams(0)
     for state in ("Paused", "Stopped"):
         again = await wire.opens("Update")
-        assert await again.hears() == RESYNC
+        assert await again.receives() == RESYNC
         assert state in (await again.ends())[1]
         await asyncio.sleep(0.06)  # longer than the connection loss timeout
 
@@ -121,7 +121,7 @@ async def test_an_rm_that_left_is_told_to_register_again(wire: Wire) -> None:
 
     again = await wire.opens("Update")
 
-    assert await again.hears() == RESYNC
+    assert await again.receives() == RESYNC
     assert (await again.ends())[0] is REFUSED
 
 
@@ -131,7 +131,7 @@ async def test_nobody_is_told_to_register(wire: Wire) -> None:
     stream = await wire.opens("Update", "")
 
     with pytest.raises(grpc.aio.AioRpcError):
-        await stream.hears()
+        await stream.receives()
     assert (await stream.ends())[0] is REFUSED
 
 
@@ -152,9 +152,9 @@ def test_a_policy_group_chooses_the_queues() -> None:
                 await wire.registers(group, policyGroup=group)
                 stream = await wire.opens("Update", group)
                 await stream.says(newApplications=[wire.application("a1", f"root.{good}")])
-                assert (await stream.hears()).acceptedApplications[0].applicationID == "a1"
+                assert (await stream.receives()).acceptedApplications[0].applicationID == "a1"
                 await stream.says(newApplications=[wire.application("a2", f"root.{bad}")])
-                assert (await stream.hears()).rejectedApplications[0].applicationID == "a2"
+                assert (await stream.receives()).rejectedApplications[0].applicationID == "a2"
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await wire.registers(policyGroup="pg3")
             assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -182,7 +182,7 @@ def test_the_timeout_of_a_gang_is_told_in_full_however_it_is_grouped() -> None:
 
             told: set[tuple[str, str]] = set()
             while len(told) < 3:
-                said = await stream.hears()
+                said = await stream.receives()
                 told |= {("state", update.state) for update in said.updatedApplications}
                 told |= {("stop", gone.applicationID) for gone in said.releasedAllocations}
                 told |= {("withdrawn", ask.allocationkey) for ask in said.releasedAllocationAsks}

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from sireference.cli import main
 from siwire import DEFAULT_REVISION, rpc
 
-PATIENCE = 20
+TIMEOUT = 20
 QUEUES = """
 partitions:
   - name: default
@@ -44,7 +44,7 @@ class Serving:
     def ends(self) -> tuple[int, str]:
         """Exit status, and what it wrote to standard error."""
         self.process.send_signal(signal.SIGTERM)
-        _, errors = self.process.communicate(timeout=PATIENCE)
+        _, errors = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, errors
 
 
@@ -63,7 +63,7 @@ def serving(*options: str, listen: str = "127.0.0.1:0", lines: int = 1) -> Itera
 
 def registers(channel: grpc.Channel, **fields: Any) -> None:
     method = UPDATES["RegisterResourceManager"]
-    rpc.callable_for(channel, method)(method.request(rmID="rm", **fields), timeout=PATIENCE)
+    rpc.callable_for(channel, method)(method.request(rmID="rm", **fields), timeout=TIMEOUT)
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def submits(channel: grpc.Channel, queue: str) -> Iterator[Any]:
     new = DEFAULT_REVISION.si.AddApplicationRequest(applicationID="a1", queueName=queue)
     requests: SimpleQueue[Any] = SimpleQueue()
     requests.put(method.request(rmID="rm", new=[new]))
-    answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=PATIENCE)
+    answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=TIMEOUT)
     yield next(answers)
     requests.put(None)
 
@@ -184,7 +184,7 @@ def test_a_unix_socket_serves_and_goes_away(tmp_path: Path) -> None:
 
 
 def get(url: str) -> tuple[str, bytes]:
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  # our own server
+    with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310  # our own server
         return answer.headers["Content-Type"], answer.read()
 
 
@@ -248,7 +248,7 @@ def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
     ):
         requests: SimpleQueue[Any] = SimpleQueue()
         method = UPDATES["UpdateApplication"]
-        answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=PATIENCE)
+        answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=TIMEOUT)
         with ends_badly(grpc.StatusCode.DEADLINE_EXCEEDED) as says:
             next(answers)
         requests.put(None)
@@ -262,7 +262,7 @@ def test_whoever_has_a_stream_is_told_that_the_scheduler_goes_down() -> None:
         new = DEFAULT_REVISION.si.AddApplicationRequest(applicationID="a1")
         requests: SimpleQueue[Any] = SimpleQueue()
         requests.put(method.request(rmID="rm", new=[new]))
-        answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=PATIENCE)
+        answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=TIMEOUT)
         assert next(answers).accepted
 
         assert server.ends() == (0, "")

@@ -220,7 +220,7 @@ def test_a_snapshot_is_of_one_moment() -> None:
 
 
 def test_no_deadline_comes_while_a_request_is_handled_in_portions() -> None:
-    """But those of others do."""
+    """Deadlines of other RMs do come."""
 
     async def play() -> None:
         clock = VirtualClock()
@@ -260,10 +260,10 @@ def test_answers_are_counted_before_the_next_are_made(monkeypatch: pytest.Monkey
             await wire.registers()
             nodes = await wire.opens("UpdateNode")
             await nodes.says(nodes=[wire.node("n" * 100_000, memory=4000)])
-            await nodes.hears()
+            await nodes.receives()
             applications = await wire.opens("UpdateApplication")
             await applications.says(new=[wire.application()])
-            await applications.hears()
+            await applications.receives()
             monkeypatch.setattr(StreamTable, "deliver", counted)
             ask = wire.ask(memory=1)
             ask.maxAllocations = 4000

@@ -31,7 +31,7 @@ def test_an_ask_bound_to_a_node_makes_room_there_at_once(rm: Preempting) -> None
     effects = rm.asks("daemon", "d", memory=1, more={"required_node": "n2"})
 
     (victim,) = preempted(effects)
-    live = rm.books().allocations.all[victim]
+    live = rm.partition().allocations.all[victim]
     assert live.node.node_id == "n2"
     assert victim in made
     assert placed(rm.confirms(victim)) == [("daemon", "n2")]

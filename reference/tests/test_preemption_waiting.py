@@ -148,7 +148,7 @@ def test_when_the_ask_is_withdrawn_the_victims_go_and_the_room_is_for_all(rm: Pr
     assert keys(rm.withdraws("claim", "a1")) == []
 
     assert keys(rm.confirms(made[-1])) == ["k"]
-    assert list(rm.books().preemptions.open) == []
+    assert list(rm.partition().preemptions.open) == []
 
 
 def test_when_the_ask_finds_room_elsewhere_the_promise_is_over(rm: Preempting) -> None:
@@ -219,7 +219,7 @@ def test_when_the_node_goes_other_victims_are_found() -> None:
     rm.creates("n2", memory=5)
     rm.takes("v", most=10)
     (first,) = preempted(rm.claims())
-    (reserved,) = rm.books().preemptions.open
+    (reserved,) = rm.partition().preemptions.open
     remaining = {"n1": "n2", "n2": "n1"}[reserved.node.node_id]
 
     (second,) = preempted(rm.decommissions(reserved.node.node_id))

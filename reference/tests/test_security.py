@@ -30,7 +30,7 @@ from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION
 from siwire.ext import extension_pb2 as ext
 from tests.embedded import EmbeddedRM
-from tests.wire import PATIENCE, Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, served
 
 WRONG: Final = 4
 TOKEN: Final = "a-token-of-some-length"  # noqa: S105  # of these tests
@@ -106,7 +106,7 @@ def test_a_client_speaks_for_the_rm_it_is_bound_to(
             await wire.registers("one")
             nodes = await wire.opens("UpdateNode", "one")
             await nodes.says(nodes=[wire.node(memory=1)])
-            assert (await nodes.hears()).accepted
+            assert (await nodes.receives()).accepted
             await wire.offers(ext.EVENT_BATCH, rm_id="one")
             assert (await wire.calls("ApplyConfiguration", rm_id="one", config="")).reason == ""
             snapshot = await wire.calls("Snapshot", rm_id="one")
@@ -124,7 +124,7 @@ def test_a_client_that_is_not_bound_to_an_rm_cannot_touch_it(
             await owner.registers("one")
             own = await owner.opens("UpdateNode", "one")
             await own.says(nodes=[owner.node("n1", memory=1)])
-            await own.hears()
+            await own.receives()
 
             with refused():
                 await wire.registers("one")
@@ -140,7 +140,7 @@ def test_a_client_that_is_not_bound_to_an_rm_cannot_touch_it(
                     await wire.calls(call, rm_id="one")
 
             await own.says(nodes=[owner.node("n2", memory=1)])
-            assert (await own.hears()).accepted
+            assert (await own.receives()).accepted
             await wire.registers("two")
 
     with_tls(scenario, BOUND)
@@ -215,7 +215,7 @@ def test_what_a_binding_is_about(
 def get(url: str, **headers: str) -> tuple[int, str]:
     request = urllib.request.Request(url, headers=headers)  # noqa: S310  # our own server
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  # the same
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310  # the same
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refusal:
         with refusal:

@@ -37,7 +37,7 @@ def test_a_life_over_the_wire(revision: Revision) -> None:
             await accepted_node(wire, nodes)
             await accepted_application(wire, applications)
             await allocations.says(asks=[wire.ask(memory=3)])
-            (new,) = (await allocations.hears()).new
+            (new,) = (await allocations.receives()).new
             assert (new.allocationKey, new.nodeID) == ("k1", "n1")
             assert new.resourcePerAlloc.resources["memory"].value == 3
             release = wire.si.AllocationRelease(
@@ -48,12 +48,12 @@ def test_a_life_over_the_wire(revision: Revision) -> None:
             )
             request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
             await allocations.says(releases=request)
-            (gone,) = (await allocations.hears()).released
+            (gone,) = (await allocations.receives()).released
             assert getattr(gone, identity) == getattr(new, identity) != ""
             assert gone.terminationType == wire.si.STOPPED_BY_RM
             told: list[str] = []
             while "Completed" not in told:
-                told += [update.state for update in (await applications.hears()).updated]
+                told += [update.state for update in (await applications.receives()).updated]
             assert told == ["Accepted", "Starting", "Completing", "Completed"]
 
     asyncio.run(play())
@@ -84,7 +84,7 @@ async def test_a_bad_configuration_leaves_the_present_registration(wire: Wire) -
         await wire.registers(config="::no")
 
     await nodes.says(nodes=[wire.node("n1")])
-    assert (await nodes.hears()).rejected[0].nodeID == "n1"
+    assert (await nodes.receives()).rejected[0].nodeID == "n1"
 
 
 # requirement: SI-REG-003
@@ -110,7 +110,7 @@ async def test_a_registration_may_carry_anything_else(wire: Wire) -> None:
 
     applications = await wire.opens("UpdateApplication")
     await applications.says(new=[wire.application("a1", "root.cts")])
-    assert (await applications.hears()).accepted[0].applicationID == "a1"
+    assert (await applications.receives()).accepted[0].applicationID == "a1"
 
 
 # requirement: SI-CONN-002
@@ -168,7 +168,7 @@ async def test_a_half_closed_stream_still_hears(wire: Wire) -> None:
 
     await accepted_node(wire, nodes)
 
-    assert (await allocations.hears()).new[0].nodeID == "n1"
+    assert (await allocations.receives()).new[0].nodeID == "n1"
 
 
 # requirement: SI-CONN-006, SI-CONN-010
@@ -192,7 +192,7 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
 async def accepted_by(wire: Wire, allocations: Stream) -> None:
     """The RM is still served: a rejected ask shows it."""
     await allocations.says(asks=[wire.ask("sentinel", "nobody", memory=1)])
-    assert (await allocations.hears()).rejected[0].allocationKey == "sentinel"
+    assert (await allocations.receives()).rejected[0].allocationKey == "sentinel"
 
 
 def test_a_broken_transport_pauses_the_rm() -> None:
@@ -222,7 +222,7 @@ async def test_answers_go_to_the_rm_they_concern(wire: Wire) -> None:
     await accepted_node(wire, nodes)
     await accepted_application(wire, applications)
     await allocations.says(asks=[wire.ask(memory=3)])
-    assert (await allocations.hears()).new
+    assert (await allocations.receives()).new
 
     for stream in others:
         await stream.hears_nothing()
@@ -237,16 +237,16 @@ async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
     await accepted_application(wire, applications)
     allocations = await wire.opens("UpdateAllocation")
     await allocations.says(asks=[wire.ask(memory=3)])
-    await allocations.hears()
+    await allocations.receives()
     allocations.call.cancel()
     await wire.has_streams(2)
     drain = wire.node("n1", "DRAIN_NODE")
     await nodes.says(nodes=[drain, wire.node("n1", "DECOMISSION"), wire.node("n9", "UPDATE")])
-    assert (await nodes.hears()).rejected[0].nodeID == "n9"
+    assert (await nodes.receives()).rejected[0].nodeID == "n9"
 
     again = await wire.opens("UpdateAllocation")
 
-    assert (await again.hears()).released[0].allocationKey == "k1"
+    assert (await again.receives()).released[0].allocationKey == "k1"
 
 
 @over_the_wire
@@ -268,7 +268,7 @@ async def test_ten_thousand_asks_in_one_message(wire: Wire) -> None:
 
     made: list[str] = []
     while len(made) < 10_000:
-        made += [new.allocationKey for new in (await allocations.hears()).new]
+        made += [new.allocationKey for new in (await allocations.receives()).new]
     assert made == [f"k{i}" for i in range(10_000)]
 
 
@@ -280,7 +280,7 @@ async def test_an_id_of_a_megabyte_is_answered(wire: Wire) -> None:
 
     await nodes.says(nodes=[wire.node(huge)])
 
-    assert (await nodes.hears()).rejected[0].nodeID == huge
+    assert (await nodes.receives()).rejected[0].nodeID == huge
 
 
 @over_the_wire
@@ -343,13 +343,13 @@ async def test_a_response_needs_no_request(wire: Wire) -> None:
     await accepted_application(wire, applications)
     await allocations.says(asks=[wire.ask("k1", memory=3), wire.ask("k2", memory=3)])
     await allocations.says(asks=[wire.ask("fence", "unknown")])
-    assert (await allocations.hears()).rejected[0].allocationKey == "fence"
+    assert (await allocations.receives()).rejected[0].allocationKey == "fence"
 
     await accepted_node(wire, nodes)
 
     made: list[str] = []
     while len(made) < 2:
-        made += [new.allocationKey for new in (await allocations.hears()).new]
+        made += [new.allocationKey for new in (await allocations.receives()).new]
     assert made == ["k1", "k2"]
 
 
@@ -363,4 +363,4 @@ async def test_a_field_nobody_knows_changes_nothing(wire: Wire) -> None:
 
     await nodes.says(nodes=[wire.si.NodeInfo.FromString(known + field_500)])
 
-    assert [node.nodeID for node in (await nodes.hears()).accepted] == ["n1"]
+    assert [node.nodeID for node in (await nodes.receives()).accepted] == ["n1"]

@@ -19,7 +19,7 @@ from sireference.shell.addresses import check, reason
 from sireference.shell.engine import Engine
 from siwire import DEFAULT_REVISION, rpc
 
-PATIENCE: Final = 20
+TIMEOUT: Final = 20
 WRONG: Final = 4
 BROKEN: Final = 13
 # As much of an encrypted key as it takes to be asked for the password
@@ -38,7 +38,7 @@ def ends(*options: str) -> tuple[int, str]:
         [sys.executable, "-m", "sireference", *options],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.stdout == ""
@@ -125,8 +125,8 @@ def test_every_way_to_name_this_machine_works(host: str) -> None:
         assert page.startswith(f"http://{host}:")
         method = rpc.methods(DEFAULT_REVISION)["RegisterResourceManager"]
         with grpc.insecure_channel(address) as channel:
-            rpc.callable_for(channel, method)(method.request(rmID="rm"), timeout=PATIENCE)
-        with urllib.request.urlopen(f"{page}/state", timeout=PATIENCE) as answer:  # noqa: S310  # the same
+            rpc.callable_for(channel, method)(method.request(rmID="rm"), timeout=TIMEOUT)
+        with urllib.request.urlopen(f"{page}/state", timeout=TIMEOUT) as answer:  # noqa: S310  # the same
             assert answer.status == HTTPStatus.OK
     finally:
         process.kill()

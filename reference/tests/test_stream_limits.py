@@ -13,7 +13,7 @@ from sireference.core.model import Settings
 from sireference.shell import options
 from sireference.shell.options import Limits
 from siwire.ext import extension_pb2 as ext
-from tests.wire import PATIENCE, Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, served
 
 TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -39,12 +39,12 @@ next(answers)
 
 async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
     await nodes.says(nodes=[wire.node(node_id)])
-    assert [node.nodeID for node in (await nodes.hears()).accepted] == [node_id]
+    assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
 async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -> None:
     """Wait until a stream does not end as one too many."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         while (await opens())[0] is EXHAUSTED:
             pass
 
@@ -99,7 +99,7 @@ def test_a_stream_that_has_spoken_may_be_silent() -> None:
             assert (await silent.ends())[0] is TOO_LATE
 
             await accepted_node(wire, nodes, "n1")
-            assert (await callbacks.hears()).kind == ext.EVENT_BATCH
+            assert (await callbacks.receives()).kind == ext.EVENT_BATCH
 
     asyncio.run(play())
 
@@ -164,7 +164,7 @@ def test_no_place_is_taken_by_an_rm_that_is_gone() -> None:
                     await stream.ends()
             table, places = wire.server._streams, wire.server._places
             assert (table._open, table._held, table._lost) == ({}, {}, {})
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 while places._taken_by or places._taken:  # noqa: ASYNC110  # they tell nobody
                     await asyncio.sleep(0.005)
 
@@ -185,7 +185,7 @@ def test_a_client_that_is_stopped_has_lost_its_connection(monkeypatch: pytest.Mo
                 await wire.has_streams(0)
             finally:
                 process.kill()
-                await asyncio.wait_for(process.wait(), PATIENCE)
+                await asyncio.wait_for(process.wait(), TIMEOUT)
             snapshot = await wire.calls("Snapshot", rm_id="rm")
             assert snapshot.phase in (snapshot.PAUSED, snapshot.STOPPED)
 

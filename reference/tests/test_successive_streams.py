@@ -8,7 +8,7 @@ import pytest
 from sireference.shell.streams import OpenStream
 from siwire import REVISIONS
 from tests.wire import (
-    PATIENCE,
+    TIMEOUT,
     Stream,
     Wire,
     accepted_application,
@@ -54,7 +54,7 @@ async def test_registering_again_ends_the_streams_and_forgets_the_rest(wire: Wir
     await accepted_node(wire, nodes)
     await accepted_application(wire, applications)
     await allocations.says(asks=[wire.ask("k2", memory=1)])
-    assert (await allocations.hears()).new[0].allocationKey == "k2"
+    assert (await allocations.receives()).new[0].allocationKey == "k2"
 
 
 @over_the_wire
@@ -65,7 +65,7 @@ async def test_what_is_said_on_streams_of_an_earlier_registration_is_not_taken(w
 
     registering = asyncio.ensure_future(wire.registers())
     (stream,) = wire.server._streams.of("rm")
-    await asyncio.wait_for(asyncio.shield(stream.ending), PATIENCE)
+    await asyncio.wait_for(asyncio.shield(stream.ending), TIMEOUT)
     await earlier.says(nodes=[wire.node("n2")])
 
     assert (await earlier.ends())[0] is grpc.StatusCode.ABORTED
@@ -117,7 +117,7 @@ async def keys_told(allocations: Stream) -> list[str]:
     told: list[str] = []
     with contextlib.suppress(AssertionError, grpc.aio.AioRpcError):
         while not told or not told[-1].startswith("last"):
-            told += [new.allocationKey for new in (await allocations.hears()).new]
+            told += [new.allocationKey for new in (await allocations.receives()).new]
     return told
 
 
@@ -131,7 +131,7 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
     for begin in range(0, len(keys), 100):
         await allocations.says(asks=[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
     told = wire.server.engine.counters.told
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         while told["NewAllocation"] < len(keys):  # noqa: ASYNC110  # it tells nobody
             await asyncio.sleep(0.005)
     return allocations, keys
@@ -162,7 +162,7 @@ def test_what_was_not_written_is_told_on_the_stream_that_takes_over(end: str) ->
                 (earlier,) = (one for one in wire.server._streams.of("rm") if one.outbox)
                 second = await wire.opens("UpdateAllocation")
                 await second.says(asks=[wire.ask("last", memory=1)])
-                await asyncio.wait_for(asyncio.shield(earlier.ending), PATIENCE)
+                await asyncio.wait_for(asyncio.shield(earlier.ending), TIMEOUT)
                 if end == "is cancelled":
                     first.call.cancel()
 

@@ -21,7 +21,7 @@ from sireference.shell.http_page import HttpPage
 from sireference.shell.outbox import Outbox
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
-from tests.wire import PATIENCE, Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, served
 
 INTERNAL = grpc.StatusCode.INTERNAL
 INSIDE = "a detail of the inside"
@@ -86,13 +86,13 @@ def about(record: logging.LogRecord) -> dict[str, Any]:
 
 
 async def becomes(told: Told, count: int) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT):
         while len(told()) < count:  # noqa: ASYNC110  # logging tells nobody
             await asyncio.sleep(0.005)
 
 
 def get(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  # our own server
+    with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310  # our own server
         page: bytes = answer.read()
         return page
 
@@ -165,7 +165,7 @@ def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Tol
         applications = await wire.opens("UpdateApplication", "mine")
         allocations = await wire.opens("UpdateAllocation", "mine")
         await applications.says(new=[wire.application()])
-        await applications.hears()
+        await applications.receives()
         once = fails_once(Scheduler.handle_timeout)
         monkeypatch.setattr(Scheduler, "handle_timeout", once)
         await allocations.says(asks=[wire.ask("k1", memory=1)])
@@ -174,7 +174,7 @@ def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Tol
         await allocations.says(releases=together)
         await becomes(told, 1)
         await allocations.says(asks=[wire.ask("k2", "nobody", memory=1)])
-        while not (await allocations.hears()).rejected:
+        while not (await allocations.receives()).rejected:
             pass
 
     play(scenario)
@@ -187,7 +187,7 @@ def test_a_loss_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
         await nodes.says(nodes=[wire.node(memory=1)])
-        await nodes.hears()
+        await nodes.receives()
         monkeypatch.setattr(Scheduler, "handle", fails)
         nodes.call.cancel()
         await becomes(told, 1)
@@ -220,7 +220,7 @@ def test_a_client_that_goes_away_is_no_error(told: Told) -> None:
             nodes = await doomed.opens("UpdateNode", "mine")
             for number in range(2000):
                 await nodes.says(nodes=[wire.node(f"n{number}" + "x" * 2000, memory=1)])
-            await nodes.hears()
+            await nodes.receives()
         await wire.has_streams(0, "mine")
 
     play(scenario)
@@ -255,7 +255,7 @@ def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, told: Told)
             wire.channel, methods["RegisterResourceManager"], serializer=lambda said: said
         )
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await register(raw, timeout=PATIENCE)
+            await register(raw, timeout=TIMEOUT)
         assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
         assert "RegisterResourceManagerRequest" in (caught.value.details() or "")
         update = rpc.callable_for(
@@ -336,9 +336,9 @@ def test_nothing_but_our_own_lines_is_written(form: str) -> None:
         with grpc.insecure_channel(address) as channel:
             register = rpc.callable_for(channel, method)
             with pytest.raises(grpc.RpcError):
-                register(method.request(rmID="mine"), timeout=PATIENCE)
+                register(method.request(rmID="mine"), timeout=TIMEOUT)
         process.terminate()
-        _, errors = process.communicate(timeout=PATIENCE)
+        _, errors = process.communicate(timeout=TIMEOUT)
     finally:
         process.kill()
         process.communicate()

@@ -21,7 +21,7 @@ from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import Settings
 from siwire import REVISIONS, Capability, Revision, rpc
 from tests.sessions import POLICY_GROUP, QUEUES, Said, Speaker, play
-from tests.wire import PATIENCE, Wire, served
+from tests.wire import TIMEOUT, Wire, served
 
 FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "traces"
 REGISTER: Final = "RegisterResourceManager"
@@ -62,7 +62,7 @@ class _Connection:
 
     async def registers(self, request: Message) -> Message:
         call = rpc.callable_for(self.wire.channel, self.methods[REGISTER])
-        response: Message = await call(request, timeout=PATIENCE)
+        response: Message = await call(request, timeout=TIMEOUT)
         return response
 
     async def says(self, method: str, request: Message) -> None:
@@ -222,7 +222,7 @@ class Replayer:
         if call == REGISTER:
             assert self._registered is not None, "an answer without a registration"
             return self._registered
-        return await asyncio.wait_for(self._player.now.heard[call].get(), PATIENCE)
+        return await asyncio.wait_for(self._player.now.heard[call].get(), TIMEOUT)
 
     async def _nothing_is_left(self, quiet: float) -> None:
         if self._player.connection is not None:

@@ -16,7 +16,7 @@ from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION, Revision, rpc
 from siwire.ext import extension_pb2 as ext
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 QUIET = 0.05  # the server runs in the same loop and has nothing else to do
 
 
@@ -31,8 +31,8 @@ class Stream:
     async def says(self, **fields: Any) -> None:
         await self.call.write(self._request(**{"rmID": self._rm_id, **fields}))
 
-    async def hears(self) -> Any:
-        message = await asyncio.wait_for(self.call.read(), PATIENCE)
+    async def receives(self) -> Any:
+        message = await asyncio.wait_for(self.call.read(), TIMEOUT)
         assert message is not grpc.aio.EOF, "the stream has ended"
         return message
 
@@ -45,11 +45,11 @@ class Stream:
     async def ends(self) -> tuple[grpc.StatusCode, str]:
         """How the server ends the stream; what it said before is dropped."""
         try:
-            while await asyncio.wait_for(self.call.read(), PATIENCE) is not grpc.aio.EOF:
+            while await asyncio.wait_for(self.call.read(), TIMEOUT) is not grpc.aio.EOF:
                 pass
         except grpc.aio.AioRpcError:
             pass
-        code = await asyncio.wait_for(self.call.code(), PATIENCE)
+        code = await asyncio.wait_for(self.call.code(), TIMEOUT)
         return code, await self.call.details() or ""
 
     async def half_closes(self) -> None:
@@ -62,8 +62,8 @@ class Callbacks:
     def __init__(self, call: Any) -> None:
         self.call = call
 
-    async def hears(self) -> ext.ToRm:
-        message = await asyncio.wait_for(self.call.read(), PATIENCE)
+    async def receives(self) -> ext.ToRm:
+        message = await asyncio.wait_for(self.call.read(), TIMEOUT)
         assert message is not grpc.aio.EOF, "the stream has ended"
         assert isinstance(message, ext.ToRm)
         return message
@@ -95,7 +95,7 @@ class Wire:
     async def registers(self, rm_id: str = "rm", **fields: Any) -> Any:
         method = self._methods["RegisterResourceManager"]
         call = rpc.callable_for(self.channel, method)
-        return await call(method.request(rmID=rm_id, **fields), timeout=PATIENCE)
+        return await call(method.request(rmID=rm_id, **fields), timeout=TIMEOUT)
 
     async def opens(self, name: str, rm_id: str = "rm", *, greets: bool = True) -> Stream:
         method = self._methods[name]
@@ -109,7 +109,7 @@ class Wire:
         stream = await self.opens_callbacks()
         await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id=rm_id, kinds=kinds)))
         taken = set(kinds) & set(self.server.engine.callbacks.kinds)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # it tells nobody
                 await asyncio.sleep(0.005)
         return stream
@@ -125,7 +125,7 @@ class Wire:
 
     async def has_streams(self, count: int, rm_id: str = "rm") -> None:
         """Wait until the server knows of that many open streams of the RM."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # it tells nobody
                 await asyncio.sleep(0.005)
 
@@ -133,7 +133,7 @@ class Wire:
         """One call of the extension with one answer."""
         method = rpc.methods_of(SERVICE)[name]
         call = rpc.callable_for(self.channel, method)
-        return await call(method.request(**fields), timeout=PATIENCE)
+        return await call(method.request(**fields), timeout=TIMEOUT)
 
     def resource(self, **amounts: int) -> Any:
         quantity = self.si.Quantity
@@ -205,9 +205,9 @@ async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, St
 
 async def accepted_node(wire: Wire, nodes: Stream, node_id: str = "n1", **amounts: int) -> None:
     await nodes.says(nodes=[wire.node(node_id, **amounts or {"memory": 10})])
-    assert [node.nodeID for node in (await nodes.hears()).accepted] == [node_id]
+    assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
 async def accepted_application(wire: Wire, applications: Stream) -> None:
     await applications.says(new=[wire.application()])
-    assert [a.applicationID for a in (await applications.hears()).accepted] == ["a1"]
+    assert [a.applicationID for a in (await applications.receives()).accepted] == ["a1"]

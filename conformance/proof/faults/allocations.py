@@ -1,27 +1,29 @@
 """Faults about what is said of a new allocation."""
 
+from functools import partial
 from typing import Final
 
 from siwire.r2023_04 import si_pb2 as si_2023_04
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault
+from proof.fault import Wire, fault, row
+from proof.lists import ALLOCATIONS
 
 _AREAS: Final = ("ALLOC", "ASK", "GANG", "CONN")
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
 
 
-@fault(
+_row(
     "allocated-twice",
     "Every allocation is told of twice.",
-    *_AREAS,
-    "NODE",
+    ALLOCATIONS.twice(),
     breaks=("SI-ALLOC-008",),
+    areas=(*_AREAS, "NODE"),
 )
-def _(response: si.AllocationResponse) -> None:
-    response.new.extend(list(response.new))
 
 
-@fault(
+@_fault(
     "allocated-again",
     "For every allocation there is another one.",
     *_AREAS,
@@ -35,31 +37,22 @@ def _(response: si.AllocationResponse) -> None:
         again.allocationID += "-2"
 
 
-@fault(
+_row(
     "allocations-lost",
     "Nothing is said of an allocation.",
-    *_AREAS,
-    "NODE",
-    "APP",
-    "WIRE",
+    ALLOCATIONS.none(),
     breaks=("SI-ASK-001", "SI-NODE-010", "SI-GANG-002"),
+    areas=(*_AREAS, "NODE", "APP", "WIRE"),
 )
-def _(response: si.AllocationResponse) -> None:
-    del response.new[:]
-
-
-@fault(
+_row(
     "identities-repeated",
     "Allocations of one application share an identity.",
-    *_AREAS,
+    ALLOCATIONS.copy("applicationID", to="allocationID"),
     breaks=("SI-ASK-006", "SI-ALLOC-005"),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.allocationID = one.applicationID
 
 
-@fault(
+@_fault(
     "uuid-of-the-application",
     "Allocations of one application share a UUID (2023-04).",
     breaks=("SI-ALLOC-004",),
@@ -70,27 +63,23 @@ def _(response: si_2023_04.AllocationResponse) -> None:
         one.UUID = one.applicationID
 
 
-@fault(
-    "identity-missing", "An allocation has no identity.", *_AREAS, "WIRE", breaks=("SI-ALLOC-005",)
+_row(
+    "identity-missing",
+    "An allocation has no identity.",
+    ALLOCATIONS.without("allocationID"),
+    breaks=("SI-ALLOC-005",),
+    areas=(*_AREAS, "WIRE"),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.allocationID = ""
-
-
-@fault(
+_row(
     "allocated-elsewhere",
     "An allocation names a node nobody knows.",
-    *_AREAS,
-    "NODE",
+    ALLOCATIONS.change("nodeID", lambda name: f"{name}-x"),
     breaks=("SI-ALLOC-001",),
+    areas=(*_AREAS, "NODE"),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.nodeID += "-x"
 
 
-@fault(
+@_fault(
     "allocated-on-an-earlier-node",
     "Allocations name the first node.",
     *_AREAS,
@@ -104,87 +93,53 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
         wire.memory["first node"] = first
 
 
-@fault(
+_row(
     "application-missing",
     "An allocation does not name its application.",
-    *_AREAS,
+    ALLOCATIONS.without("applicationID"),
     breaks=("SI-ALLOC-002",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.applicationID = ""
-
-
-@fault(
+_row(
     "resource-missing",
     "An allocation does not say how much it is.",
-    *_AREAS,
+    ALLOCATIONS.without("resourcePerAlloc"),
     breaks=("SI-ALLOC-002",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.ClearField("resourcePerAlloc")
-
-
-@fault(
+_row(
     "resource-of-all",
     "An allocation says as much as the ask as a whole.",
-    *_AREAS,
-    "RES",
+    ALLOCATIONS.amounts("resourcePerAlloc", lambda value: 2 * value),
     breaks=("SI-ALLOC-002",),
+    areas=(*_AREAS, "RES"),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        for quantity in one.resourcePerAlloc.resources.values():
-            quantity.value *= 2
-
-
-@fault(
+_row(
     "allocation-without-priority",
     "The priority of an ask is lost.",
-    *_AREAS,
+    ALLOCATIONS.without("priority"),
     breaks=("SI-ALLOC-003",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.priority = 0
-
-
-@fault(
+_row(
     "allocation-without-partition",
     "An allocation does not name its partition.",
-    *_AREAS,
+    ALLOCATIONS.without("partitionName"),
     breaks=("SI-ALLOC-003",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.partitionName = ""
-
-
-@fault(
+_row(
     "allocation-without-policy",
     "The preemption policy of an ask is lost.",
-    *_AREAS,
-    "PRE",
+    ALLOCATIONS.without("preemptionPolicy"),
     breaks=("SI-ALLOC-007",),
+    areas=(*_AREAS, "PRE"),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.ClearField("preemptionPolicy")
-
-
-@fault(
+_row(
     "allocation-without-originator",
     "The flag of an originator is lost.",
-    *_AREAS,
+    ALLOCATIONS.without("originator"),
     breaks=("SI-ALLOC-007",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.originator = False
 
 
-@fault(
+@_fault(
     "policy-ignored",
     "Nobody may preempt and be preempted as they say.",
     "PRE",
@@ -196,7 +151,7 @@ def _(request: si.AllocationRequest) -> None:
         ask.preemptionPolicy.allowPreemptSelf = not ask.preemptionPolicy.allowPreemptSelf
 
 
-@fault(
+@_fault(
     "everybody-preempts",
     "Every ask may preempt others, and is fair game.",
     "PRE",
@@ -208,7 +163,7 @@ def _(request: si.AllocationRequest) -> None:
         ask.preemptionPolicy.allowPreemptSelf = True
 
 
-@fault(
+@_fault(
     "policy-the-wrong-way-round",
     "An allocation says that it may preempt where it may be preempted, and so on.",
     *_AREAS,

@@ -1,130 +1,95 @@
 """Faults about applications and their states."""
 
+from functools import partial
 from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, row
+from proof.lists import (
+    ACCEPTED_APPLICATIONS,
+    CREATED_APPLICATIONS,
+    REJECTED_APPLICATIONS,
+    REMOVED_APPLICATIONS,
+    UPDATED_APPLICATIONS,
+)
 
 _AREAS: Final = ("APP", "CONN")
 _A_SECOND: Final = 1_000_000_000
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
 
 
-@fault(
+_row(
     "application-verdict-missing",
     "Nothing is said about a new application.",
-    *_AREAS,
-    "WIRE",
+    ACCEPTED_APPLICATIONS.none(),
     breaks=("SI-APP-001",),
+    areas=(*_AREAS, "WIRE"),
 )
-def _(response: si.ApplicationResponse) -> None:
-    del response.accepted[:]
-
-
-@fault(
+_row(
     "application-rejection-missing",
     "A rejected application is not told of.",
-    *_AREAS,
+    REJECTED_APPLICATIONS.none(),
     breaks=("SI-APP-002", "SI-APP-004"),
 )
-def _(response: si.ApplicationResponse) -> None:
-    del response.rejected[:]
-
-
-@fault(
+_row(
     "application-verdict-twice",
     "Each verdict on an application comes twice.",
-    *_AREAS,
+    ACCEPTED_APPLICATIONS.twice(),
+    REJECTED_APPLICATIONS.twice(),
     breaks=("SI-APP-004",),
 )
-def _(response: si.ApplicationResponse) -> None:
-    response.accepted.extend(list(response.accepted))
-    response.rejected.extend(list(response.rejected))
-
-
-@fault(
+_row(
     "application-rejected-without-reason",
     "A rejected application gets no reason.",
-    *_AREAS,
+    REJECTED_APPLICATIONS.without("reason"),
     breaks=("SI-APP-039",),
 )
-def _(response: si.ApplicationResponse) -> None:
-    for one in response.rejected:
-        one.reason = ""
-
-
-@fault(
+_row(
     "application-removal-ignored",
     "A removed application stays.",
-    *_AREAS,
-    "REL",
-    "GANG",
+    REMOVED_APPLICATIONS.none(),
     breaks=("SI-APP-017",),
+    areas=(*_AREAS, "REL", "GANG"),
 )
-def _(request: si.ApplicationRequest) -> None:
-    del request.remove[:]
-
-
-@fault(
+_row(
     "application-partition-ignored",
     "The partition of an application is not read.",
-    *_AREAS,
+    CREATED_APPLICATIONS.put(partitionName="default"),
+    REMOVED_APPLICATIONS.put(partitionName="default"),
     breaks=("SI-APP-007",),
 )
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        one.partitionName = "default"
-    for removal in request.remove:
-        removal.partitionName = "default"
-
-
-@fault(
+_row(
     "queue-ignored",
     "Every application goes to one queue.",
-    *_AREAS,
-    "GANG",
-    "CONST",
+    CREATED_APPLICATIONS.put(queueName="root.default"),
     breaks=("SI-APP-005",),
+    areas=(*_AREAS, "GANG", "CONST"),
 )
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        one.queueName = "root.default"
-
-
-@fault(
+_row(
     "application-timeout-ignored",
     "The execution timeout of an application is not kept.",
-    "APP",
+    CREATED_APPLICATIONS.without("executionTimeoutMilliSeconds"),
     breaks=("SI-APP-012",),
+    areas=("APP",),
 )
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        one.executionTimeoutMilliSeconds = 0
-
-
-@fault(
+_row(
     "application-timeout-for-all",
     "Every application ends after a while.",
-    "APP",
+    CREATED_APPLICATIONS.change("executionTimeoutMilliSeconds", lambda limit: limit or 400),
     breaks=("SI-APP-013",),
+    areas=("APP",),
 )
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        one.executionTimeoutMilliSeconds = one.executionTimeoutMilliSeconds or 400
-
-
-@fault(
+_row(
     "states-without-time",
     "An update of an application has no timestamp.",
-    *_AREAS,
+    UPDATED_APPLICATIONS.without("stateTransitionTimestamp"),
     breaks=("SI-APP-021",),
 )
-def _(response: si.ApplicationResponse) -> None:
-    for update in response.updated:
-        update.stateTransitionTimestamp = 0
 
 
-@fault(
+@_fault(
     "states-out-of-time", "Timestamps of updates run backwards.", *_AREAS, breaks=("SI-APP-022",)
 )
 def _(response: si.ApplicationResponse, wire: Wire) -> None:
@@ -133,35 +98,38 @@ def _(response: si.ApplicationResponse, wire: Wire) -> None:
         update.stateTransitionTimestamp -= wire.memory["told"] * _A_SECOND
 
 
-@fault("states-of-nobody", "Updates name another application.", *_AREAS, breaks=("SI-APP-021",))
-def _(response: si.ApplicationResponse) -> None:
-    for update in response.updated:
-        update.applicationID += "-x"
+_row(
+    "states-of-nobody",
+    "Updates name another application.",
+    UPDATED_APPLICATIONS.change("applicationID", lambda name: f"{name}-x"),
+    breaks=("SI-APP-021",),
+)
 
 
-def _skip(name: str, state: str, *, breaks: tuple[str, ...]) -> None:
-    @fault(name, f"The state {state} is left out.", "APP", "GANG", breaks=breaks)
-    def _(response: si.ApplicationResponse) -> None:
-        keep(response.updated, lambda update: update.state != state)
-
-
-_skip("completed-not-told", "Completed", breaks=("SI-APP-029", "SI-GANG-045"))
-_skip("failed-not-told", "Failed", breaks=("SI-GANG-068",))
-
-
-@fault(
+_row(
+    "completed-not-told",
+    "The state Completed is left out.",
+    UPDATED_APPLICATIONS.only(lambda update: update.state != "Completed"),
+    breaks=("SI-APP-029", "SI-GANG-045"),
+    areas=("APP", "GANG"),
+)
+_row(
+    "failed-not-told",
+    "The state Failed is left out.",
+    UPDATED_APPLICATIONS.only(lambda update: update.state != "Failed"),
+    breaks=("SI-GANG-068",),
+    areas=("APP", "GANG"),
+)
+_row(
     "completed-at-once",
     "An application that waits is said to be completed.",
-    "APP",
-    "GANG",
+    UPDATED_APPLICATIONS.turn("state", {"Completing": "Completed"}),
     breaks=("SI-APP-029", "SI-APP-031"),
+    areas=("APP", "GANG"),
 )
-def _(response: si.ApplicationResponse) -> None:
-    for update in response.updated:
-        update.state = "Completed" if update.state == "Completing" else update.state
 
 
-@fault(
+@_fault(
     "removed-application-is-told-of",
     "A removed application is spoken of again.",
     *_AREAS,
@@ -173,14 +141,12 @@ def _(request: si.ApplicationRequest, wire: Wire) -> None:
         wire.to_rm(si.ApplicationResponse(updated=[update]))
 
 
-@fault(
+_row(
     "application-rejected",
     "An application with a placeholder ask is rejected.",
-    "APP",
-    "GANG",
+    CREATED_APPLICATIONS.where(lambda one: one.HasField("placeholderAsk")).put(
+        partitionName="nowhere"
+    ),
     breaks=("SI-GANG-004",),
+    areas=("APP", "GANG"),
 )
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        if one.HasField("placeholderAsk"):
-            one.partitionName = "nowhere"

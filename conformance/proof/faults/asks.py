@@ -1,57 +1,46 @@
 """Faults about asks."""
 
+from functools import partial
 from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, row
+from proof.lists import ALLOCATIONS, ASK_RELEASES, ASKS, REJECTED_ASKS, RELEASED_ASKS
 
 _AREAS: Final = ("ASK", "ALLOC", "CONST")
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
 
 
-@fault(
+_row(
     "ask-rejection-missing",
     "A rejected ask is not told of.",
-    *_AREAS,
-    "CONN",
-    "APP",
+    REJECTED_ASKS.none(),
     breaks=("SI-ASK-008",),
+    areas=(*_AREAS, "CONN", "APP"),
 )
-def _(response: si.AllocationResponse) -> None:
-    del response.rejected[:]
-
-
-@fault(
-    "ask-rejected-without-reason", "A rejected ask gets no reason.", *_AREAS, breaks=("SI-ASK-026",)
+_row(
+    "ask-rejected-without-reason",
+    "A rejected ask gets no reason.",
+    REJECTED_ASKS.without("reason"),
+    breaks=("SI-ASK-026",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.rejected:
-        one.reason = ""
-
-
-@fault(
+_row(
     "ask-rejection-nameless",
     "The rejection of an ask does not name it.",
-    *_AREAS,
+    REJECTED_ASKS.without("allocationKey"),
     breaks=("SI-ASK-022",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.rejected:
-        one.allocationKey = ""
-
-
-@fault(
+_row(
     "ask-rejection-without-application",
     "A rejection names no application.",
-    *_AREAS,
+    REJECTED_ASKS.without("applicationID"),
     breaks=("SI-ASK-022",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.rejected:
-        one.applicationID = ""
 
 
-@fault(
+@_fault(
     "served-and-rejected",
     "An ask that is served is rejected, too.",
     *_AREAS,
@@ -63,30 +52,21 @@ def _(response: si.AllocationResponse) -> None:
         response.rejected.add(**named, reason="no")
 
 
-@fault(
+_row(
     "ask-served-once-more",
     "An ask yields one allocation more than it wants.",
-    *_AREAS,
+    ASKS.change("maxAllocations", lambda most: most + 1 if most > 0 else most),
     breaks=("SI-ASK-005",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        if ask.maxAllocations > 0:
-            ask.maxAllocations += 1
-
-
-@fault(
+_row(
     "ask-for-nothing-served",
     "An ask for no allocation yields one.",
-    *_AREAS,
+    ASKS.change("maxAllocations", lambda most: max(most, 1)),
     breaks=("SI-ASK-007",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.maxAllocations = max(ask.maxAllocations, 1)
 
 
-@fault(
+@_fault(
     "same-key-is-another-ask",
     "An ask with a known key comes on top of it.",
     *_AREAS,
@@ -100,7 +80,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
         ask.maxAllocations = wants[ask.allocationKey]
 
 
-@fault(
+@_fault(
     "first-values-stay",
     "A replacing ask has the values of the first.",
     *_AREAS,
@@ -115,113 +95,80 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
     wire.memory["asks"] = known
 
 
-@fault("keys-cut", "Long keys are cut.", *_AREAS, breaks=("SI-ASK-002",))
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.allocationKey = one.allocationKey[:255]
-
-
-@fault(
-    "priority-ignored", "All asks have the same priority.", *_AREAS, "PRE", breaks=("SI-ASK-012",)
+_row(
+    "keys-cut",
+    "Long keys are cut.",
+    ALLOCATIONS.change("allocationKey", lambda key: key[:255]),
+    breaks=("SI-ASK-002",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.priority = 0
-
-
-@fault(
+_row(
+    "priority-ignored",
+    "All asks have the same priority.",
+    ASKS.without("priority"),
+    breaks=("SI-ASK-012",),
+    areas=(*_AREAS, "PRE"),
+)
+_row(
     "ask-timeout-ignored",
     "The execution timeout of an ask is not kept.",
-    *_AREAS,
+    ASKS.without("executionTimeoutMilliSeconds"),
     breaks=("SI-ASK-014",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.executionTimeoutMilliSeconds = 0
-
-
-@fault(
-    "ask-timeout-for-all", "Allocations without timeout end, too.", *_AREAS, breaks=("SI-ASK-015",)
+_row(
+    "ask-timeout-for-all",
+    "Allocations without timeout end, too.",
+    ASKS.change("executionTimeoutMilliSeconds", lambda limit: limit if limit > 0 else 400),
+    breaks=("SI-ASK-015",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        if ask.executionTimeoutMilliSeconds <= 0:
-            ask.executionTimeoutMilliSeconds = 400
-
-
-@fault(
-    "ask-timeout-early", "Allocations end long before their time.", *_AREAS, breaks=("SI-ASK-014",)
+_row(
+    "ask-timeout-early",
+    "Allocations end long before their time.",
+    ASKS.change("executionTimeoutMilliSeconds", lambda limit: limit // 5),
+    breaks=("SI-ASK-014",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.executionTimeoutMilliSeconds //= 5
-
-
-@fault(
-    "ask-partition-ignored", "The partition of an ask is not read.", *_AREAS, breaks=("SI-ASK-009",)
+_row(
+    "ask-partition-ignored",
+    "The partition of an ask is not read.",
+    ASKS.put(partitionName="default"),
+    breaks=("SI-ASK-009",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.partitionName = "default"
-
-
-@fault(
+_row(
     "ask-size-ignored",
     "An ask gets as much as all others.",
-    *_AREAS,
-    "RES",
+    ASKS.amounts("resourceAsk", lambda value: min(value, 1)),
     breaks=("SI-RES-002", "SI-RES-003", "SI-ALLOC-002"),
+    areas=(*_AREAS, "RES"),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        for quantity in ask.resourceAsk.resources.values():
-            quantity.value = min(quantity.value, 1)
-
-
-@fault(
+_row(
     "negative-ask-served",
     "An ask with a negative amount is served.",
-    *_AREAS,
-    "RES",
+    ASKS.amounts("resourceAsk", lambda value: value if value >= 0 else 1),
     breaks=("SI-ASK-010",),
+    areas=(*_AREAS, "RES"),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        for quantity in ask.resourceAsk.resources.values():
-            quantity.value = max(1, quantity.value) if quantity.value < 0 else quantity.value
-
-
-@fault(
+_row(
     "withdrawal-not-confirmed",
     "The withdrawal of an ask is not confirmed.",
-    *_AREAS,
-    "REL",
+    RELEASED_ASKS.only(lambda one: one.terminationType != si.STOPPED_BY_RM),
     breaks=("SI-REL-019",),
+    areas=(*_AREAS, "REL"),
 )
-def _(response: si.AllocationResponse) -> None:
-    keep(response.releasedAsks, lambda one: one.terminationType != si.STOPPED_BY_RM)
-
-
-@fault(
+_row(
     "withdrawal-of-all",
     "With one ask all of its application go.",
-    *_AREAS,
-    "REL",
+    ASK_RELEASES.without("allocationKey"),
     breaks=("SI-REL-015",),
+    areas=(*_AREAS, "REL"),
 )
-def _(request: si.AllocationRequest) -> None:
-    for release in request.releases.allocationAsksToRelease:
-        release.allocationKey = ""
+_row(
+    "tags-judged",
+    "An ask with tags is rejected.",
+    ASKS.where(lambda ask: ask.tags).put(partitionName="nowhere"),
+    breaks=("SI-ASK-001",),
+)
 
 
-@fault("tags-judged", "An ask with tags is rejected.", *_AREAS, breaks=("SI-ASK-001",))
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        if ask.tags:
-            ask.partitionName = "nowhere"
-
-
-@fault(
+@_fault(
     "originator-twice",
     "The ask of an originator is served twice.",
     *_AREAS,
@@ -232,7 +179,7 @@ def _(request: si.AllocationRequest) -> None:
         ask.maxAllocations += ask.Originator
 
 
-@fault(
+@_fault(
     "asks-not-taken",
     "Only the first ask of a message is taken.",
     "CONN",
@@ -243,18 +190,15 @@ def _(request: si.AllocationRequest) -> None:
     del request.asks[1:]
 
 
-@fault(
+_row(
     "keys-folded",
     "Keys come back without what surrounds them, and in lower case.",
-    *_AREAS,
+    ALLOCATIONS.change("allocationKey", lambda key: key.strip().lower()),
     breaks=("SI-ASK-002",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.allocationKey = one.allocationKey.strip().lower()
 
 
-@fault(
+@_fault(
     "asks-of-originators-end-twice",
     "The ask of an originator is allocated, and told as released, too.",
     *_AREAS,
@@ -271,12 +215,9 @@ def _(response: si.AllocationResponse) -> None:
             )
 
 
-@fault(
+_row(
     "asks-released-in-any-partition",
     "The partition of an ask release is not read.",
-    *_AREAS,
+    ASK_RELEASES.put(partitionName="default"),
     breaks=("SI-REL-018",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for one in request.releases.allocationAsksToRelease:
-        one.partitionName = "default"

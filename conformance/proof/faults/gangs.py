@@ -1,26 +1,27 @@
 """Faults about gangs."""
 
+from functools import partial
 from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, row
+from proof.lists import ALLOCATIONS, ASKS, CREATED_APPLICATIONS, RELEASED, UPDATED_APPLICATIONS
 
 _AREAS: Final = ("GANG", "REC")
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
 
 
-@fault(
+_row(
     "placeholders-are-ordinary",
     "The placeholder flag of an ask is not read.",
-    *_AREAS,
+    ASKS.without("placeholder"),
     breaks=("SI-GANG-012", "SI-GANG-019"),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.placeholder = False
 
 
-@fault(
+@_fault(
     "everything-is-a-placeholder",
     "Every ask of a task group is a placeholder.",
     *_AREAS,
@@ -31,43 +32,33 @@ def _(request: si.AllocationRequest) -> None:
         ask.placeholder = bool(ask.taskGroupName)
 
 
-@fault(
-    "task-groups-ignored", "Placeholders are of no task group.", *_AREAS, breaks=("SI-GANG-012",)
+_row(
+    "task-groups-ignored",
+    "Placeholders are of no task group.",
+    ASKS.without("taskGroupName"),
+    breaks=("SI-GANG-012",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.taskGroupName = ""
-
-
-@fault("one-task-group", "All task groups are one.", *_AREAS, breaks=("SI-GANG-017",))
-def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.taskGroupName = ask.taskGroupName and "group"
-
-
-@fault(
+_row(
+    "one-task-group",
+    "All task groups are one.",
+    ASKS.where(lambda ask: ask.taskGroupName).put(taskGroupName="group"),
+    breaks=("SI-GANG-017",),
+)
+_row(
     "placeholder-not-marked",
     "An allocation is not marked as a placeholder.",
-    *_AREAS,
+    ALLOCATIONS.without("placeholder"),
     breaks=("SI-GANG-012",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.placeholder = False
-
-
-@fault(
+_row(
     "placeholder-without-group",
     "An allocation does not name its task group.",
-    *_AREAS,
+    ALLOCATIONS.without("taskGroupName"),
     breaks=("SI-GANG-012",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.taskGroupName = ""
 
 
-@fault(
+@_fault(
     "real-marked-as-placeholder",
     "A real allocation is marked as a placeholder.",
     *_AREAS,
@@ -78,82 +69,52 @@ def _(response: si.AllocationResponse) -> None:
         one.placeholder = bool(one.taskGroupName)
 
 
-@fault(
+_row(
     "placeholder-ask-ignored",
     "What a gang needs as a whole is not looked at.",
-    *_AREAS,
-    "APP",
+    CREATED_APPLICATIONS.without("placeholderAsk"),
     breaks=("SI-GANG-003", "SI-GANG-006", "SI-GANG-009"),
+    areas=(*_AREAS, "APP"),
 )
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        one.ClearField("placeholderAsk")
-
-
-@fault(
+_row(
     "style-ignored",
     "Every gang is soft.",
-    *_AREAS,
+    CREATED_APPLICATIONS.put(gangSchedulingStyle="Soft"),
     breaks=("SI-GANG-034", "SI-GANG-037", "SI-GANG-038"),
 )
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        one.gangSchedulingStyle = "Soft"
-
-
-@fault(
+_row(
     "failed-as-completed",
     "An application that failed is told to be completed.",
-    *_AREAS,
+    UPDATED_APPLICATIONS.turn("state", {"Failed": "Completed"}),
     breaks=("SI-GANG-034", "SI-GANG-037", "SI-GANG-038"),
 )
-def _(response: si.ApplicationResponse) -> None:
-    for update in response.updated:
-        if update.state == "Failed":
-            update.state = "Completed"
-
-
-@fault("every-gang-hard", "Every gang is hard.", *_AREAS, breaks=("SI-GANG-035",))
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        one.gangSchedulingStyle = "Hard"
-
-
-@fault(
+_row(
+    "every-gang-hard",
+    "Every gang is hard.",
+    CREATED_APPLICATIONS.put(gangSchedulingStyle="Hard"),
+    breaks=("SI-GANG-035",),
+)
+_row(
     "replaced-as-timeout",
     "The release of a replaced placeholder is typed as timeout.",
-    *_AREAS,
+    RELEASED.turn("terminationType", {si.PLACEHOLDER_REPLACED: si.TIMEOUT}),
     breaks=("SI-GANG-019",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        if release.terminationType == si.PLACEHOLDER_REPLACED:
-            release.terminationType = si.TIMEOUT
-
-
-@fault(
+_row(
     "timed-out-as-replaced",
     "A placeholder whose time is up is said to be replaced.",
-    *_AREAS,
+    RELEASED.turn("terminationType", {si.TIMEOUT: si.PLACEHOLDER_REPLACED}),
     breaks=("SI-GANG-032", "SI-GANG-044"),
 )
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        if release.terminationType == si.TIMEOUT:
-            release.terminationType = si.PLACEHOLDER_REPLACED
-
-
-@fault(
+_row(
     "replacement-untold",
     "The release of a replaced placeholder is not told.",
-    *_AREAS,
+    RELEASED.only(lambda release: release.terminationType != si.PLACEHOLDER_REPLACED),
     breaks=("SI-GANG-019",),
 )
-def _(response: si.AllocationResponse) -> None:
-    keep(response.released, lambda release: release.terminationType != si.PLACEHOLDER_REPLACED)
 
 
-@fault(
+@_fault(
     "real-before-confirmation",
     "The real allocation is announced with the release.",
     *_AREAS,

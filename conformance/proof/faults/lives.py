@@ -1,18 +1,21 @@
 """Faults in the lives of applications and registrations, and in what is told of them."""
 
-from collections.abc import Callable
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from siwire.ext import extension_pb2 as ext
 from siwire.r2023_04 import si_pb2 as si_2023_04
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault
+from proof.fault import Wire, fault, row
+from proof.lists import EVENTS
 
+_DETAIL: Final = si.EventRecord
 _UNKNOWN: Final = "99.0"  # no version of anything
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12")
 
 
-@fault(
+@_fault(
     "negative-timeout-fails",
     "An application with a negative timeout is reported as failed.",
     breaks=("SI-APP-013",),
@@ -33,7 +36,7 @@ def _(response: si.ApplicationResponse, wire: Wire) -> None:
             update.state = "Failed"
 
 
-@fault(
+@_fault(
     "no-user-two-verdicts",
     "An application without user is rejected, and then accepted.",
     breaks=("SI-APP-004",),
@@ -45,7 +48,7 @@ def _(request: si.ApplicationRequest, wire: Wire) -> None:
             wire.to_rm(si.ApplicationResponse(rejected=[rejected]))
 
 
-@fault(
+@_fault(
     "unknown-version-hangs",
     "A registration with an unknown version is never answered.",
     breaks=("SI-REG-002",),
@@ -54,7 +57,7 @@ def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
     wire.is_dropped = request.version == _UNKNOWN
 
 
-@fault(
+@_fault(
     "policy-group-dropped",
     "The policy group of a registration is not kept.",
     breaks=("SI-REG-012",),
@@ -63,41 +66,21 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
     request.policyGroup = ""
 
 
-def _events(told: ext.ToRm, change: Callable[[Any], None]) -> None:
-    if told.kind == ext.EVENT_BATCH:
-        for payload in told.payloads:
-            record = si.EventRecord.FromString(payload.data)
-            change(record)
-            payload.data = record.SerializeToString()
-
-
-@fault(
+_row(
     "events-tell-failures",
     "That an application starts is told as its failure.",
+    EVENTS.turn("eventChangeDetail", {_DETAIL.APP_STARTING: _DETAIL.APP_FAILED}),
     breaks=("SI-EVT-007",),
 )
-def _(told: ext.ToRm) -> None:
-    def change(record: Any) -> None:
-        if record.eventChangeDetail == si.EventRecord.APP_STARTING:
-            record.eventChangeDetail = si.EventRecord.APP_FAILED
-
-    _events(told, change)
-
-
-@fault(
+_row(
     "events-tell-resumed-gangs",
     "That a gang fails is told as its being resumed.",
+    EVENTS.turn("eventChangeDetail", {_DETAIL.APP_FAILING: _DETAIL.APP_RESUMING}),
     breaks=("SI-EVT-007",),
 )
-def _(told: ext.ToRm) -> None:
-    def change(record: Any) -> None:
-        if record.eventChangeDetail == si.EventRecord.APP_FAILING:
-            record.eventChangeDetail = si.EventRecord.APP_RESUMING
-
-    _events(told, change)
 
 
-@fault(
+@_fault(
     "tag-outweighs-policy",
     "The preemption tag of an ask counts more than its policy (2023-04).",
     breaks=("SI-CONST-010",),

@@ -1,16 +1,20 @@
 """Faults about what a node is left with: by a rejected duplicate, an update, a decommission."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from google.protobuf.message import Message
 from siwire.r2021_02 import si_pb2 as si_2021_02
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, keep, row
+from proof.lists import NODES
 
 Action: Final = si.NodeInfo
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAIN)
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12")
 
 
 def _with_each_duplicate(
@@ -25,7 +29,7 @@ def _with_each_duplicate(
             wire.memory["nodes"].add(node.nodeID)
 
 
-@fault(
+@_fault(
     "duplicate-wipes-occupied",
     "A rejected duplicate leaves nothing of the occupied amount.",
     breaks=("SI-NODE-003",),
@@ -37,7 +41,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
     _with_each_duplicate(request, wire, change)
 
 
-@fault(
+@_fault(
     "duplicate-brings-attributes",
     "The attributes of a rejected duplicate replace those of the node.",
     breaks=("SI-NODE-003",),
@@ -49,7 +53,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
     _with_each_duplicate(request, wire, change)
 
 
-@fault(
+@_fault(
     "growing-occupied-ignored",
     "What others take of a node only ever gets less.",
     breaks=("SI-NODE-021", "SI-NODE-007"),
@@ -59,25 +63,25 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
     for node in request.nodes:
         if not node.HasField("occupiedResource"):
             continue
-        memory = node.occupiedResource.resources["memory"].value
+        resources = node.occupiedResource.resources
+        memory = resources["memory"].value if "memory" in resources else 0
         if node.action == Action.UPDATE and memory > occupied.get(node.nodeID, 0):
             node.ClearField("occupiedResource")
         else:
             occupied[node.nodeID] = memory
 
 
-@fault(
+_row(
     "occupied-alone-ignored",
     "The occupied amount of an update counts only with a capacity.",
+    NODES.where(
+        lambda node: node.action == Action.UPDATE and not node.HasField("schedulableResource")
+    ).without("occupiedResource"),
     breaks=("SI-NODE-021", "SI-NODE-007"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action == Action.UPDATE and not node.HasField("schedulableResource"):
-            node.ClearField("occupiedResource")
 
 
-@fault(
+@_fault(
     "left-out-is-nothing-occupied",
     "An update without occupied amount says that nothing is occupied.",
     breaks=("SI-NODE-022",),
@@ -88,7 +92,7 @@ def _(request: si.NodeRequest) -> None:
             node.occupiedResource.resources["memory"].value = 0
 
 
-@fault(
+@_fault(
     "drained-cannot-be-decommissioned",
     "A drained node goes on being there when it is decommissioned.",
     breaks=("SI-NODE-033", "SI-NODE-030", "SI-NODE-032"),
@@ -107,7 +111,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
     )
 
 
-@fault(
+@_fault(
     "updated-attributes-ignored",
     "The attributes of a node stay those it was created with (2021-02).",
     "NODE",
@@ -122,7 +126,7 @@ def _(request: si_2021_02.UpdateRequest) -> None:
 attributes_ignored = _
 
 
-@fault(
+@_fault(
     "updated-attributes-shown-only",
     "Attributes of an update are shown, and asks go by those before (2021-02).",
     breaks=("SI-NODE-020", "SI-NODE-038"),

@@ -1,16 +1,20 @@
 """Faults about nodes and their capacity."""
 
+from functools import partial
 from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import fault, keep
+from proof.fault import fault, row
+from proof.lists import ACCEPTED_NODES, NODES, REJECTED_NODES
 
 Action: Final = si.NodeInfo
 _AREAS: Final = ("NODE", "RES", "CONST")
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
 
 
-@fault(
+@_fault(
     "node-accepted-twice",
     "A node that is known is accepted again.",
     "NODE",
@@ -23,7 +27,7 @@ def _(response: si.NodeResponse) -> None:
     del response.rejected[:]
 
 
-@fault(
+@_fault(
     "node-replaced",
     "A known node is registered anew, in place of the one before.",
     *_AREAS,
@@ -37,47 +41,36 @@ def _(request: si.NodeRequest) -> None:
             again.action = Action.UPDATE
 
 
-@fault(
+_row(
     "node-verdict-missing",
     "Nothing is said about a new node.",
-    "NODE",
-    "WIRE",
-    "CONN",
-    "REG",
+    ACCEPTED_NODES.none(),
     breaks=("SI-NODE-001",),
+    areas=("NODE", "WIRE", "CONN", "REG"),
 )
-def _(response: si.NodeResponse) -> None:
-    del response.accepted[:]
-
-
-@fault(
+_row(
     "node-rejection-missing",
     "Nothing is said about a node that is rejected.",
-    *_AREAS,
+    REJECTED_NODES.none(),
     breaks=("SI-NODE-002", "SI-NODE-004"),
 )
-def _(response: si.NodeResponse) -> None:
-    del response.rejected[:]
-
-
-@fault("node-verdict-twice", "Each verdict on a node comes twice.", "NODE", breaks=("SI-NODE-004",))
-def _(response: si.NodeResponse) -> None:
-    response.accepted.extend(list(response.accepted))
-    response.rejected.extend(list(response.rejected))
-
-
-@fault(
+_row(
+    "node-verdict-twice",
+    "Each verdict on a node comes twice.",
+    ACCEPTED_NODES.twice(),
+    REJECTED_NODES.twice(),
+    breaks=("SI-NODE-004",),
+    areas=("NODE",),
+)
+_row(
     "node-rejected-without-reason",
     "The reason of a rejected node is left out.",
-    *_AREAS,
+    REJECTED_NODES.without("reason"),
     breaks=("SI-NODE-042",),
 )
-def _(response: si.NodeResponse) -> None:
-    for node in response.rejected:
-        node.reason = ""
 
 
-@fault(
+@_fault(
     "node-of-any-partition",
     "The partition of a node is not looked at.",
     *_AREAS,
@@ -88,7 +81,7 @@ def _(request: si.NodeRequest) -> None:
         node.attributes.pop("si/node-partition", None)
 
 
-@fault(
+@_fault(
     "node-attributes-judged",
     "Nodes with other attributes than known ones are refused.",
     *_AREAS,
@@ -100,41 +93,27 @@ def _(request: si.NodeRequest) -> None:
             node.attributes["si/node-partition"] = "nowhere"
 
 
-@fault(
+_row(
     "drain-decommissions",
     "A drained node loses what runs on it.",
-    *_AREAS,
+    NODES.turn("action", {Action.DRAIN_NODE: Action.DECOMISSION}),
     breaks=("SI-NODE-027", "SI-NODE-028"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action == Action.DRAIN_NODE:
-            node.action = Action.DECOMISSION
-
-
-@fault(
+_row(
     "undrain-ignored",
     "A drained node stays closed.",
-    *_AREAS,
+    NODES.only(lambda node: node.action != Action.DRAIN_TO_SCHEDULABLE),
     breaks=("SI-NODE-012", "SI-NODE-028"),
 )
-def _(request: si.NodeRequest) -> None:
-    keep(request.nodes, lambda node: node.action != Action.DRAIN_TO_SCHEDULABLE)
-
-
-@fault(
+_row(
     "created-drained-is-open",
     "A node created draining takes work at once.",
-    *_AREAS,
+    NODES.turn("action", {Action.CREATE_DRAIN: Action.CREATE}),
     breaks=("SI-NODE-011", "SI-NODE-012", "SI-REC-009"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action == Action.CREATE_DRAIN:
-            node.action = Action.CREATE
 
 
-@fault(
+@_fault(
     "update-opens", "An update of a drained node opens it again.", *_AREAS, breaks=("SI-NODE-025",)
 )
 def _(request: si.NodeRequest) -> None:
@@ -143,7 +122,7 @@ def _(request: si.NodeRequest) -> None:
             request.nodes.add(nodeID=node.nodeID, action=Action.DRAIN_TO_SCHEDULABLE)
 
 
-@fault(
+@_fault(
     "update-creates", "An update of an unknown node creates it.", *_AREAS, breaks=("SI-NODE-015",)
 )
 def _(request: si.NodeRequest) -> None:
@@ -154,17 +133,15 @@ def _(request: si.NodeRequest) -> None:
             again.action = Action.CREATE
 
 
-@fault(
+_row(
     "update-ignored",
     "An update of a node has no effect.",
-    *_AREAS,
+    NODES.only(lambda node: node.action != Action.UPDATE),
     breaks=("SI-NODE-017", "SI-NODE-018", "SI-NODE-020", "SI-NODE-021"),
 )
-def _(request: si.NodeRequest) -> None:
-    keep(request.nodes, lambda node: node.action != Action.UPDATE)
 
 
-@fault(
+@_fault(
     "update-forgets-capacity",
     "An update that says nothing of capacity takes it away.",
     "NODE",
@@ -177,82 +154,53 @@ def _(request: si.NodeRequest) -> None:
                 node.schedulableResource.resources[name].value = 0
 
 
-@fault(
+_row(
     "decommission-ignored",
     "A decommissioned node stays.",
-    *_AREAS,
-    "CONN",
+    NODES.only(lambda node: node.action != Action.DECOMISSION),
     breaks=("SI-NODE-030", "SI-NODE-031"),
+    areas=(*_AREAS, "CONN"),
 )
-def _(request: si.NodeRequest) -> None:
-    keep(request.nodes, lambda node: node.action != Action.DECOMISSION)
-
-
-@fault(
+_row(
     "decommission-drains",
     "A decommissioned node is only drained.",
-    *_AREAS,
-    "CONN",
+    NODES.turn("action", {Action.DECOMISSION: Action.DRAIN_NODE}),
     breaks=("SI-NODE-030", "SI-NODE-031", "SI-NODE-032"),
+    areas=(*_AREAS, "CONN"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action == Action.DECOMISSION:
-            node.action = Action.DRAIN_NODE
-
-
-@fault(
+_row(
     "unknown-action-creates",
     "A node without action is created.",
-    *_AREAS,
-    "WIRE",
+    NODES.where(
+        lambda node: not node.action or node.action not in Action.ActionFromRM.values()
+    ).put(action=Action.CREATE),
     breaks=("SI-NODE-036",),
+    areas=(*_AREAS, "WIRE"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action not in Action.ActionFromRM.values() or not node.action:
-            node.action = Action.CREATE
-
-
-@fault(
+_row(
     "occupied-ignored",
     "What others take of a node is not counted.",
-    *_AREAS,
-    "REC",
+    NODES.without("occupiedResource"),
     breaks=("SI-NODE-007",),
+    areas=(*_AREAS, "REC"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        node.ClearField("occupiedResource")
-
-
-@fault(
+_row(
     "capacity-doubled",
     "Twice as much is placed on a node as it has.",
-    *_AREAS,
-    "ALLOC",
+    NODES.amounts("schedulableResource", lambda value: min(2 * value, 2**63 - 1)),
     breaks=("SI-NODE-006",),
+    areas=(*_AREAS, "ALLOC"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        for quantity in node.schedulableResource.resources.values():
-            quantity.value = min(2 * quantity.value, 2**63 - 1)
-
-
-@fault("capacity-halved", "Half of a node is never used.", *_AREAS, "ALLOC", breaks=("SI-RES-003",))
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        for quantity in node.schedulableResource.resources.values():
-            quantity.value //= 2
-
-
-@fault(
+_row(
+    "capacity-halved",
+    "Half of a node is never used.",
+    NODES.amounts("schedulableResource", lambda value: value // 2),
+    breaks=("SI-RES-003",),
+    areas=(*_AREAS, "ALLOC"),
+)
+_row(
     "occupied-only-ignored",
     "An update of what others take has no effect.",
-    *_AREAS,
+    NODES.where(lambda node: node.action == Action.UPDATE).without("occupiedResource"),
     breaks=("SI-NODE-021",),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action == Action.UPDATE:
-            node.ClearField("occupiedResource")

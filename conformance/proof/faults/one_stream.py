@@ -6,19 +6,24 @@ from typing import Final
 from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si
 
-from proof.fault import fault, keep
+from proof.fault import fault, row
+from proof.parts import Elements, Payloads
 
-_fault: Final = partial(fault, revision="2021-02")
+_NODES: Final = Elements(si.UpdateRequest, "updatedNodes")
+_RELEASES: Final = Elements(si.UpdateRequest, "releases.allocationsToRelease")
+_ALLOCATIONS: Final = Elements(si.UpdateResponse, "newAllocations")
+_EVENTS: Final = Payloads(ext.EVENT_BATCH, si.EventRecord)
 _UNDEFINED_ACTION: Final = 7
+_fault: Final = partial(fault, revision="2021-02")
+_row: Final = partial(row, __file__, "2021-02")
 
 
-@_fault(
+_row(
     "unset-action-does-nothing",
     "A node action that is not set is none.",
+    _NODES.only(lambda node: node.action != si.UpdateNodeInfo.UPDATE),
     breaks=("SI-WIRE-009",),
 )
-def _(request: si.UpdateRequest) -> None:
-    keep(request.updatedNodes, lambda node: node.action != si.UpdateNodeInfo.UPDATE)
 
 
 @_fault(
@@ -41,44 +46,36 @@ def _(response: si.UpdateResponse) -> None:
     response.MergeFromString(bytes([8, _UNDEFINED_ACTION]))
 
 
-@_fault("uuids-repeated", "Allocations share a UUID.", breaks=("SI-ALLOC-004",))
-def _(response: si.UpdateResponse) -> None:
-    for one in response.newAllocations:
-        one.UUID = one.applicationID
-
-
-@_fault("queue-not-named", "An allocation does not name its queue.", breaks=("SI-ALLOC-006",))
-def _(response: si.UpdateResponse) -> None:
-    for one in response.newAllocations:
-        one.queueName = ""
-
-
-@_fault(
-    "queue-of-another",
-    "An allocation names another queue than its own.",
+_row(
+    "uuids-repeated",
+    "Allocations share a UUID.",
+    _ALLOCATIONS.copy("applicationID", to="UUID"),
+    breaks=("SI-ALLOC-004",),
+)
+_row(
+    "queue-not-named",
+    "An allocation does not name its queue.",
+    _ALLOCATIONS.without("queueName"),
     breaks=("SI-ALLOC-006",),
 )
-def _(response: si.UpdateResponse) -> None:
-    for one in response.newAllocations:
-        one.queueName = "root.another"
-
-
-@_fault(
+_row(
+    "queue-of-another",
+    "An allocation names another queue than its own.",
+    _ALLOCATIONS.put(queueName="root.another"),
+    breaks=("SI-ALLOC-006",),
+)
+_row(
     "untyped-release-ignored",
     "A release without type does nothing.",
+    _RELEASES.only(lambda release: release.terminationType),
     breaks=("SI-REL-006", "SI-WIRE-009"),
 )
-def _(request: si.UpdateRequest) -> None:
-    keep(request.releases.allocationsToRelease, lambda release: release.terminationType)
-
-
-@_fault("events-without-group", "Events do not name the group.", breaks=("SI-EVT-003",))
-def _(told: ext.ToRm) -> None:
-    if told.kind == ext.EVENT_BATCH:
-        for payload in told.payloads:
-            record = si.EventRecord.FromString(payload.data)
-            record.groupID = "nobody"
-            payload.data = record.SerializeToString()
+_row(
+    "events-without-group",
+    "Events do not name the group.",
+    _EVENTS.put(groupID="nobody"),
+    breaks=("SI-EVT-003",),
+)
 
 
 @_fault(

@@ -1,52 +1,40 @@
 """Faults about allocations the RM brings along."""
 
+from functools import partial
 from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, keep, row
+from proof.lists import ALLOCATIONS, EXISTING, EXISTING_ON_NODES, REJECTED_ASKS, REJECTED_EXISTING
 
 _AREAS: Final = ("REC", "CONN", "CONST")
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
 
 
-@fault(
+_row(
     "existing-of-node-ignored",
     "Existing allocations of a node are not taken over.",
-    *_AREAS,
+    EXISTING_ON_NODES.none(),
     breaks=("SI-REC-001", "SI-REC-016"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        del node.existingAllocations[:]
-
-
-@fault(
-    "existing-ignored", "Existing allocations are not taken over.", *_AREAS, breaks=("SI-REC-007",)
+_row(
+    "existing-ignored",
+    "Existing allocations are not taken over.",
+    EXISTING.none(),
+    breaks=("SI-REC-007",),
 )
-def _(request: si.AllocationRequest) -> None:
-    del request.allocations[:]
-
-
-@fault(
+_row(
     "existing-announced",
     "An existing allocation is announced as new.",
-    *_AREAS,
+    EXISTING_ON_NODES.none(),
+    ALLOCATIONS.twice(),
     breaks=("SI-ALLOC-008",),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        del node.existingAllocations[:]
 
 
-announced = _
-
-
-@announced.also
-def _(response: si.AllocationResponse) -> None:
-    response.new.extend(list(response.new))
-
-
-@fault(
+@_fault(
     "half-of-the-gang-data-refused",
     "A node is refused for an allocation that has a group or the flag, and not both.",
     breaks=("SI-REC-012",),
@@ -64,83 +52,42 @@ def _is_whole(node: si.NodeInfo) -> bool:
     return all(bool(one.taskGroupName) == one.placeholder for one in node.existingAllocations)
 
 
-@fault(
+_row(
     "existing-rejection-missing",
     "A rejected existing allocation is not told of.",
-    *_AREAS,
+    REJECTED_EXISTING.none(),
     breaks=("SI-REC-008",),
 )
-def _(response: si.AllocationResponse) -> None:
-    del response.rejectedAllocations[:]
-
-
-@fault(
+_row(
     "existing-rejected-without-reason",
     "A rejected allocation gets no reason.",
-    *_AREAS,
+    REJECTED_EXISTING.without("reason"),
     breaks=("SI-REC-022",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.rejectedAllocations:
-        one.reason = ""
-
-
-@fault(
+_row(
     "existing-is-not-a-placeholder",
     "Existing placeholders are ordinary allocations.",
-    *_AREAS,
+    EXISTING_ON_NODES.without("placeholder"),
+    EXISTING.without("placeholder"),
     breaks=("SI-REC-011", "SI-REC-019"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        for one in node.existingAllocations:
-            one.placeholder = False
-
-
-existing = _
-
-
-@existing.also
-def _(request: si.AllocationRequest) -> None:
-    for one in request.allocations:
-        one.placeholder = False
-
-
-@fault(
+_row(
     "existing-is-small",
     "Existing allocations count as almost nothing.",
-    *_AREAS,
+    EXISTING_ON_NODES.amounts("resourcePerAlloc", lambda _: 1),
+    EXISTING.amounts("resourcePerAlloc", lambda _: 1),
     breaks=("SI-REC-001", "SI-REC-007"),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        for one in node.existingAllocations:
-            for quantity in one.resourcePerAlloc.resources.values():
-                quantity.value = 1
-
-
-small = _
-
-
-@small.also
-def _(request: si.AllocationRequest) -> None:
-    for one in request.allocations:
-        for quantity in one.resourcePerAlloc.resources.values():
-            quantity.value = 1
-
-
-@fault(
+_row(
     "existing-of-nobody-taken",
     "Existing allocations of unknown applications vanish.",
-    *_AREAS,
+    REJECTED_EXISTING.none(),
+    REJECTED_ASKS.none(),
     breaks=("SI-REC-008",),
 )
-def _(response: si.AllocationResponse) -> None:
-    del response.rejectedAllocations[:]
-    del response.rejected[:]
 
 
-@fault(
+@_fault(
     "existing-twice", "An existing allocation is taken over twice.", *_AREAS, breaks=("SI-REC-007",)
 )
 def _(request: si.AllocationRequest) -> None:
@@ -150,12 +97,9 @@ def _(request: si.AllocationRequest) -> None:
         again.allocationID += "-2"
 
 
-@fault(
+_row(
     "existing-rejection-nameless",
     "The rejection of an existing allocation does not name it.",
-    *_AREAS,
+    REJECTED_EXISTING.without("allocationKey"),
     breaks=("SI-REC-017",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for one in response.rejectedAllocations:
-        one.allocationKey = ""

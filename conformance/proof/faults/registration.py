@@ -1,5 +1,6 @@
 """Faults about registration, configuration and who is who."""
 
+from functools import partial
 from typing import Final
 
 from siwire.ext import extension_pb2 as ext
@@ -16,14 +17,17 @@ partitions:
         submitacl: "*"
         queues: [{name: default}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
 """
+_fault: Final = partial(fault, revision="2023-12")
 
 
-@fault("nameless-rm-registered", "An RM without id is registered.", *_AREAS, breaks=("SI-REG-003",))
+@_fault(
+    "nameless-rm-registered", "An RM without id is registered.", *_AREAS, breaks=("SI-REG-003",)
+)
 def _(request: si.RegisterResourceManagerRequest) -> None:
     request.rmID = request.rmID or "nameless"
 
 
-@fault(
+@_fault(
     "first-configuration-stays",
     "Registering again keeps the first configuration.",
     *_AREAS,
@@ -35,7 +39,7 @@ def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
     wire.memory["configurations"] = first
 
 
-@fault(
+@_fault(
     "build-information-judged",
     "Unknown build information spoils a registration.",
     "REG",
@@ -46,7 +50,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
         request.config = "no configuration"
 
 
-@fault(
+@_fault(
     "extra-configuration-judged",
     "An unknown key of extraConfig spoils a registration.",
     "REG",
@@ -57,7 +61,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
         request.config = "no configuration"
 
 
-@fault("one-rm-for-all", "All RMs are taken for one.", *_AREAS, breaks=("SI-REG-002",))
+@_fault("one-rm-for-all", "All RMs are taken for one.", *_AREAS, breaks=("SI-REG-002",))
 def _(request: si.RegisterResourceManagerRequest) -> None:
     request.rmID = request.rmID and "the one"
 
@@ -80,7 +84,7 @@ def _(request: si.AllocationRequest) -> None:
     request.rmID = request.rmID and "the one"
 
 
-@fault(
+@_fault(
     "update-always-acknowledged",
     "A configuration is acknowledged that was refused.",
     "CFG",
@@ -90,12 +94,12 @@ def _(outcome: ext.ConfigurationOutcome) -> None:
     outcome.applied, outcome.reason = True, ""
 
 
-@fault("update-refused", "A new configuration is refused.", "CFG", "CONN", breaks=("SI-CFG-001",))
+@_fault("update-refused", "A new configuration is refused.", "CFG", "CONN", breaks=("SI-CFG-001",))
 def _(change: ext.ConfigurationChange) -> None:
     change.config = "no configuration"
 
 
-@fault(
+@_fault(
     "update-for-anybody",
     "The RM id of a new configuration is not looked at.",
     "CFG",

@@ -1,24 +1,29 @@
 """Faults about releases and their confirmations."""
 
+from functools import partial
 from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import Wire, fault, keep
+from proof.fault import Wire, fault, row
+from proof.lists import RELEASED, RELEASED_ASKS, RELEASES
 
 _AREAS: Final = ("REL", "GANG", "PRE", "ASK")
 _OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
 
 
-@fault("release-ignored", "What the RM releases stays.", *_AREAS, "CONN", breaks=("SI-REL-001",))
-def _(request: si.AllocationRequest) -> None:
-    keep(
-        request.releases.allocationsToRelease,
-        lambda release: release.terminationType in _OF_SCHEDULER,
-    )
+_row(
+    "release-ignored",
+    "What the RM releases stays.",
+    RELEASES.only(lambda release: release.terminationType in _OF_SCHEDULER),
+    breaks=("SI-REL-001",),
+    areas=(*_AREAS, "CONN"),
+)
 
 
-@fault(
+@_fault(
     "release-confirmed-twice",
     "A release is confirmed twice.",
     *_AREAS,
@@ -33,106 +38,74 @@ def _(response: si.AllocationResponse) -> None:
     response.released.extend(stopped)
 
 
-@fault(
+_row(
     "release-of-all",
     "With one allocation all of its application go.",
-    *_AREAS,
+    RELEASES.where(lambda release: release.terminationType not in _OF_SCHEDULER).without(
+        "allocationID"
+    ),
     breaks=("SI-REL-013",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for release in request.releases.allocationsToRelease:
-        if release.terminationType not in _OF_SCHEDULER:
-            release.allocationID = ""
-
-
-@fault(
+_row(
     "release-of-one",
     "A release of all of an application is ignored.",
-    *_AREAS,
+    RELEASES.only(lambda release: bool(release.allocationID)),
     breaks=("SI-REL-003", "SI-REL-004"),
 )
-def _(request: si.AllocationRequest) -> None:
-    keep(request.releases.allocationsToRelease, lambda release: bool(release.allocationID))
-
-
-@fault(
+_row(
     "release-in-any-partition",
     "A release is not held to its partition.",
-    *_AREAS,
+    RELEASES.put(partitionName="default"),
     breaks=("SI-REL-005",),
 )
-def _(request: si.AllocationRequest) -> None:
-    for release in request.releases.allocationsToRelease:
-        release.partitionName = "default"
-
-
-@fault(
+_row(
     "release-without-type-ignored",
     "A release without type is ignored.",
-    *_AREAS,
-    "WIRE",
+    RELEASES.only(lambda release: bool(release.terminationType)),
     breaks=("SI-REL-007",),
+    areas=(*_AREAS, "WIRE"),
 )
-def _(request: si.AllocationRequest) -> None:
-    keep(request.releases.allocationsToRelease, lambda release: bool(release.terminationType))
-
-
-@fault(
+_row(
     "confirmed-as-timeout",
     "A stop by the RM is confirmed as a timeout.",
-    *_AREAS,
-    "WIRE",
+    RELEASED.turn("terminationType", {si.STOPPED_BY_RM: si.TIMEOUT}),
     breaks=("SI-REL-001", "SI-REL-002"),
+    areas=(*_AREAS, "WIRE"),
 )
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        if release.terminationType == si.STOPPED_BY_RM:
-            release.terminationType = si.TIMEOUT
-
-
-@fault(
-    "released-by-key-only", "A release does not name the identity.", *_AREAS, breaks=("SI-REL-023",)
-)
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        release.allocationID = ""
-
-
-@fault(
-    "released-without-application",
-    "A release does not name its application.",
-    *_AREAS,
+_row(
+    "released-by-key-only",
+    "A release does not name the identity.",
+    RELEASED.without("allocationID"),
     breaks=("SI-REL-023",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        release.applicationID = ""
-
-
-@fault("released-without-key", "A release does not name the key.", *_AREAS, breaks=("SI-REL-002",))
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        release.allocationKey = ""
-
-
-@fault(
-    "released-without-partition",
-    "A release does not name its partition.",
-    *_AREAS,
+_row(
+    "released-without-application",
+    "A release does not name its application.",
+    RELEASED.without("applicationID"),
+    breaks=("SI-REL-023",),
+)
+_row(
+    "released-without-key",
+    "A release does not name the key.",
+    RELEASED.without("allocationKey"),
     breaks=("SI-REL-002",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        release.partitionName = ""
+_row(
+    "released-without-partition",
+    "A release does not name its partition.",
+    RELEASED.without("partitionName"),
+    breaks=("SI-REL-002",),
+)
+_row(
+    "released-without-type",
+    "A release has no type.",
+    RELEASED.without("terminationType"),
+    breaks=("SI-WIRE-010",),
+    areas=(*_AREAS, "NODE"),
+)
 
 
-@fault("released-without-type", "A release has no type.", *_AREAS, "NODE", breaks=("SI-WIRE-010",))
-def _(response: si.AllocationResponse) -> None:
-    for release in response.released:
-        release.terminationType = si.UNKNOWN_TERMINATION_TYPE
-
-
-@fault(
+@_fault(
     "confirmation-answered",
     "A confirmation by the RM is answered.",
     *_AREAS,
@@ -144,20 +117,15 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
             wire.to_rm(si.AllocationResponse(released=[release]))
 
 
-@fault(
+_row(
     "confirmation-lost",
     "Confirmations by the RM are not taken.",
-    *_AREAS,
+    RELEASES.only(lambda release: release.terminationType not in _OF_SCHEDULER),
     breaks=("SI-PRE-002", "SI-GANG-021"),
 )
-def _(request: si.AllocationRequest) -> None:
-    keep(
-        request.releases.allocationsToRelease,
-        lambda release: release.terminationType not in _OF_SCHEDULER,
-    )
 
 
-@fault(
+@_fault(
     "confirmation-of-any-type",
     "Any type confirms a release.",
     *_AREAS,
@@ -182,38 +150,28 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
             release.terminationType = open_ones[release.allocationID]
 
 
-@fault(
+_row(
     "timeouts-not-told",
     "The end of an allocation by timeout is not told.",
-    *_AREAS,
+    RELEASED.only(lambda release: release.terminationType != si.TIMEOUT),
     breaks=("SI-ASK-014", "SI-GANG-032"),
 )
-def _(response: si.AllocationResponse) -> None:
-    keep(response.released, lambda release: release.terminationType != si.TIMEOUT)
-
-
-@fault(
-    "asks-end-silently", "The end of a pending ask is not told.", *_AREAS, breaks=("SI-GANG-033",)
+_row(
+    "asks-end-silently",
+    "The end of a pending ask is not told.",
+    RELEASED_ASKS.only(lambda release: release.terminationType == si.STOPPED_BY_RM),
+    breaks=("SI-GANG-033",),
 )
-def _(response: si.AllocationResponse) -> None:
-    keep(response.releasedAsks, lambda release: release.terminationType == si.STOPPED_BY_RM)
-
-
-@fault(
-    "asks-end-untyped", "The end of a pending ask has no type.", *_AREAS, breaks=("SI-GANG-033",)
+_row(
+    "asks-end-untyped",
+    "The end of a pending ask has no type.",
+    RELEASED_ASKS.without("terminationType"),
+    breaks=("SI-GANG-033",),
 )
-def _(response: si.AllocationResponse) -> None:
-    for release in response.releasedAsks:
-        release.terminationType = si.UNKNOWN_TERMINATION_TYPE
-
-
-@fault(
+_row(
     "ends-with-the-node-untold",
     "What ends with its node is not told.",
-    "NODE",
-    "CONN",
-    "GANG",
+    RELEASED.only(lambda release: "node" not in release.message),
     breaks=("SI-NODE-032", "SI-CONN-014"),
+    areas=("NODE", "CONN", "GANG"),
 )
-def _(response: si.AllocationResponse) -> None:
-    keep(response.released, lambda release: "node" not in release.message)

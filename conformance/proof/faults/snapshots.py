@@ -1,5 +1,6 @@
 """Faults about what a scheduler shows of itself."""
 
+from functools import partial
 from typing import Final
 
 from siwire.ext import extension_pb2 as ext
@@ -7,35 +8,36 @@ from siwire.ext import extension_pb2 as ext
 from proof.fault import fault
 
 _AREAS: Final = ("CONN", "REG", "APP", "NODE", "GANG", "REC", "CFG", "CONST")
+_fault: Final = partial(fault, revision="2023-12")
 
 
-@fault(
+@_fault(
     "always-running", "A lost or stopped RM is shown as running.", *_AREAS, breaks=("SI-CONN-006",)
 )
 def _(shown: ext.SnapshotResult) -> None:
     shown.phase = ext.SnapshotResult.RUNNING
 
 
-@fault("never-paused", "A lost RM is stopped at once.", *_AREAS, breaks=("SI-CONN-006",))
+@_fault("never-paused", "A lost RM is stopped at once.", *_AREAS, breaks=("SI-CONN-006",))
 def _(shown: ext.SnapshotResult) -> None:
     if shown.phase == ext.SnapshotResult.PAUSED:
         shown.phase = ext.SnapshotResult.STOPPED
 
 
-@fault("never-stopped", "A stopped RM is shown as paused.", *_AREAS, breaks=("SI-CONN-007",))
+@_fault("never-stopped", "A stopped RM is shown as paused.", *_AREAS, breaks=("SI-CONN-007",))
 def _(shown: ext.SnapshotResult) -> None:
     if shown.phase in (ext.SnapshotResult.STOPPED, ext.SnapshotResult.UNKNOWN_RM):
         shown.phase = ext.SnapshotResult.PAUSED
 
 
-@fault("nothing-shown", "Nothing that is held is shown.", *_AREAS, breaks=("SI-GANG-048",))
+@_fault("nothing-shown", "Nothing that is held is shown.", *_AREAS, breaks=("SI-GANG-048",))
 def _(shown: ext.SnapshotResult) -> None:
     del shown.nodes[:]
     del shown.applications[:]
     del shown.queues[:]
 
 
-@fault(
+@_fault(
     "placeholders-shown-as-real",
     "Placeholders are shown as real allocations.",
     *_AREAS,

@@ -1,20 +1,28 @@
 """Faults in the bytes, and in names and types the texts fix."""
 
+from functools import partial
+from typing import Final
+
 from siwire.r2023_12 import si_pb2 as si
 
-from proof.fault import fault
+from proof.fault import fault, row
+from proof.lists import ALLOCATIONS, CREATED_APPLICATIONS, NODES, RELEASED_ASKS
 
 _UNKNOWN_FIELD = b"\xa8\x3f\x01"  # number 1013, as a varint
 _FIELD_3 = b"\x1a\x01x"  # number 3, as bytes
+_fault: Final = partial(fault, revision="2023-12")
+_row: Final = partial(row, __file__, "2023-12")
 
 
-@fault("reserved-field-sent", "An allocation has a reserved field.", breaks=("SI-WIRE-008",))
-def _(response: si.AllocationResponse) -> None:
-    for one in response.new:
-        one.MergeFromString(_FIELD_3)
+_row(
+    "reserved-field-sent",
+    "An allocation has a reserved field.",
+    ALLOCATIONS.each(lambda one: one.MergeFromString(_FIELD_3)),
+    breaks=("SI-WIRE-008",),
+)
 
 
-@fault(
+@_fault(
     "registration-answered-with-more",
     "The empty response to a registration has a field.",
     breaks=("SI-WIRE-006", "SI-REG-001"),
@@ -23,27 +31,27 @@ def _(response: si.RegisterResourceManagerResponse) -> None:
     response.MergeFromString(_UNKNOWN_FIELD)
 
 
-@fault("ask-releases-without-partition", "The end of an ask names none.", breaks=("SI-REL-020",))
-def _(response: si.AllocationResponse) -> None:
-    for one in response.releasedAsks:
-        one.partitionName = ""
+_row(
+    "ask-releases-without-partition",
+    "The end of an ask names none.",
+    RELEASED_ASKS.without("partitionName"),
+    breaks=("SI-REL-020",),
+)
+_row(
+    "groups-demanded",
+    "A user without groups is refused.",
+    CREATED_APPLICATIONS.where(lambda one: not one.ugi.groups).put(partitionName="nowhere"),
+    breaks=("SI-APP-008",),
+)
+_row(
+    "application-tags-judged",
+    "Unknown tags are no tags.",
+    CREATED_APPLICATIONS.where(lambda one: one.tags).put(partitionName="nowhere"),
+    breaks=("SI-APP-010",),
+)
 
 
-@fault("groups-demanded", "A user without groups is refused.", breaks=("SI-APP-008",))
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        if not one.ugi.groups:
-            one.partitionName = "nowhere"
-
-
-@fault("application-tags-judged", "Unknown tags are no tags.", breaks=("SI-APP-010",))
-def _(request: si.ApplicationRequest) -> None:
-    for one in request.new:
-        if one.tags:
-            one.partitionName = "nowhere"
-
-
-@fault(
+@_fault(
     "create-drains",
     "Creating a known node draining is rejected and drains it.",
     breaks=("SI-NODE-013",),
@@ -54,7 +62,7 @@ def _(request: si.NodeRequest) -> None:
             request.nodes.add(nodeID=node.nodeID, action=si.NodeInfo.DRAIN_NODE)
 
 
-@fault(
+@_fault(
     "partition-by-another-name",
     "A node is assigned to a partition by a name that is none of the well-known ones.",
     breaks=("SI-CONST-001",),
@@ -65,18 +73,17 @@ def _(request: si.NodeRequest) -> None:
             node.attributes["si/node-partition"] = node.attributes["node-partition"]
 
 
-@fault(
+_row(
     "undefined-action-creates",
     "A node with an action nobody defined is created.",
+    NODES.where(lambda node: node.action not in si.NodeInfo.ActionFromRM.values()).put(
+        action=si.NodeInfo.CREATE
+    ),
     breaks=("SI-WIRE-011",),
 )
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action not in si.NodeInfo.ActionFromRM.values():
-            node.action = si.NodeInfo.CREATE
 
 
-@fault(
+@_fault(
     "mem-is-memory",
     "What a resource called mem takes counts as memory.",
     breaks=("SI-CONST-009",),

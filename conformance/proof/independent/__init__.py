@@ -4,8 +4,8 @@ It is made to be unlike the reference and unlike yunikorn-core wherever the text
 so that a kit that judges it finds out what the kit took for granted. What it does with a freedom
 is a *manner*, named in ``manners``; every one can be switched on and off.
 
-``books`` holds what is known of one RM, ``outbox`` what is to be told, ``nodes``, ``applications``,
+``state`` holds what is known of one RM, ``outbox`` what is to be told, ``nodes``, ``applications``,
 ``asks`` and ``releases`` take what the RM says, ``gangs`` and ``lives`` know how gangs and
-applications come and go, ``rounds`` places asks, ``timers`` ends what lasted too long, and
+applications come and go, ``passes`` places asks, ``timers`` ends what lasted too long, and
 ``service`` speaks gRPC. Run it as ``python -m proof.independent --listen 127.0.0.1:0``.
 """

@@ -10,13 +10,13 @@ import grpc
 from proof.independent.manners import MANNERS, chosen
 from proof.independent.service import Service
 
-_USUAL_BEAT = 0.5
-_SLOW_BEAT = 1.2
+_USUAL_INTERVAL = 0.5
+_SLOW_INTERVAL = 1.2
 
 
 def _known() -> str:
     return "\n".join(
-        f"{name}{' (usual)' if manner.usual else ''}: {manner.says}\n"
+        f"{name}{' (usual)' if manner.usual else ''}: {manner.summary}\n"
         for name, manner in MANNERS.items()
     )
 
@@ -24,8 +24,8 @@ def _known() -> str:
 @click.command(help=__doc__, epilog="Manners:\n\n" + _known())
 @click.option("--listen", required=True, help="Loopback address, HOST:PORT; 0 picks a port.")
 @click.option("--manner", "words", multiple=True, help="A manner, or no-NAME; several by commas.")
-@click.option("--beat", type=float, default=None, help="Seconds between rounds.")
-def main(listen: str, words: tuple[str, ...], beat: float | None) -> None:
+@click.option("--interval", type=float, default=None, help="Seconds between passes.")
+def main(listen: str, words: tuple[str, ...], interval: float | None) -> None:
     """Serve until SIGTERM."""
     host, _, port = listen.rpartition(":")
     try:
@@ -35,8 +35,8 @@ def main(listen: str, words: tuple[str, ...], beat: float | None) -> None:
         raise click.UsageError(str(error)) from error
     if not is_loopback:
         raise click.UsageError(f"{host} is no loopback address")
-    rhythm = beat or (_SLOW_BEAT if "slow" in in_force else _USUAL_BEAT)
-    asyncio.run(_serve(host, int(port), Service(in_force, rhythm)))
+    seconds = interval or (_SLOW_INTERVAL if "slow" in in_force else _USUAL_INTERVAL)
+    asyncio.run(_serve(host, int(port), Service(in_force, seconds)))
 
 
 async def _serve(host: str, port: int, service: Service) -> None:

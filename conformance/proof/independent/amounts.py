@@ -19,12 +19,12 @@ def write(amounts: Amounts, resource: si_pb2.Resource) -> None:
 
 
 def plus(one: Amounts, other: Amounts) -> Amounts:
-    """Both together."""
+    """The sum, type by type."""
     return {kind: one.get(kind, 0) + other.get(kind, 0) for kind in {**one, **other}}
 
 
 def minus(one: Amounts, other: Amounts) -> Amounts:
-    """What is left of the one."""
+    """The difference, type by type."""
     return {kind: one.get(kind, 0) - other.get(kind, 0) for kind in {**one, **other}}
 
 

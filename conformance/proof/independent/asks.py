@@ -3,44 +3,44 @@
 from siwire.r2023_12 import si_pb2
 
 from proof.independent.amounts import read
-from proof.independent.books import USUAL_PARTITION, Application, Ask, State, World
 from proof.independent.lives import settle
+from proof.independent.state import USUAL_PARTITION, Application, ApplicationState, Ask, RMState
 
 
-def take(world: World, wish: si_pb2.AllocationAsk) -> None:
+def take(rm: RMState, wish: si_pb2.AllocationAsk) -> None:
     """Enter an ask, or what has changed about one."""
-    application = _application(world, wish)
+    application = _application(rm, wish)
     why = _objection(application, wish)
     if application is None or why:
-        world.outbox.ask_rejected(wish, why)
+        rm.outbox.ask_rejected(wish, why)
         return
     ask = application.asks.get(wish.allocationKey)
     if ask is None:
         if wish.maxAllocations == 0:
-            world.outbox.ask_rejected(wish, "it asks for no allocation")
+            rm.outbox.ask_rejected(wish, "it asks for no allocation")
             return
-        ask = Ask(application, wish, next(world.turns))
+        ask = Ask(application, wish, next(rm.numbers))
         application.asks[ask.key] = ask
     else:
         ask.wish = wish
         ask.fresh = True
         if not ask.pending and ask.living == 0:
-            world.drop(ask)
-    started = application.state in {State.RUNNING, State.WAITING}
+            rm.drop(ask)
+    started = application.state in {ApplicationState.RUNNING, ApplicationState.WAITING}
     if ask.placeholder and ask.left > 0 and not started and application.gang_began is None:
         application.complete = False
-    settle(world, application)
+    settle(rm, application)
 
 
-def _application(world: World, wish: si_pb2.AllocationAsk) -> Application | None:
-    application = world.applications.get(wish.applicationID)
-    if application is None and not wish.applicationID and world.has("independent"):
-        partition = world.partitions.get(wish.partitionName or USUAL_PARTITION)
+def _application(rm: RMState, wish: si_pb2.AllocationAsk) -> Application | None:
+    application = rm.applications.get(wish.applicationID)
+    if application is None and not wish.applicationID and rm.has("independent"):
+        partition = rm.partitions.get(wish.partitionName or USUAL_PARTITION)
         if partition is not None:
             request = si_pb2.AddApplicationRequest()
-            turn = next(world.turns)
-            application = Application("", partition.name, partition.root, request, turn)
-            world.applications[""] = application
+            number = next(rm.numbers)
+            application = Application("", partition.name, partition.root, request, number)
+            rm.applications[""] = application
     return application
 
 
@@ -56,9 +56,9 @@ def _objection(application: Application | None, wish: si_pb2.AllocationAsk) -> s
     return ""
 
 
-def withdraw(world: World, release: si_pb2.AllocationAskRelease) -> None:
+def withdraw(rm: RMState, release: si_pb2.AllocationAskRelease) -> None:
     """Take back asks by application, by key, by both, or all there are."""
-    if release.terminationType == si_pb2.UNKNOWN_TERMINATION_TYPE and world.has(
+    if release.terminationType == si_pb2.UNKNOWN_TERMINATION_TYPE and rm.has(
         "proper-confirmations"
     ):
         return
@@ -67,18 +67,18 @@ def withdraw(world: World, release: si_pb2.AllocationAskRelease) -> None:
     partition = release.partitionName or USUAL_PARTITION
     found = [
         ask
-        for application in world.applications.values()
+        for application in rm.applications.values()
         if application.partition == partition and release.applicationID in {"", application.name}
         for ask in application.asks.values()
         if release.allocationKey in {"", ask.key}
     ]
     for ask in found:
         if ask.pending:
-            world.drop(ask)
+            rm.drop(ask)
     for application in {ask.application for ask in found}:
-        settle(world, application)
+        settle(rm, application)
     answers = [release]
-    if not world.has("plain-echo"):
+    if not rm.has("plain-echo"):
         answers = [
             si_pb2.AllocationAskRelease(
                 partitionName=partition,
@@ -89,4 +89,4 @@ def withdraw(world: World, release: si_pb2.AllocationAskRelease) -> None:
             for ask in found
         ]
     for answer in answers:
-        world.outbox.ask_released(answer)
+        rm.outbox.ask_released(answer)

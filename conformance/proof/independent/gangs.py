@@ -3,20 +3,20 @@
 from siwire.r2023_12 import si_pb2
 
 from proof.independent.amounts import fits, plus, read
-from proof.independent.books import Application, Ask, Grant, State, World
 from proof.independent.lives import end, has_ended, release_asks, send_away, settle
 from proof.independent.placing import find_node, grant, usable
+from proof.independent.state import Application, ApplicationState, Ask, Grant, RMState
 
 
-def next_in_turn(world: World) -> set[Application]:
+def served_now(rm: RMState) -> set[Application]:
     """The gangs that may be served now: in a FIFO queue only the first that is not complete."""
     chosen: set[Application] = set()
     taken: set[str] = set()
-    for application in sorted(world.applications.values(), key=lambda a: a.turn):
+    for application in sorted(rm.applications.values(), key=lambda a: a.number):
         if not any(a.placeholder for a in application.pending):
             continue
         queue = application.queue
-        one_by_one = world.has("gang-queue") and queue.policy in {"", "fifo", "stateaware"}
+        one_by_one = rm.has("gang-queue") and queue.policy in {"", "fifo", "stateaware"}
         if application.complete or application.placeholders or queue.name not in taken:
             chosen.add(application)
         if one_by_one and not application.complete:
@@ -33,17 +33,17 @@ def may_start(application: Application) -> bool:
 
 def held_back(ask: Ask) -> bool:
     """Whether a real ask has to wait until the gang of its application is complete."""
-    early = ask.application.state in {State.NEW, State.ACCEPTED}
+    early = ask.application.state in {ApplicationState.NEW, ApplicationState.ACCEPTED}
     return early and not ask.placeholder and not ask.application.complete
 
 
-def note_start(world: World, ask: Ask) -> None:
+def note_start(rm: RMState, ask: Ask) -> None:
     """The time of a gang begins with its first placeholder."""
     if ask.placeholder and ask.application.gang_began is None:
-        ask.application.gang_began = world.now
+        ask.application.gang_began = rm.now
 
 
-def candidates(world: World, ask: Ask) -> list[Grant]:
+def candidates(rm: RMState, ask: Ask) -> list[Grant]:
     """The placeholders an ask can take the place of, the best first."""
     if ask.placeholder or not ask.group:
         return []
@@ -55,35 +55,35 @@ def candidates(world: World, ask: Ask) -> list[Grant]:
     return sorted(
         found,
         key=lambda held: (
-            held.node is None or not usable(world, held.node),
+            held.node is None or not usable(rm, held.node),
             not fits(ask.amount, held.amount),
         ),
     )
 
 
-def swap(world: World, ask: Ask, held: Grant) -> bool:
+def swap(rm: RMState, ask: Ask, held: Grant) -> bool:
     """Begin to replace a placeholder; false where another has to be confirmed first."""
-    if world.has("serial") and any(g.told_to_leave for g in ask.application.placeholders):
+    if rm.has("serial") and any(g.told_to_leave for g in ask.application.placeholders):
         return False
     ask.swapping += 1
     held.room_for = ask
-    send_away(world, held, si_pb2.PLACEHOLDER_REPLACED, f"replaced for {ask.key}")
+    send_away(rm, held, si_pb2.PLACEHOLDER_REPLACED, f"replaced for {ask.key}")
     return True
 
 
-def confirm_swap(world: World, held: Grant) -> None:
+def confirm_swap(rm: RMState, held: Grant) -> None:
     """The RM released a placeholder: what it made room for takes its place in the same step."""
     ask, node = held.room_for, held.node
     application = held.ask.application
     application.replaced = plus(application.replaced, held.amount)
-    world.vacate(held)
+    rm.vacate(held)
     if ask is not None:
         ask.swapping -= 1
         if ask.left > 0 and application.ending is None:
-            found = find_node(world, ask, first=node)
+            found = find_node(rm, ask, first=node)
             if found is not None:
-                grant(world, ask, found)
-    has_ended(world, held)
+                grant(rm, ask, found)
+    has_ended(rm, held)
 
 
 def abandon_swap(held: Grant) -> None:
@@ -93,23 +93,23 @@ def abandon_swap(held: Grant) -> None:
         held.room_for = None
 
 
-def check_time(world: World, application: Application) -> None:
+def check_time(rm: RMState, application: Application) -> None:
     """End a gang that holds some of its placeholders for too long, or free it of them."""
     if (
         application.gang_began is None
         or application.complete
         or application.ending is not None
-        or application.state is not State.ACCEPTED
+        or application.state is not ApplicationState.ACCEPTED
         or not application.pending
         or not application.placeholders
-        or world.now - application.gang_began < world.timers["placeholder"]
+        or rm.now - application.gang_began < rm.timers["placeholder"]
     ):
         return
     if application.request.gangSchedulingStyle.lower() == "hard":
-        end(world, application, State.KILLED)
+        end(rm, application, ApplicationState.KILLED)
         return
     application.complete = True
-    release_asks(world, application, placeholders_only=True)
+    release_asks(rm, application, placeholders_only=True)
     for held in application.placeholders:
-        send_away(world, held, si_pb2.TIMEOUT, "timed out")
-    settle(world, application)
+        send_away(rm, held, si_pb2.TIMEOUT, "timed out")
+    settle(rm, application)

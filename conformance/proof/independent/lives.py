@@ -3,43 +3,45 @@
 from siwire.r2023_12 import si_pb2
 
 from proof.independent.amounts import covers, plus
-from proof.independent.books import Application, Grant, State, World, sum_of
+from proof.independent.state import Application, ApplicationState, Grant, RMState, sum_of
 
 _OWN_NAMES = {
-    State.NEW: "Queued",
-    State.ACCEPTED: "ADMITTED",
-    State.RUNNING: "ACTIVE",
-    State.WAITING: "IDLE",
-    State.COMPLETED: "COMPLETED",
-    State.KILLED: "KILLED",
+    ApplicationState.NEW: "Queued",
+    ApplicationState.ACCEPTED: "ADMITTED",
+    ApplicationState.RUNNING: "ACTIVE",
+    ApplicationState.WAITING: "IDLE",
+    ApplicationState.COMPLETED: "COMPLETED",
+    ApplicationState.KILLED: "KILLED",
 }
-_LAST = (State.COMPLETED, State.KILLED)
+_LAST = (ApplicationState.COMPLETED, ApplicationState.KILLED)
 
 
-def settle(world: World, application: Application) -> None:
+def settle(rm: RMState, application: Application) -> None:
     """Bring an application's state in line with what it has; to be called after any change."""
     if not application.name:
         return
     _see_whether_complete(application)
     if application.ending is not None:
         if not application.grants:
-            _finish(world, application, application.ending)
+            _finish(rm, application, application.ending)
         return
-    if application.state is State.NEW and (application.pending or application.grants):
-        move(world, application, State.ACCEPTED)
-    if application.state is State.ACCEPTED and application.real:
-        move(world, application, State.RUNNING)
-    if application.state is State.WAITING and (application.pending or application.real):
-        move(world, application, State.RUNNING)
+    if application.state is ApplicationState.NEW and (application.pending or application.grants):
+        move(rm, application, ApplicationState.ACCEPTED)
+    if application.state is ApplicationState.ACCEPTED and application.real:
+        move(rm, application, ApplicationState.RUNNING)
+    if application.state is ApplicationState.WAITING and (application.pending or application.real):
+        move(rm, application, ApplicationState.RUNNING)
     if _is_idle(application):
-        move(world, application, State.WAITING)
+        move(rm, application, ApplicationState.WAITING)
 
 
 def _is_idle(application: Application) -> bool:
     if application.pending or application.real:
         return False
-    running = application.state is State.RUNNING
-    return running or (application.state is State.ACCEPTED and not application.placeholders)
+    running = application.state is ApplicationState.RUNNING
+    return running or (
+        application.state is ApplicationState.ACCEPTED and not application.placeholders
+    )
 
 
 def _see_whether_complete(application: Application) -> None:
@@ -50,69 +52,69 @@ def _see_whether_complete(application: Application) -> None:
     application.complete = bool(have) and covers(have, goal)
 
 
-def move(world: World, application: Application, state: State) -> None:
+def move(rm: RMState, application: Application, state: ApplicationState) -> None:
     """Put an application into another state and tell the RM."""
-    if application.state is State.RUNNING and application.runs_since is not None:
-        application.ran += world.now - application.runs_since
+    if application.state is ApplicationState.RUNNING and application.runs_since is not None:
+        application.ran += rm.now - application.runs_since
         application.runs_since = None
     application.state = state
-    if state is State.RUNNING:
-        application.runs_since = world.now
-    if state is State.WAITING:
-        application.waits_since = world.now
-    _announce(world, application)
+    if state is ApplicationState.RUNNING:
+        application.runs_since = rm.now
+    if state is ApplicationState.WAITING:
+        application.waits_since = rm.now
+    _announce(rm, application)
 
 
-def _announce(world: World, application: Application) -> None:
-    if world.has("mute") or (world.has("silent") and application.state not in _LAST):
+def _announce(rm: RMState, application: Application) -> None:
+    if rm.has("mute") or (rm.has("silent") and application.state not in _LAST):
         return
     name = application.state.value
-    if application.state is State.KILLED and world.has("fails"):
+    if application.state is ApplicationState.KILLED and rm.has("fails"):
         name = "Failed"
-    if world.has("other-names"):
+    if rm.has("other-names"):
         name = _OWN_NAMES[application.state]
     update = si_pb2.UpdatedApplication(
         applicationID=application.name,
         state=name,
-        stateTransitionTimestamp=int(world.now * 1000),
+        stateTransitionTimestamp=int(rm.now * 1000),
     )
-    world.outbox.application_updated(update)
+    rm.outbox.application_updated(update)
 
 
-def _finish(world: World, application: Application, state: State) -> None:
-    move(world, application, state)
-    forget(world, application)
+def _finish(rm: RMState, application: Application, state: ApplicationState) -> None:
+    move(rm, application, state)
+    forget(rm, application)
 
 
-def forget(world: World, application: Application) -> None:
-    """Take an application and everything it has out of the books."""
+def forget(rm: RMState, application: Application) -> None:
+    """Take an application and everything it has out of the state."""
     for ask in list(application.asks.values()):
-        world.drop(ask)
+        rm.drop(ask)
     for grant in list(application.grants.values()):
-        world.strike(grant)
+        rm.strike(grant)
     for queue in application.queue.path():
         queue.running.discard(application.name)
-    world.applications.pop(application.name, None)
+    rm.applications.pop(application.name, None)
 
 
-def end(world: World, application: Application, state: State) -> None:
+def end(rm: RMState, application: Application, state: ApplicationState) -> None:
     """Release everything because of time; the state follows when the RM has confirmed it."""
     application.ending = state
-    release_asks(world, application, placeholders_only=False)
+    release_asks(rm, application, placeholders_only=False)
     for grant in list(application.grants.values()):
         if grant.leaving is None:
-            send_away(world, grant, si_pb2.TIMEOUT, "timed out")
-    settle(world, application)
+            send_away(rm, grant, si_pb2.TIMEOUT, "timed out")
+    settle(rm, application)
 
 
-def release_asks(world: World, application: Application, *, placeholders_only: bool) -> None:
+def release_asks(rm: RMState, application: Application, *, placeholders_only: bool) -> None:
     """Drop pending asks because of time, and tell so."""
     asks = [a for a in application.pending if a.placeholder or not placeholders_only]
     keys = [ask.key for ask in asks]
-    if keys and world.has("keyless") and not placeholders_only:
+    if keys and rm.has("keyless") and not placeholders_only:
         keys = [""]
     for ask in asks:
-        world.drop(ask)
+        rm.drop(ask)
     for key in keys:
         release = si_pb2.AllocationAskRelease(
             partitionName=application.partition,
@@ -120,25 +122,25 @@ def release_asks(world: World, application: Application, *, placeholders_only: b
             allocationKey=key,
             terminationType=si_pb2.TIMEOUT,
         )
-        world.outbox.ask_released(release)
+        rm.outbox.ask_released(release)
 
 
 def send_away(
-    world: World, grant: Grant, kind: "si_pb2.TerminationType.ValueType", why: str
+    rm: RMState, grant: Grant, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> None:
     """Ask the RM to release an allocation; it holds its room until the RM has confirmed."""
     grant.leaving = kind
     application = grant.ask.application
-    one_by_one = world.has("serial") and grant.placeholder
+    one_by_one = rm.has("serial") and grant.placeholder
     if one_by_one and any(g.told_to_leave for g in application.placeholders):
         application.backlog.append(grant)
         return
     grant.told_to_leave = True
-    world.outbox.released(notice(world, grant, kind, why))
+    rm.outbox.released(notice(rm, grant, kind, why))
 
 
 def notice(
-    world: World, grant: Grant, kind: "si_pb2.TerminationType.ValueType", why: str
+    rm: RMState, grant: Grant, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> si_pb2.AllocationRelease:
     """A release of this allocation."""
     return si_pb2.AllocationRelease(
@@ -146,18 +148,18 @@ def notice(
         applicationID=grant.ask.application.name,
         terminationType=kind,
         message=why,
-        allocationKey="" if world.has("bare") else grant.ask.key,
+        allocationKey="" if rm.has("bare") else grant.ask.key,
         allocationID=grant.identity,
     )
 
 
-def has_ended(world: World, grant: Grant) -> None:
-    """Take one allocation out of the books, and send away whatever waited for that."""
+def has_ended(rm: RMState, grant: Grant) -> None:
+    """Take one allocation out of the state, and send away whatever waited for that."""
     application = grant.ask.application
-    world.strike(grant)
+    rm.strike(grant)
     while application.backlog:
         following = application.backlog.pop(0)
         if following.identity in application.grants and following.leaving is not None:
-            send_away(world, following, following.leaving, "timed out")
+            send_away(rm, following, following.leaving, "timed out")
             break
-    settle(world, application)
+    settle(rm, application)

@@ -10,7 +10,7 @@ from typing import Final
 class Manner:
     """One way to use a freedom."""
 
-    says: str
+    summary: str
     usual: bool = False
 
 
@@ -38,14 +38,14 @@ MANNERS: Final[Mapping[str, Manner]] = MappingProxyType(
         "independent": Manner("Asks that name no application are served without one.", usual=True),
         "heeds-ready": Manner("Nothing is placed on a node that says it is not ready.", usual=True),
         "proper-confirmations": Manner("A release without a type is nobody's.", usual=True),
-        "batched": Manner("Everything is told at the end of a round, also acknowledgements."),
-        "rejects-now": Manner("An ask without room at its first round is rejected."),
+        "batched": Manner("Everything is told at the end of a pass, also acknowledgements."),
+        "rejects-now": Manner("An ask without room at its first pass is rejected."),
         "rejects-hopeless": Manner("An ask no node could ever hold is rejected."),
         "silent": Manner("Only the end of an application is told, none of its other states."),
         "mute": Manner("No state of an application is ever told."),
         "other-names": Manner("States have names of this scheduler's own."),
         "serial": Manner("Placeholders are released one after the other, each once confirmed."),
-        "slow": Manner("A round comes every 1.2 seconds."),
+        "slow": Manner("There is a pass every 1.2 seconds."),
         "acknowledges": Manner("A node action that was done is answered by an accepted node."),
         "stream-errors": Manner("A node action that fails ends the node stream."),
         "bare": Manner("Fields that may be empty are."),

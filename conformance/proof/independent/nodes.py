@@ -8,7 +8,7 @@ from siwire.r2023_12 import si_pb2
 
 from proof.independent import lives, recovery
 from proof.independent.amounts import read
-from proof.independent.books import USUAL_PARTITION, Node, World
+from proof.independent.state import USUAL_PARTITION, Node, RMState
 
 _PARTITION = "si/node-partition"
 
@@ -17,7 +17,7 @@ class NodeError(Exception):
     """An action that cannot be done."""
 
 
-def take(world: World, request: si_pb2.NodeRequest) -> bool:
+def take(rm: RMState, request: si_pb2.NodeRequest) -> bool:
     """Do what is asked of each node; says whether all of it could be done.
 
     A creation that is rejected has its verdict, and so is done with.
@@ -25,34 +25,34 @@ def take(world: World, request: si_pb2.NodeRequest) -> bool:
     good = True
     for info in request.nodes:
         try:
-            _ACTIONS.get(info.action, _nothing)(world, info)
+            _ACTIONS.get(info.action, _nothing)(rm, info)
         except NodeError as error:
             good = good and info.action in _CREATING
-            world.outbox.node_rejected(info.nodeID, str(error))
+            rm.outbox.node_rejected(info.nodeID, str(error))
         else:
-            if world.has("acknowledges") and info.action not in _CREATING:
-                world.outbox.node_accepted(info.nodeID)
+            if rm.has("acknowledges") and info.action not in _CREATING:
+                rm.outbox.node_accepted(info.nodeID)
     return good
 
 
-def _known(world: World, info: si_pb2.NodeInfo) -> Node:
-    node = world.nodes.get(info.nodeID)
+def _known(rm: RMState, info: si_pb2.NodeInfo) -> Node:
+    node = rm.nodes.get(info.nodeID)
     if node is None:
         raise NodeError(f"there is no node {info.nodeID}")
     return node
 
 
-def _nothing(_: World, info: si_pb2.NodeInfo) -> None:
+def _nothing(_: RMState, info: si_pb2.NodeInfo) -> None:
     raise NodeError(f"there is nothing to do for {info.nodeID}")
 
 
-def _create(world: World, info: si_pb2.NodeInfo) -> None:
+def _create(rm: RMState, info: si_pb2.NodeInfo) -> None:
     partition = info.attributes.get(_PARTITION, USUAL_PARTITION)
     if not info.nodeID:
         raise NodeError("a node needs an id")
-    if info.nodeID in world.nodes:
+    if info.nodeID in rm.nodes:
         raise NodeError(f"{info.nodeID} is there already")
-    if partition not in world.partitions:
+    if partition not in rm.partitions:
         raise NodeError(f"there is no partition {partition}")
     node = Node(
         name=info.nodeID,
@@ -62,14 +62,14 @@ def _create(world: World, info: si_pb2.NodeInfo) -> None:
         attributes=dict(info.attributes),
         draining=info.action == si_pb2.NodeInfo.CREATE_DRAIN,
     )
-    world.nodes[node.name] = node
-    world.outbox.node_accepted(node.name)
+    rm.nodes[node.name] = node
+    rm.outbox.node_accepted(node.name)
     for existing in info.existingAllocations:
-        recovery.adopt(world, existing, node)
+        recovery.adopt(rm, existing, node)
 
 
-def _update(world: World, info: si_pb2.NodeInfo) -> None:
-    node = _known(world, info)
+def _update(rm: RMState, info: si_pb2.NodeInfo) -> None:
+    node = _known(rm, info)
     if info.HasField("schedulableResource"):
         node.capacity = read(info.schedulableResource)
     if info.HasField("occupiedResource"):
@@ -78,31 +78,31 @@ def _update(world: World, info: si_pb2.NodeInfo) -> None:
         node.attributes = dict(info.attributes)
 
 
-def _drain(world: World, info: si_pb2.NodeInfo) -> None:
-    _known(world, info).draining = True
+def _drain(rm: RMState, info: si_pb2.NodeInfo) -> None:
+    _known(rm, info).draining = True
 
 
-def _undrain(world: World, info: si_pb2.NodeInfo) -> None:
-    node = _known(world, info)
+def _undrain(rm: RMState, info: si_pb2.NodeInfo) -> None:
+    node = _known(rm, info)
     if not node.draining:
         raise NodeError(f"{node.name} is not draining")
     node.draining = False
 
 
-def _remove(world: World, info: si_pb2.NodeInfo) -> None:
-    node = _known(world, info)
-    del world.nodes[node.name]
+def _remove(rm: RMState, info: si_pb2.NodeInfo) -> None:
+    node = _known(rm, info)
+    del rm.nodes[node.name]
     for grant in list(node.grants):
         if grant.told_to_leave:  # the RM was asked for it already and still has to answer
-            world.vacate(grant)
+            rm.vacate(grant)
             continue
-        notice = lives.notice(world, grant, si_pb2.STOPPED_BY_RM, f"{node.name} is gone")
-        world.outbox.released(notice)
-        lives.has_ended(world, grant)
+        notice = lives.notice(rm, grant, si_pb2.STOPPED_BY_RM, f"{node.name} is gone")
+        rm.outbox.released(notice)
+        lives.has_ended(rm, grant)
 
 
 _CREATING: Final = (si_pb2.NodeInfo.CREATE, si_pb2.NodeInfo.CREATE_DRAIN)
-_ACTIONS: Final[Mapping[int, Callable[[World, si_pb2.NodeInfo], None]]] = MappingProxyType(
+_ACTIONS: Final[Mapping[int, Callable[[RMState, si_pb2.NodeInfo], None]]] = MappingProxyType(
     {
         si_pb2.NodeInfo.CREATE: _create,
         si_pb2.NodeInfo.CREATE_DRAIN: _create,

@@ -4,34 +4,34 @@ from siwire.r2023_12 import si_pb2
 
 from proof.independent import gangs
 from proof.independent.amounts import read
-from proof.independent.books import Application, Ask, Grant, Node, World
 from proof.independent.lives import settle
+from proof.independent.state import Application, Ask, Grant, Node, RMState
 
 
-def adopt(world: World, existing: si_pb2.Allocation, node: Node | None = None) -> None:
-    """Take an existing allocation into the books, or reject it."""
-    why = _objection(world, existing, node)
-    place = node or world.nodes.get(existing.nodeID)
-    application = world.applications.get(existing.applicationID)
+def adopt(rm: RMState, existing: si_pb2.Allocation, node: Node | None = None) -> None:
+    """Take an existing allocation into the state, or reject it."""
+    why = _objection(rm, existing, node)
+    place = node or rm.nodes.get(existing.nodeID)
+    application = rm.applications.get(existing.applicationID)
     if why or place is None or application is None:
-        world.outbox.allocation_rejected(existing, why)
+        rm.outbox.allocation_rejected(existing, why)
         return
-    ask = _ask_for(world, application, existing)
+    ask = _ask_for(rm, application, existing)
     identity = existing.allocationID or existing.allocationKey
     grant = Grant(identity, ask, read(existing.resourcePerAlloc), place, existing)
-    world.take_in(grant)
+    rm.take_in(grant)
     if grant.placeholder:
-        gangs.note_start(world, ask)
+        gangs.note_start(rm, ask)
     else:
         application.complete = True
-    settle(world, application)
+    settle(rm, application)
 
 
-def _objection(world: World, existing: si_pb2.Allocation, node: Node | None) -> str:
-    application = world.applications.get(existing.applicationID)
+def _objection(rm: RMState, existing: si_pb2.Allocation, node: Node | None) -> str:
+    application = rm.applications.get(existing.applicationID)
     if application is None or application.ending is not None:
         return f"there is no application {existing.applicationID}"
-    place = node or world.nodes.get(existing.nodeID)
+    place = node or rm.nodes.get(existing.nodeID)
     if place is None or existing.nodeID not in {"", place.name}:
         return f"the node {existing.nodeID} is not the one it came with"
     if {place.partition, existing.partitionName or place.partition} != {application.partition}:
@@ -39,12 +39,12 @@ def _objection(world: World, existing: si_pb2.Allocation, node: Node | None) -> 
     if not existing.allocationKey:
         return "an allocation needs a key"
     identity = existing.allocationID or existing.allocationKey
-    if any(grant.identity == identity for grant in world.all_grants()):
+    if any(grant.identity == identity for grant in rm.all_grants()):
         return f"{identity} is there already"
     return ""
 
 
-def _ask_for(world: World, application: Application, existing: si_pb2.Allocation) -> Ask:
+def _ask_for(rm: RMState, application: Application, existing: si_pb2.Allocation) -> Ask:
     ask = application.asks.get(existing.allocationKey)
     if ask is not None and ask.placeholder == (existing.placeholder and bool(ask.group)):
         ask.wish.maxAllocations = max(ask.wish.maxAllocations, ask.made + 1)
@@ -60,6 +60,6 @@ def _ask_for(world: World, application: Application, existing: si_pb2.Allocation
         placeholder=existing.placeholder,
         Originator=existing.originator,
     )
-    ask = Ask(application, wish, next(world.turns))
+    ask = Ask(application, wish, next(rm.numbers))
     application.asks[ask.key] = ask
     return ask

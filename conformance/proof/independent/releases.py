@@ -3,49 +3,49 @@
 from siwire.r2023_12 import si_pb2
 
 from proof.independent import gangs, lives
-from proof.independent.books import USUAL_PARTITION, Grant, World
+from proof.independent.state import USUAL_PARTITION, Grant, RMState
 
 
-def take(world: World, release: si_pb2.AllocationRelease) -> None:
+def take(rm: RMState, release: si_pb2.AllocationRelease) -> None:
     """End allocations and confirm it, or take the RM's confirmation."""
     kind = release.terminationType
-    if kind == si_pb2.UNKNOWN_TERMINATION_TYPE and world.has("proper-confirmations"):
+    if kind == si_pb2.UNKNOWN_TERMINATION_TYPE and rm.has("proper-confirmations"):
         return
     if kind in {si_pb2.STOPPED_BY_RM, si_pb2.UNKNOWN_TERMINATION_TYPE}:
-        _stop(world, release)
+        _stop(rm, release)
         return
-    for grant in _named(world, release):
+    for grant in _named(rm, release):
         if grant.leaving == kind and grant.told_to_leave:
-            _confirmed(world, grant)
+            _confirmed(rm, grant)
 
 
-def _stop(world: World, release: si_pb2.AllocationRelease) -> None:
-    ended = _named(world, release)
+def _stop(rm: RMState, release: si_pb2.AllocationRelease) -> None:
+    ended = _named(rm, release)
     answers = [release]
-    if not world.has("plain-echo"):
-        answers = [lives.notice(world, g, release.terminationType, "") for g in ended]
+    if not rm.has("plain-echo"):
+        answers = [lives.notice(rm, g, release.terminationType, "") for g in ended]
     for grant in ended:
         gangs.abandon_swap(grant)
-        lives.has_ended(world, grant)
+        lives.has_ended(rm, grant)
     for answer in answers:
-        world.outbox.released(answer)
+        rm.outbox.released(answer)
 
 
-def _confirmed(world: World, grant: Grant) -> None:
+def _confirmed(rm: RMState, grant: Grant) -> None:
     if grant.leaving == si_pb2.PLACEHOLDER_REPLACED:
-        gangs.confirm_swap(world, grant)
+        gangs.confirm_swap(rm, grant)
     else:
-        lives.has_ended(world, grant)
+        lives.has_ended(rm, grant)
 
 
-def _named(world: World, release: si_pb2.AllocationRelease) -> list[Grant]:
+def _named(rm: RMState, release: si_pb2.AllocationRelease) -> list[Grant]:
     """The allocations a release is about; none where what it says does not fit together."""
     partition = release.partitionName or USUAL_PARTITION
     if not release.allocationID and not release.applicationID:
         return []
     return [
         grant
-        for grant in world.all_grants()
+        for grant in rm.all_grants()
         if grant.ask.application.partition == partition
         and release.applicationID in {"", grant.ask.application.name}
         and release.allocationID in {"", grant.identity}

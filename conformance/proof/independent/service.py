@@ -11,10 +11,10 @@ from siwire import REVISIONS
 from siwire.r2023_12 import si_pb2
 from siwire.rpc import scheduler_handlers
 
-from proof.independent import applications, asks, nodes, recovery, releases, rounds, timers
-from proof.independent.books import World
+from proof.independent import applications, asks, nodes, passes, recovery, releases, timers
 from proof.independent.outbox import ALLOCATION, APPLICATION, NODE, Outbox
 from proof.independent.queues import BadConfigurationError, partitions
+from proof.independent.state import RMState
 
 _TIMERS: Final = {"placeholder": 4.0, "waiting": 3.0, "connection_loss": 3.0}
 _FLUSH: Final = 0.03
@@ -41,21 +41,21 @@ class Stream:
 
 @dataclass(eq=False)
 class Client:
-    """One registered RM: its world, and the streams it has open."""
+    """One registered RM: its state, and the streams it has open."""
 
-    world: World
+    rm: RMState
     streams: dict[str, Stream] = field(default_factory=dict)
     broken: bool = False
     lost_since: float | None = None
 
 
 class Service:
-    """Serves any number of RMs, each in a world of its own."""
+    """Serves any number of RMs, each with a state of its own."""
 
-    def __init__(self, manners: frozenset[str], beat: float) -> None:
-        """``beat`` is the time from one scheduling round to the next, in seconds."""
+    def __init__(self, manners: frozenset[str], interval: float) -> None:
+        """``interval`` is the time from one scheduling pass to the next, in seconds."""
         self._manners = manners
-        self._beat = beat
+        self._beat = interval
         self._clients: dict[str, Client] = {}
         self._configurations: dict[str, str] = {}  # by policy group
 
@@ -67,9 +67,9 @@ class Service:
         )
 
     async def go_on(self) -> None:
-        """Run rounds, timers and deliveries until cancelled."""
+        """Run passes, timers and deliveries until cancelled."""
         await asyncio.gather(
-            self._every(self._beat, self._round),
+            self._every(self._beat, self._pass),
             self._every(_TICK, self._tick),
             self._every(_FLUSH, self._flush_unless_batched),
         )
@@ -78,20 +78,20 @@ class Service:
         while True:
             await asyncio.sleep(seconds)
             for client in list(self._clients.values()):
-                client.world.now = time.time()
+                client.rm.now = time.time()
                 act(client)
 
-    def _round(self, client: Client) -> None:
+    def _pass(self, client: Client) -> None:
         if client.lost_since is None:
-            rounds.run(client.world)
+            passes.run(client.rm)
         self._flush(client)
 
     def _tick(self, client: Client) -> None:
-        lost, world = client.lost_since, client.world
+        lost, rm = client.lost_since, client.rm
         if lost is None:
-            timers.tick(world)
-        elif world.now - lost >= world.timers["connection_loss"]:
-            self._clients.pop(world.name, None)
+            timers.tick(rm)
+        elif rm.now - lost >= rm.timers["connection_loss"]:
+            self._clients.pop(rm.name, None)
 
     def _flush_unless_batched(self, client: Client) -> None:
         if "batched" not in self._manners:
@@ -99,7 +99,7 @@ class Service:
 
     def _flush(self, client: Client) -> None:
         for name, stream in client.streams.items():
-            for message in client.world.outbox.collect(name):
+            for message in client.rm.outbox.collect(name):
                 stream.outgoing.put_nowait(message)
 
     async def _register(
@@ -118,9 +118,9 @@ class Service:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
         self._configurations[request.policyGroup] = config
         outbox = Outbox(bare="bare" in self._manners, merged="merged" in self._manners)
-        world = World(request.rmID, found, self._manners, limits, outbox, now=time.time())
-        client = self._clients.setdefault(request.rmID, Client(world))
-        client.world, client.lost_since = world, None
+        rm = RMState(request.rmID, found, self._manners, limits, outbox, now=time.time())
+        client = self._clients.setdefault(request.rmID, Client(rm))
+        client.rm, client.lost_since = rm, None
         for stream in client.streams.values():
             _drop_news(stream.outgoing)
         return si_pb2.RegisterResourceManagerResponse()
@@ -167,14 +167,14 @@ class Service:
                 ending = again if request.rmID else unnamed
                 break
             if client is not None and known is not client:
-                why = f"this stream is of {client.world.name}"
+                why = f"this stream is of {client.rm.name}"
                 ending = Ending(grpc.StatusCode.FAILED_PRECONDITION, why)
                 break
             if client is None:
                 client = known
                 self._opens(client, name, stream)
-            client.world.now = time.time()
-            if not _take(client.world, request) and "stream-errors" in self._manners:
+            client.rm.now = time.time()
+            if not _take(client.rm, request) and "stream-errors" in self._manners:
                 self._flush(client)
                 ending = Ending(grpc.StatusCode.FAILED_PRECONDITION, "a node action failed")
                 break
@@ -205,11 +205,11 @@ class Service:
             if client.broken:
                 client.lost_since = time.time()
             else:
-                self._clients.pop(client.world.name, None)
+                self._clients.pop(client.rm.name, None)
 
 
 def _drop_news(outgoing: asyncio.Queue[Any]) -> None:
-    """Drop what the former life of an RM had to tell, but not an ending."""
+    """Drop what the earlier registration of an RM had to tell, but not an ending."""
     kept = []
     while not outgoing.empty():
         said = outgoing.get_nowait()
@@ -219,18 +219,18 @@ def _drop_news(outgoing: asyncio.Queue[Any]) -> None:
         outgoing.put_nowait(said)
 
 
-def _take(world: World, request: Request) -> bool:
+def _take(rm: RMState, request: Request) -> bool:
     if isinstance(request, si_pb2.NodeRequest):
-        return nodes.take(world, request)
+        return nodes.take(rm, request)
     if isinstance(request, si_pb2.ApplicationRequest):
-        applications.take(world, request)
+        applications.take(rm, request)
         return True
     for existing in request.allocations:
-        recovery.adopt(world, existing)
+        recovery.adopt(rm, existing)
     for release in request.releases.allocationsToRelease:
-        releases.take(world, release)
+        releases.take(rm, release)
     for ask_release in request.releases.allocationAsksToRelease:
-        asks.withdraw(world, ask_release)
+        asks.withdraw(rm, ask_release)
     for wish in request.asks:
-        asks.take(world, wish)
+        asks.take(rm, wish)
     return True

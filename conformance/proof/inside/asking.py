@@ -10,7 +10,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 
 from proof.fault import fault, liberty
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
 
 @fault(
@@ -106,7 +106,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "asks-for-nothing-are-served",
     "An ask for nothing at all is allocated.",
-    rows=("SI-ASK-010", "SI-ASK-022"),
+    misjudged_by=("SI-ASK-010", "SI-ASK-022"),
     areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
 )
 def _(inside: Inside) -> None:
@@ -126,7 +126,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-017",),
 )
 def _(inside: Inside) -> None:
-    def add(original: Callable[..., list[Effect]], rm: Any, ask: Ask, now: float) -> list[Effect]:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
         if ask.application_id:
             return original(rm, ask, now)
         inside.fires()

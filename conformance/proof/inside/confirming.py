@@ -10,11 +10,16 @@ from sireference.core.model import Effect, NewAllocation, ReleasedAsk, partition
 from sireference.core.states import ApplicationState, TerminationType
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 from proof.inside.releasing import named
 
-Original = Callable[..., list[Effect]]
 _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
+
+
+def allocated_again(rm_id: str, live: Any) -> Effect:
+    """What tells of an allocation like this one, by another identity."""
+    again = replace(live.record, identity=f"{live.record.identity}-again")
+    return NewAllocation(rm_id, again, live.application.leaf.name)
 
 
 @fault(
@@ -29,10 +34,7 @@ def _(inside: Inside) -> None:
             return original(rm, request, now)
         inside.fires()
         live.open_release = request.termination
-        effects = original(rm, request, now)
-        identity = f"{request.identity}-instead"
-        instead = replace(live.record, identity=identity)
-        return [*effects, NewAllocation(rm.rm_id, instead, live.application.leaf.name)]
+        return [*original(rm, request, now), allocated_again(rm.rm_id, live)]
 
     inside.instead_of(releases.release, release)
 
@@ -51,8 +53,7 @@ def _(inside: Inside) -> None:
         effects = original(rm, request, now)
         for live in partition.allocations.of(application).values():
             inside.fires()
-            again = replace(live.record, identity=f"{live.record.identity}-again")
-            effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
+            effects.append(allocated_again(rm.rm_id, live))
         return effects
 
     inside.instead_of(releases.release, release)

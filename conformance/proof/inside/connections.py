@@ -30,7 +30,7 @@ from sireference.core.states import NodeAction, RMState, TerminationType
 from sireference.shell.engine import Engine
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
 _TOO_SOON: Final = 4
 _REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
@@ -45,9 +45,7 @@ def _(inside: Inside) -> None:
     def serves(original: Callable[..., bool], self: Engine, rm_id: str) -> bool:
         return original(self, rm_id) or self.scheduler.rms.known(rm_id) is None
 
-    def handle(
-        original: Callable[..., list[Effect]], self: Scheduler, event: Event, now: float
-    ) -> list[Effect]:
+    def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
         if isinstance(event, UpdateApplications) and self.rms.known(event.rm_id) is None:
             inside.fires()
             return [AcceptedApplication(event.rm_id, one.application_id) for one in event.new]
@@ -63,9 +61,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-004",),
 )
 def _(inside: Inside) -> None:
-    def handle(
-        original: Callable[..., list[Effect]], self: Scheduler, event: Event, now: float
-    ) -> list[Effect]:
+    def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
         effects = original(self, event, now)
         refusals = [one for one in effects if isinstance(one, _REFUSALS)]
         for other in [rm.rm_id for rm in self.rms.all() if rm.rm_id != event.rm_id]:
@@ -84,7 +80,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def lost(
-        original: Callable[..., list[Effect]],
+        original: Original,
         self: ResourceManagers,
         rm: ResourceManager,
         now: float,
@@ -133,9 +129,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-017",),
 )
 def _(inside: Inside) -> None:
-    def apply(
-        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
-    ) -> list[Effect]:
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         match event:
             case UpdateNodes():
                 rest = _from(
@@ -172,9 +166,7 @@ def _is_known(rm: ResourceManager, one: Any) -> bool:
     breaks=("SI-CONN-021",),
 )
 def _(inside: Inside) -> None:
-    def apply(
-        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
-    ) -> list[Effect]:
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         if not isinstance(event, UpdateApplications) or not (event.new and event.remove):
             return original(rm, event, now)
         inside.fires()
@@ -194,9 +186,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-017",),
 )
 def _(inside: Inside) -> None:
-    def apply(
-        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
-    ) -> list[Effect]:
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         match event:
             case UpdateNodes():
                 event = replace(event, nodes=until(event.nodes, lambda one: is_update(rm, one)))
@@ -229,7 +219,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def shut_down(
-        _: Callable[..., list[Effect]], self: ResourceManagers, rm: ResourceManager, now: float
+        _: Original, self: ResourceManagers, rm: ResourceManager, now: float
     ) -> list[Effect]:
         inside.fires()
         return self.connection_lost(rm, now)
@@ -243,9 +233,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-009",),
 )
 def _(inside: Inside) -> None:
-    def handle(
-        original: Callable[..., list[Effect]], self: Scheduler, event: Event, now: float
-    ) -> list[Effect]:
+    def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
         effects = original(self, event, now)
         rm = self.rms.known(event.rm_id)
         if rm is not None and rm.state is RMState.PAUSED:
@@ -278,9 +266,7 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     latest: set[str] = set()
 
-    def apply(
-        original: Callable[..., list[Effect]], rm: ResourceManager, event: Any, now: float
-    ) -> list[Effect]:
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         if not isinstance(event, UpdateAllocations):
             return original(rm, event, now)
         late = tuple(one for one in event.ask_releases if one.key not in latest)
@@ -299,9 +285,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-018",),
 )
 def _(inside: Inside) -> None:
-    def create(
-        original: Callable[..., list[Effect]], rm: ResourceManager, info: NodeInfo, now: float
-    ) -> list[Effect]:
+    def create(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
         if info.allocations:
             inside.fires()
         return original(rm, replace(info, allocations=()), now)
@@ -315,9 +299,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-019",),
 )
 def _(inside: Inside) -> None:
-    def update(
-        original: Callable[..., list[Effect]], rm: ResourceManager, info: NodeInfo, now: float
-    ) -> list[Effect]:
+    def update(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
         if not info.node_id.isascii():
             inside.fires()
             return [RejectedNode(rm.rm_id, info.node_id, "no name for a node")]

@@ -11,9 +11,8 @@ from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
-Original = Callable[..., list[Effect]]
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
 

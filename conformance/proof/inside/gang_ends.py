@@ -8,9 +8,7 @@ from sireference.core.gang import completion, timeout
 from sireference.core.model import Effect
 
 from proof.fault import fault
-from proof.inside import Inside
-
-Original = Callable[..., list[Effect]]
+from proof.inside import Inside, Original
 
 
 @fault(

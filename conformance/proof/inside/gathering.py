@@ -19,9 +19,7 @@ from sireference.core.model import (
 from sireference.core.states import ApplicationState
 
 from proof.fault import fault
-from proof.inside import Inside
-
-Original = Callable[..., list[Effect]]
+from proof.inside import Inside, Original
 
 
 @fault(

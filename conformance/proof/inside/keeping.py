@@ -110,7 +110,7 @@ def _(inside: Inside) -> None:
         return effects
 
     def _move(application: Any, leaf: Queue) -> None:
-        """It counts there from now on."""
+        """What it uses counts in this leaf from now on."""
         for quota in application.quotas:
             quota.unbook(application.used)
         submitted = application.submitted

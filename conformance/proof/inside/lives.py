@@ -9,9 +9,7 @@ from sireference.core.registration import ResourceManagers
 from sireference.core.states import NodeAction, RMState
 
 from proof.fault import fault
-from proof.inside import Inside
-
-Original = Callable[..., list[Effect]]
+from proof.inside import Inside, Original
 
 
 @fault(

@@ -11,9 +11,8 @@ from sireference.core.state.application import Application
 from sireference.core.states import ApplicationState, ApplicationTrigger
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
-Original = Callable[..., list[Effect]]
 _RUNNING = (ApplicationState.STARTING, ApplicationState.RUNNING)
 
 

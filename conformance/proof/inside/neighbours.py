@@ -1,6 +1,6 @@
 """Faults in what RMs, and the elements of one request, have to do with each other: nothing."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +18,7 @@ from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction
 
 from proof.fault import fault
-from proof.inside import Inside
-
-Original = Callable[..., list[Effect]]
+from proof.inside import Inside, Original
 
 
 @fault(

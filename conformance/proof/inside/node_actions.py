@@ -17,9 +17,8 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
-Original = Callable[..., list[Effect]]
 _CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
 _ACTIONS: Final = (
     NodeAction.DRAIN_NODE,

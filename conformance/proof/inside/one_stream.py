@@ -104,7 +104,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "never-forgotten",
     "That a released allocation is over is not synchronised: the RM knows (2021-02).",
-    rows=("SI-CB-011",),
+    misjudged_by=("SI-CB-011",),
     areas=("CB", "ALLOC", "REL"),
     revision="2021-02",
 )

@@ -11,9 +11,8 @@ from sireference.core.state.quota import Quota, Quotas
 from sireference.core.states import NodeAction, NodeState
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
-Original = Callable[..., list[Effect]]
 Objections = Callable[..., Iterator[str]]
 _TOO_OFTEN: Final = 3
 
@@ -158,25 +157,39 @@ def _(inside: Inside) -> None:
     inside.instead_of(nodes.change, change)
 
 
+def _recovered(inside: Inside) -> Callable[[Any], bool]:
+    """Whether an application has an allocation that was taken over."""
+    recovered: set[str] = set()
+    partitions: dict[Any, Any] = {}  # of applications that have recovered
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        partitions[partition.applications[allocation.ask.application_id]] = partition
+        recovered.add(allocation.identity)
+        return original(partition, allocation, now)
+
+    def is_recovered(application: Any) -> bool:
+        partition = partitions.get(application)
+        held = () if partition is None else partition.allocations.of(application)
+        return not recovered.isdisjoint(held)
+
+    inside.instead_of(recovery.recover, recover)
+    return is_recovered
+
+
 @fault(
     "recovered-gang-waits-for-ever",
     "The time of a gang does not run if a placeholder of it was taken over.",
     breaks=("SI-REC-020",),
 )
 def _(inside: Inside) -> None:
-    recovered: set[str] = set()
-
-    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
-        recovered.add(allocation.identity)
-        return original(partition, allocation, now)
+    is_recovered = _recovered(inside)
 
     def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
-        if recovered.isdisjoint(partition.allocations.of(application)):
+        if not is_recovered(application):
             original(partition, application, now)
         elif application.is_gang and not application.has_begun:
             inside.fires()
 
-    inside.instead_of(recovery.recover, recover)
     inside.instead_of(timeout.watch, watch)
 
 
@@ -186,19 +199,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-020",),
 )
 def _(inside: Inside) -> None:
-    recovered: set[str] = set()
-
-    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
-        recovered.add(allocation.identity)
-        return original(partition, allocation, now)
+    is_recovered = _recovered(inside)
 
     def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
-        if recovered.isdisjoint(partition.allocations.of(application)):
+        if not is_recovered(application):
             return original(partition, application, now)
         inside.fires()
         return []
 
-    inside.instead_of(recovery.recover, recover)
     inside.instead_of(timeout._expire, expire)
 
 
@@ -208,24 +216,16 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-020",),
 )
 def _(inside: Inside) -> None:
-    recovered: set[str] = set()
-    partitions: dict[Any, Any] = {}  # of applications that have recovered
+    is_recovered = _recovered(inside)
 
-    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
-        partitions[partition.applications[allocation.ask.application_id]] = partition
-        recovered.add(allocation.identity)
-        return original(partition, allocation, now)
-
-    def patience(original: Callable[..., float], settings: Any, application: Any) -> float:
+    def time_limit(original: Callable[..., float], settings: Any, application: Any) -> float:
         seconds = original(settings, application)
-        partition = partitions.get(application)
-        if partition is None or recovered.isdisjoint(partition.allocations.of(application)):
+        if not is_recovered(application):
             return seconds
         inside.fires()
         return _TOO_OFTEN * seconds
 
-    inside.instead_of(recovery.recover, recover)
-    inside.instead_of(timeout._patience, patience)
+    inside.instead_of(timeout._patience, time_limit)
 
 
 @fault(

@@ -69,7 +69,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "found-by-identity-alone",
     "An identity names an allocation, whatever application stands beside it.",
-    rows=("SI-REL-005", "SI-REL-011"),
+    misjudged_by=("SI-REL-005", "SI-REL-011"),
 )
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
@@ -85,7 +85,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "misnamed-releases-are-echoed",
     "A release of what is not there is answered with itself, and nothing else happens.",
-    rows=("SI-REL-005",),
+    misjudged_by=("SI-REL-005",),
 )
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
@@ -132,7 +132,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
 @liberty(
     "unconfirmed-releases-are-repeated",
     "What the RM does not confirm within a second is said again, each second.",
-    rows=("SI-ALLOC-009", "SI-REL-011"),
+    misjudged_by=("SI-ALLOC-009", "SI-REL-011"),
 )
 def _(inside: Inside) -> None:
     _repeats(inside, _AGAIN)
@@ -141,7 +141,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "unconfirmed-releases-are-repeated-soon",
     "What the RM does not confirm is said again and again, so that its word may cross with it.",
-    rows=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
+    misjudged_by=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
 )
 def _(inside: Inside) -> None:
     _repeats(inside, _SOON)

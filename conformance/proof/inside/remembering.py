@@ -21,9 +21,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
 from proof.fault import fault
-from proof.inside import Inside
-
-Original = Callable[..., list[Effect]]
+from proof.inside import Inside, Original
 
 
 @fault(

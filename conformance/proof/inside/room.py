@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from sireference.core import allocations, nodes, releases, scheduling_pass
+from sireference.core.model import Effect
 from sireference.core.state.node import Node
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quota, Quotas
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
 
 @fault(
@@ -108,30 +109,17 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-010",),
 )
 def _(inside: Inside) -> None:
-    of_all = [False]
-
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        of_all[0] = not request.identity
-        try:
-            return original(rm, request, now)
-        finally:
-            of_all[0] = False
-
-    def unbook(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
-        if of_all[0]:
-            inside.fires()
-        else:
-            original(quotas, resource)
-
-    inside.instead_of(releases.release, release)
-    inside.instead_of(Quotas.unbook, unbook)
+    _leaks_in(inside, releases.release, lambda _rm, request, _now: not request.identity)
 
 
-def _leaks_in(inside: Inside, function: Callable[..., Any]) -> None:
+def _leaks_in(
+    inside: Inside, function: Original, leaks_then: Callable[..., bool] = lambda *_: True
+) -> None:
+    """What ends in calls of this function is not unbooked, where its arguments are such."""
     leaking = [False]
 
-    def leaks(original: Callable[..., Any], *args: Any) -> Any:
-        leaking[0] = True
+    def leaks(original: Original, *args: Any) -> list[Effect]:
+        leaking[0] = leaks_then(*args)
         try:
             return original(*args)
         finally:

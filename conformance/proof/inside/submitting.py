@@ -22,9 +22,7 @@ from sireference.core.state.quota import Quotas
 from sireference.core.states import ApplicationState
 
 from proof.fault import fault
-from proof.inside import Inside
-
-Original = Callable[..., list[Effect]]
+from proof.inside import Inside, Original
 
 
 def _rejected(rm: Any, new: NewApplication) -> list[Effect]:

@@ -10,9 +10,9 @@ from sireference.core.model import Ask, Effect, NewAllocation
 from sireference.core.states import TerminationType
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
+from proof.inside.confirming import allocated_again
 
-Original = Callable[..., list[Effect]]
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
 
@@ -173,32 +173,45 @@ def _(inside: Inside) -> None:
     inside.instead_of(nodes.decommission, decommission)
 
 
-@fault(
-    "late-confirmation-frees-again",
-    "A confirmation that comes after the node is gone frees room of the real allocation.",
-    breaks=("SI-GANG-061",),
-)
-def _(inside: Inside) -> None:
+def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) -> None:
+    """What follows, too, from confirming a replaced placeholder whose node is gone.
+
+    ``then`` is given the partition and the allocation that was made for the real ask.
+    """
     gone_with_node: dict[str, Any] = {}
 
     def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
         for identity, live in partition.allocations.on(node).items():
             pending = partition.replacements._by_placeholder.get(live)
             if pending is not None:
-                gone_with_node[identity] = (partition, pending)
+                gone_with_node[identity] = (partition, pending.ask)
         return original(partition, node, now)
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        partition, pending = gone_with_node.pop(request.identity, (None, None))
+        partition, ask = gone_with_node.pop(request.identity, (None, None))
+        effects = original(rm, request, now)
         for live in partition.allocations.all.values() if partition is not None else ():
-            if live.record.ask is pending.ask:
+            if live.record.ask is ask:
                 inside.fires()
-                live.node.resize(live.node.capacity, live.node.occupied - pending.ask.resource)
-                partition.node_index.capacity_freed(live.node)
-        return original(rm, request, now)
+                effects += then(partition, live)
+        return effects
 
     inside.instead_of(nodes.decommission, decommission)
     inside.instead_of(releases.release, release)
+
+
+@fault(
+    "late-confirmation-frees-again",
+    "A confirmation that comes after the node is gone frees room of the real allocation.",
+    breaks=("SI-GANG-061",),
+)
+def _(inside: Inside) -> None:
+    def free(partition: Any, live: Any) -> list[Effect]:
+        live.node.resize(live.node.capacity, live.node.occupied - live.record.ask.resource)
+        partition.node_index.capacity_freed(live.node)
+        return []
+
+    _confirmed_late(inside, free)
 
 
 @fault(
@@ -207,27 +220,10 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-061",),
 )
 def _(inside: Inside) -> None:
-    gone_with_node: dict[str, Any] = {}
+    def allocate(partition: Any, live: Any) -> list[Effect]:
+        return [allocated_again(partition.rm_id, live)]
 
-    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
-        for identity, live in partition.allocations.on(node).items():
-            pending = partition.replacements._by_placeholder.get(live)
-            if pending is not None:
-                gone_with_node[identity] = (partition, live.application, pending.ask)
-        return original(partition, node, now)
-
-    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        partition, application, ask = gone_with_node.pop(request.identity, (None, None, None))
-        effects = original(rm, request, now)
-        for live in partition.allocations.of(application).values() if partition is not None else ():
-            if live.record.ask is ask:
-                inside.fires()
-                again = replace(live.record, identity=f"{live.record.identity}-again")
-                effects.append(NewAllocation(rm.rm_id, again, application.leaf.name))
-        return effects
-
-    inside.instead_of(nodes.decommission, decommission)
-    inside.instead_of(releases.release, release)
+    _confirmed_late(inside, allocate)
 
 
 @fault(

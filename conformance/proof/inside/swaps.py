@@ -18,9 +18,8 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, TerminationType
 
 from proof.fault import fault
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
-Original = Callable[..., list[Effect]]
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
 

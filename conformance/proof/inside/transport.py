@@ -151,7 +151,7 @@ class _OtherGeneration(grpc.GenericRpcHandler):
         self._serves = serves
 
     def service(self, details: Any) -> Any:
-        """None but that one."""
+        """The handler of the one stream; None for any other method."""
         if details.method != f"/{rpc.SERVICE}/Update":
             return None
         return grpc.stream_stream_rpc_method_handler(self._serves)

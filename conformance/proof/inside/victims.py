@@ -17,7 +17,7 @@ _SOON: Final = 0.4  # seconds after the release
 @liberty(
     "preempts-lower-priorities-only",
     "Victims have a lower priority than the ask, never the same.",
-    rows=("SI-PRE-001", "SI-PRE-002", "SI-PRE-003", "SI-PRE-004", "SI-PRE-007"),
+    misjudged_by=("SI-PRE-001", "SI-PRE-002", "SI-PRE-003", "SI-PRE-004", "SI-PRE-007"),
     areas=("PRE", "REL"),
 )
 def _(inside: Inside) -> None:

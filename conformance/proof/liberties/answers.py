@@ -23,7 +23,7 @@ from proof.inside import Inside
 @liberty(
     "asks-wait-for-their-application",
     "An ask of an application that is not there waits until it comes; none is rejected for it.",
-    rows=("SI-ASK-017", "SI-ASK-022"),
+    misjudged_by=("SI-ASK-017", "SI-ASK-022"),
     departs_from=("SI-APP-020", "SI-ASK-008", "SI-ASK-009"),
 )
 def _(inside: Inside) -> None:
@@ -71,7 +71,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "younger-asks-first",
     "Among asks of one priority the youngest is served first.",
-    rows=("SI-ASK-005", "SI-ALLOC-001"),
+    misjudged_by=("SI-ASK-005", "SI-ALLOC-001"),
 )
 def _(inside: Inside) -> None:
     def order(original: Callable[..., Order], pending: PendingAsk) -> Order:
@@ -85,7 +85,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "last-node-first",
     "An ask goes to the node that came last, of those that may take it.",
-    rows=("SI-ALLOC-001", "SI-NODE-026"),
+    misjudged_by=("SI-ALLOC-001", "SI-NODE-026"),
 )
 def _(inside: Inside) -> None:
     def find(original: Callable[..., Any], nodes: NodeIndex, profile: Any, need: Resource) -> Any:
@@ -106,7 +106,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "one-allocation-a-message",
     "Each allocation, each release and each rejection comes in a message of its own.",
-    rows=("SI-WIRE-005",),
+    misjudged_by=("SI-WIRE-005",),
 )
 def _(inside: Inside) -> None:
     def responses(original: Callable[..., Any], codec: Any, method: str, answers: Any) -> Any:

@@ -1,6 +1,7 @@
 """Liberties in how applications come to an end, and how their ends are named."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from sireference.core import application_lifecycle
@@ -13,12 +14,13 @@ from proof.fault import keep, liberty
 from proof.inside import Inside
 
 _COMPLETED: Final = ApplicationState.COMPLETED
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
 @liberty(
     "completed-before-the-leftovers-are-gone",
     "Completed is told together with the releases of leftover placeholders.",
-    rows=("SI-GANG-044", "SI-GANG-045"),
+    misjudged_by=("SI-GANG-044", "SI-GANG-045"),
     departs_from=("SI-GANG-069",),
 )
 def _(inside: Inside) -> None:
@@ -46,10 +48,10 @@ def _(inside: Inside) -> None:
     inside.instead_of(application_lifecycle.move, move)
 
 
-@liberty(
+@_on_the_wire(
     "failed-is-called-killed",
     "An application that has failed is reported as KILLED, and as failing never.",
-    rows=("SI-GANG-034", "SI-GANG-038"),
+    misjudged_by=("SI-GANG-034", "SI-GANG-038"),
 )
 def _(response: si.ApplicationResponse) -> None:
     keep(response.updated, lambda update: update.state != "Failing")
@@ -61,7 +63,7 @@ def _(response: si.ApplicationResponse) -> None:
 @liberty(
     "identities-of-odd-characters",
     "An identity is a sentence with spaces, umlauts and signs, and none is like another.",
-    rows=("SI-ALLOC-008",),
+    misjudged_by=("SI-ALLOC-008",),
 )
 def _(inside: Inside) -> None:
     def new_identity(original: Callable[..., str], partition: Partition) -> str:
@@ -71,10 +73,10 @@ def _(inside: Inside) -> None:
     inside.instead_of(Partition.new_identity, new_identity)
 
 
-@liberty(
+@_on_the_wire(
     "releases-without-key",
     "A release the scheduler begins names the identity and the application, not the key.",
-    rows=("SI-REL-023",),
+    misjudged_by=("SI-REL-023",),
 )
 def _(response: si.AllocationResponse) -> None:
     for release in response.released:

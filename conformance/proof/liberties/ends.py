@@ -1,6 +1,7 @@
 """Liberties in how things end: which message tells it, when, and of which asks."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation
@@ -12,12 +13,13 @@ from proof.fault import Wire, liberty
 from proof.inside import Inside
 
 _WHILE: Final = 1.2  # seconds
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
 @liberty(
     "former-life-is-told",
     "After a new registration the RM is told the end of what it had before.",
-    rows=("SI-REL-023", "SI-ASK-022", "SI-ASK-002"),
+    misjudged_by=("SI-REL-023", "SI-ASK-022", "SI-ASK-002"),
 )
 def _(inside: Inside) -> None:
     def register(
@@ -44,10 +46,10 @@ def _ends(rm: Any) -> Iterator[Effect]:
                 yield RejectedAsk(rm.rm_id, *named, "the RM registered again")
 
 
-@liberty(
+@_on_the_wire(
     "replacement-takes-its-time",
     "It takes 1.2 s until a placeholder is asked to go for a real ask.",
-    rows=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
+    misjudged_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
     areas=("REL", "REC", "GANG"),
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
@@ -55,10 +57,10 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
         wire.pause = _WHILE
 
 
-@liberty(
+@_on_the_wire(
     "amounts-are-rounded-up",
     "Devices are given out in pairs.",
-    rows=("SI-ALLOC-002",),
+    misjudged_by=("SI-ALLOC-002",),
     areas=("ALLOC",),
 )
 def _(request: si.AllocationRequest) -> None:
@@ -68,10 +70,10 @@ def _(request: si.AllocationRequest) -> None:
             amount.value += amount.value % 2
 
 
-@liberty(
+@_on_the_wire(
     "rejects-no-ask",
     "An ask that cannot be served is left alone, not rejected.",
-    rows=("SI-ASK-017", "SI-ASK-022"),
+    misjudged_by=("SI-ASK-017", "SI-ASK-022"),
     departs_from=("SI-ASK-007", "SI-ASK-008", "SI-ASK-009", "SI-ASK-010"),
     areas=("ASK",),
 )
@@ -79,10 +81,10 @@ def _(response: si.AllocationResponse) -> None:
     del response.rejected[:]
 
 
-@liberty(
+@_on_the_wire(
     "rejects-no-existing-allocation",
     "An existing allocation that cannot be taken over by itself is left alone, not rejected.",
-    rows=("SI-REC-017",),
+    misjudged_by=("SI-REC-017",),
     departs_from=("SI-REC-004", "SI-REC-006", "SI-REC-008"),
     areas=("REC",),
 )

@@ -1,9 +1,10 @@
-"""Liberties in gang scheduling: spellings, turns, and what is released at a time."""
+"""Liberties in gang scheduling: spellings, order, and what is released at a time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from math import ceil
-from typing import Any
+from typing import Any, Final
 
 from sireference.configuration import properties
 from sireference.configuration.model import SortPolicy
@@ -15,15 +16,15 @@ from sireference.core.states import ApplicationState, TerminationType
 from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import liberty
-from proof.inside import Inside
+from proof.inside import Inside, Original
 
-Original = Callable[..., list[Effect]]
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
-@liberty(
+@_on_the_wire(
     "hard-in-lower-case-only",
     "A gang of style hard fails in time; one of any other spelling is soft.",
-    rows=("SI-GANG-034", "SI-GANG-037"),
+    misjudged_by=("SI-GANG-034", "SI-GANG-037"),
 )
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
@@ -31,10 +32,10 @@ def _(request: si.ApplicationRequest) -> None:
             one.gangSchedulingStyle = "soft"
 
 
-@liberty(
+@_on_the_wire(
     "hard-as-a-name-only",
     "A gang of style Hard fails in time; one of any other spelling is soft.",
-    rows=("SI-GANG-034", "SI-GANG-037"),
+    misjudged_by=("SI-GANG-034", "SI-GANG-037"),
 )
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
@@ -42,10 +43,10 @@ def _(request: si.ApplicationRequest) -> None:
             one.gangSchedulingStyle = "soft"
 
 
-@liberty(
+@_on_the_wire(
     "soft-by-name-else-hard",
     "A gang of style soft goes on; one of any other spelling fails.",
-    rows=("SI-GANG-035",),
+    misjudged_by=("SI-GANG-035",),
 )
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
@@ -56,7 +57,7 @@ def _(request: si.ApplicationRequest) -> None:
 @liberty(
     "other-styles-refused",
     "A gang is of style hard or soft, spelled so, or is rejected.",
-    rows=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
+    misjudged_by=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
 )
 def _(inside: Inside) -> None:
     def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
@@ -71,7 +72,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "gangs-one-after-another",
     "A FIFO queue lets no gang have a placeholder before the older ones have all of theirs.",
-    rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
+    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
 )
 def _(inside: Inside) -> None:
     def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
@@ -89,7 +90,14 @@ def _(inside: Inside) -> None:
 @liberty(
     "fair-unless-said",
     "A queue is fair unless its configuration says otherwise.",
-    rows=("SI-GANG-003", "SI-GANG-004", "SI-GANG-010", "SI-GANG-011", "SI-GANG-026", "SI-GANG-027"),
+    misjudged_by=(
+        "SI-GANG-003",
+        "SI-GANG-004",
+        "SI-GANG-010",
+        "SI-GANG-011",
+        "SI-GANG-026",
+        "SI-GANG-027",
+    ),
 )
 def _(inside: Inside) -> None:
     def inherit(original: Callable[..., Any], above: Any, written: Any) -> Any:
@@ -103,7 +111,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "asks-of-a-gang-released-in-one",
     "All asks an application has are released by one message without a key.",
-    rows=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
+    misjudged_by=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
 )
 def _(inside: Inside) -> None:
     def withdraw(original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
@@ -123,7 +131,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "placeholders-released-one-by-one",
     "Of placeholders nobody needs the next is released when the one before is gone.",
-    rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
+    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
 )
 def _(inside: Inside) -> None:
     reason = "nobody needs it"
@@ -171,7 +179,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "one-replacement-at-a-time",
     "A gang has one placeholder replaced at a time.",
-    rows=("SI-GANG-023",),
+    misjudged_by=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
     def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
@@ -200,7 +208,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "timers-tick-each-second",
     "Whether a time is over is looked at once a second.",
-    rows=("SI-GANG-031",),
+    misjudged_by=("SI-GANG-031",),
 )
 def _(inside: Inside) -> None:
     def put(original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:

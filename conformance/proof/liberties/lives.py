@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 import grpc
@@ -34,12 +35,13 @@ _NAMES: Final = {
     "Failing": "DYING",
     "Expired": "GONE",
 }
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
-@liberty(
+@_on_the_wire(
     "acknowledges-node-actions",
     "Each action on a node that is known is answered by an AcceptedNode.",
-    rows=("SI-NODE-026", "SI-NODE-035"),
+    misjudged_by=("SI-NODE-026", "SI-NODE-035"),
 )
 def _(request: si.NodeRequest, wire: Wire) -> None:
     known, closed = wire.memory["nodes"], wire.memory["closed"]
@@ -61,7 +63,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
 @liberty(
     "ends-the-stream-for-a-failed-action",
     "An action on a node that fails ends the node stream, whatever was said on it meanwhile.",
-    rows=("SI-NODE-016", "SI-NODE-035"),
+    misjudged_by=("SI-NODE-016", "SI-NODE-035"),
 )
 def _(inside: Inside) -> None:
     failed: list[str] = []
@@ -94,7 +96,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "rejects-hopeless",
     "An ask bigger than every node there is is rejected; while there is none it is kept.",
-    rows=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
+    misjudged_by=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
 )
 def _(inside: Inside) -> None:
     def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
@@ -112,7 +114,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "rejects-what-has-no-room",
     "An ask for which a scheduling pass found no room is rejected.",
-    rows=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
+    misjudged_by=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
     departs_from=("SI-ASK-011",),
 )
 def _(inside: Inside) -> None:
@@ -138,10 +140,10 @@ def _waits_for_somebody(partition: Any, pending: Any) -> bool:
     return bool(preempts or pending.awaiting or pending.proposed or pending.ask.task_group)
 
 
-@liberty(
+@_on_the_wire(
     "silent-about-states",
     "No state of an application is reported, and there is no snapshot.",
-    rows=("SI-APP-021", "SI-APP-024", "SI-APP-026", "SI-GANG-015", "SI-GANG-043"),
+    misjudged_by=("SI-APP-021", "SI-APP-024", "SI-APP-026", "SI-GANG-015", "SI-GANG-043"),
 )
 def _(response: si.ApplicationResponse, wire: Wire) -> None:
     del response.updated[:]
@@ -156,20 +158,20 @@ def _(facets: ext.Facets) -> None:
     facets.snapshot = False
 
 
-@liberty(
+@_on_the_wire(
     "other-names-of-states",
     "States have names of the scheduler's own, those of an end excepted.",
-    rows=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
+    misjudged_by=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
 )
 def _(response: si.ApplicationResponse) -> None:
     for update in response.updated:
         update.state = _NAMES.get(update.state, update.state)
 
 
-@liberty(
+@_on_the_wire(
     "accepted-with-its-acceptance",
     "An application is reported as Accepted together with the acceptance.",
-    rows=("SI-APP-024",),
+    misjudged_by=("SI-APP-024",),
 )
 def _(response: si.ApplicationResponse) -> None:
     keep(response.updated, lambda update: update.state != "Accepted")
@@ -179,10 +181,10 @@ def _(response: si.ApplicationResponse) -> None:
         )
 
 
-@liberty(
+@_on_the_wire(
     "one-release-for-all",
     "The end of all that an application holds is told by one release that names none.",
-    rows=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
+    misjudged_by=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
     held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
@@ -226,10 +228,10 @@ def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
             yield one
 
 
-@liberty(
+@_on_the_wire(
     "gives-no-reasons",
     "What is rejected is rejected without a reason.",
-    rows=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
+    misjudged_by=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
     departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026"),
 )
 def _(response: si.NodeResponse) -> None:

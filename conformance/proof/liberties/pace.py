@@ -23,7 +23,7 @@ _LATE: Final = 0.6
 @liberty(
     "pass-each-half-second",
     "There is a scheduling pass each half second, and none between.",
-    rows=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
+    misjudged_by=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
 )
 def _(inside: Inside) -> None:
     passes_each(inside, _CYCLE)
@@ -52,7 +52,7 @@ def passes_each(inside: Inside, seconds: float) -> None:
 @liberty(
     "pass-each-0.8-seconds",
     "There is a scheduling pass each 0.8 s, and none between.",
-    rows=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
+    misjudged_by=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
 )
 def _(inside: Inside) -> None:
     passes_each(inside, _SLOW_CYCLE)
@@ -61,7 +61,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "unused-gangs-are-given-up",
     "A complete gang that nobody used gives its placeholders up when its time is over.",
-    rows=("SI-GANG-039",),
+    misjudged_by=("SI-GANG-039",),
     departs_from=("SI-GANG-063",),
 )
 def _(inside: Inside) -> None:
@@ -82,7 +82,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "replacement-after-1.2-seconds",
     "A real ask waits 1.2 s before a placeholder is released for it.",
-    rows=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
+    misjudged_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
 )
 def _(inside: Inside) -> None:
     due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be asked for
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "hopeless-rejected-late-answers",
     "An ask bigger than every node is rejected; all is told after 0.6 s; gangs have 2 s.",
-    rows=("SI-GANG-031", "SI-GANG-043"),
+    misjudged_by=("SI-GANG-031", "SI-GANG-043"),
     told=("--placeholder-timeout", "2", "--waiting-timeout", "4", "--no-proposals"),
 )
 def _(inside: Inside) -> None:
@@ -127,7 +127,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "placeholder-timeout-of-5-seconds",
     "The placeholder timeout is 5 s, whatever an RM proposes.",
-    rows=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
+    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
     told=("--placeholder-timeout", "5"),
 )
 def _(inside: Inside) -> None:
@@ -137,7 +137,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "placeholder-timeout-of-15-minutes",
     "The placeholder timeout is 15 minutes, and the user has the patience.",
-    rows=("SI-GANG-064",),
+    misjudged_by=("SI-GANG-064",),
     told=("--placeholder-timeout", "900", "--longest-timer", "2000"),
 )
 def _(inside: Inside) -> None:
@@ -155,7 +155,7 @@ def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
 @liberty(
     "proposals-not-taken",
     "Timers are as long as the operator says, whatever an RM proposes.",
-    rows=("SI-REG-016",),
+    misjudged_by=("SI-REG-016",),
     told=(
         "--placeholder-timeout",
         "4",

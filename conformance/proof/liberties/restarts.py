@@ -25,7 +25,7 @@ _EMPTY_TIMES: Final = 2  # that an RM has nothing any more before it is dropped:
 @liberty(
     "existing-never-rejected",
     "An existing allocation is never rejected: what it holds is taken for occupied by others.",
-    rows=("SI-REC-017",),
+    misjudged_by=("SI-REC-017",),
     departs_from=("SI-REC-006", "SI-REC-008"),
 )
 def _(inside: Inside) -> None:
@@ -74,7 +74,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "unheard-is-lost",
     "What is told on a stream that was never opened is lost.",
-    rows=("SI-REC-006",),
+    misjudged_by=("SI-REC-006",),
 )
 def _(inside: Inside) -> None:
     def deliver(
@@ -92,7 +92,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "rm-dropped-once",
     "An RM that has nothing any more is dropped, once, and has to register again.",
-    rows=("SI-REG-004", "SI-CONN-009"),
+    misjudged_by=("SI-REG-004", "SI-CONN-009"),
 )
 def _(inside: Inside) -> None:
     empty: dict[str, int] = {}

@@ -1,11 +1,16 @@
 """Liberties in what is scheduled, and how."""
 
+from functools import partial
+from typing import Final
+
 from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, liberty
 
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
-@liberty("nobody-preempts", "No ask preempts others, whatever it may.")
+
+@_on_the_wire("nobody-preempts", "No ask preempts others, whatever it may.")
 def _(request: si.AllocationRequest, wire: Wire) -> None:
     for ask in request.asks:
         name = (ask.applicationID, ask.allocationKey)
@@ -24,13 +29,13 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
         new.preemptionPolicy.allowPreemptOther = name in wire.memory["may"]
 
 
-@liberty("ask-served-once", "An ask yields one allocation, however many it wants.")
+@_on_the_wire("ask-served-once", "An ask yields one allocation, however many it wants.")
 def _(request: si.AllocationRequest) -> None:
     for ask in request.asks:
         ask.maxAllocations = min(ask.maxAllocations, 1)
 
 
-@liberty("required-node-ignored", "An ask goes to any node.")
+@_on_the_wire("required-node-ignored", "An ask goes to any node.")
 def _(request: si.AllocationRequest) -> None:
     for ask in request.asks:
         ask.tags.pop("si.io/required-node", None)

@@ -1,6 +1,7 @@
 """Liberties in the service itself: registration, configuration, reflection, events."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
@@ -20,22 +21,23 @@ from proof.inside.descriptions import describes
 
 _A_WHILE: Final = 3.0  # seconds
 _OF_CALLBACKS: Final = ("EventRecord", "UpdateContainerSchedulingStateRequest")
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
-@liberty(
+@_on_the_wire(
     "registers-after-a-while",
     "A registration is answered after 3 s.",
-    rows=("SI-WIRE-001", "SI-REG-004"),
+    misjudged_by=("SI-WIRE-001", "SI-REG-004"),
     areas=("WIRE", "REG"),
 )
 def _(_request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
     wire.pause = _A_WHILE
 
 
-@liberty(
+@_on_the_wire(
     "insists-on-its-version",
     "A registration with another version of the client than 1.5.2 is refused.",
-    rows=("SI-REG-001", "SI-REG-019"),
+    misjudged_by=("SI-REG-001", "SI-REG-019"),
     told=("--rm-version", "1.5.2"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
@@ -43,10 +45,10 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
         request.config = "this version is not spoken"
 
 
-@liberty(
+@_on_the_wire(
     "any-partition",
     "The partition attribute of a node is not looked at.",
-    rows=("SI-CONST-001",),
+    misjudged_by=("SI-CONST-001",),
     departs_from=("SI-NODE-009",),
 )
 def _(request: si.NodeRequest) -> None:
@@ -54,10 +56,10 @@ def _(request: si.NodeRequest) -> None:
         node.attributes.pop("si/node-partition", None)
 
 
-@liberty(
+@_on_the_wire(
     "queues-are-its-own-affair",
     "Every application is taken, into a queue of the scheduler's own choice.",
-    rows=("SI-APP-023",),
+    misjudged_by=("SI-APP-023",),
     told=("--without", "queues"),
 )
 def _(request: si.ApplicationRequest) -> None:
@@ -80,14 +82,14 @@ def _heeds_no_maximum(inside: Inside) -> None:
 liberty(
     "heeds-no-maximum",
     "Maxima of queues are not heeded; gangs too big for their queue are rejected.",
-    rows=("SI-CONST-001", "SI-CFG-005"),
+    misjudged_by=("SI-CONST-001", "SI-CFG-005"),
     departs_from=("SI-ASK-011",),
 )(_heeds_no_maximum)
 
 liberty(
     "heeds-no-maximum-of-memory",
     "Maxima of queues are not heeded, in a revision without a constant for memory.",
-    rows=("SI-CONST-001",),
+    misjudged_by=("SI-CONST-001",),
     departs_from=("SI-ASK-011",),
     revision="2021-02",
 )(_heeds_no_maximum)
@@ -96,7 +98,7 @@ liberty(
 @liberty(
     "describes-a-method-more",
     "Reflection shows a method of the scheduler's own, and no messages of callbacks.",
-    rows=("SI-WIRE-003", "SI-WIRE-015"),
+    misjudged_by=("SI-WIRE-003", "SI-WIRE-015"),
     areas=("WIRE",),
 )
 def _(inside: Inside) -> None:
@@ -112,7 +114,7 @@ def _(inside: Inside) -> None:
 @liberty(
     "knows-no-priority-class",
     "An ask with a priority class nobody knows is rejected (2021-02).",
-    rows=("SI-WIRE-012",),
+    misjudged_by=("SI-WIRE-012",),
     areas=("WIRE",),
     revision="2021-02",
 )
@@ -125,10 +127,10 @@ def _(request: si_2021_02.UpdateRequest, wire: Wire) -> None:
         wire.to_rm(si_2021_02.UpdateResponse(rejectedAllocations=[rejected]))
 
 
-@liberty(
+@_on_the_wire(
     "tells-of-queues-only",
     "Events are sent about queues only.",
-    rows=("SI-EVT-001",),
+    misjudged_by=("SI-EVT-001",),
     areas=("EVT",),
     departs_from=("SI-EVT-013",),
 )
@@ -143,10 +145,10 @@ def _(told: ext.ToRm, wire: Wire) -> None:
     wire.is_dropped = not told.payloads
 
 
-@liberty(
+@_on_the_wire(
     "tells-the-end-of-requests-late",
     "That a request is over is told when its allocation ends.",
-    rows=("SI-EVT-012",),
+    misjudged_by=("SI-EVT-012",),
     areas=("EVT",),
 )
 def _(told: ext.ToRm) -> None:
@@ -161,10 +163,10 @@ def _(told: ext.ToRm) -> None:
             told.payloads[-1].data = record.SerializeToString()
 
 
-@liberty(
+@_on_the_wire(
     "limits-no-applications",
     "A queue lets any number of applications run.",
-    rows=("SI-APP-030",),
+    misjudged_by=("SI-APP-030",),
     areas=("APP", "GANG"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
@@ -172,10 +174,10 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
     request.config = "\n".join(line for line in lines if "maxapplications" not in line)
 
 
-@liberty(
+@_on_the_wire(
     "is-configured-elsewhere",
     "A registration that carries a configuration is refused; the queues are there already.",
-    rows=("SI-REG-001", "SI-REG-014"),
+    misjudged_by=("SI-REG-001", "SI-REG-014"),
     told=("--config", "none"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
@@ -185,7 +187,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 @liberty(
     "preempts-down-to-a-quota",
     "What a queue holds beyond a quota that was reduced is preempted.",
-    rows=("SI-CFG-005",),
+    misjudged_by=("SI-CFG-005",),
     areas=("CFG", "CONN"),
 )
 def _(inside: Inside) -> None:

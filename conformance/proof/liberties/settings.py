@@ -1,5 +1,6 @@
 """Liberties in how the configuration is told."""
 
+from functools import partial
 from typing import Final
 
 from siconform.protocol.queue_configurations import conformance_queues
@@ -10,12 +11,13 @@ from proof.fault import liberty
 _NAME: Final = "conformance"
 _NAMED: Final = "conformance/proof/liberties/queues.name"  # seen from the top of the repository
 _UNKNOWN: Final = "no configuration has this name"
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
 
-@liberty(
+@_on_the_wire(
     "other-configuration-format",
     "A configuration is the name of one that the operator has; the user gives the name.",
-    rows=("SI-REG-001", "SI-REG-002"),
+    misjudged_by=("SI-REG-001", "SI-REG-002"),
     told=("--config", _NAMED, "--without", "queues"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf.message import Message
-from siwire import DEFAULT_REVISION
+from siwire import DEFAULT_REVISION, find_revision
+from siwire.ext import extension_pb2 as ext
 
 
 @dataclass
@@ -27,16 +28,17 @@ class Change:
     """A fault or a liberty.
 
     A fault ``breaks`` the sentences of these requirements; their areas and ``more_areas`` are
-    judged. A liberty breaks none, the texts leave it free, and nobody may notice; ``rows`` are the
-    requirements that once took it for a fault, ``told`` are options of a run by which its user
-    says what the kit cannot know, and ``departs_from`` the SHOULDs that it does not follow.
+    judged. A liberty breaks none, the texts leave it free, and nobody may notice; it was once
+    ``misjudged_by`` requirements that took it for a fault, ``told`` are options of a run by which
+    its user says what the kit cannot know, and ``departs_from`` the SHOULDs that it does not
+    follow.
     """
 
     name: str
-    says: str
+    summary: str
     breaks: tuple[str, ...] = ()
     more_areas: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
+    misjudged_by: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     departs_from: tuple[str, ...] = ()
     revision: str = DEFAULT_REVISION.name
@@ -76,14 +78,30 @@ class Change:
     def also(self, change: Callable[..., None]) -> Callable[..., None]:
         """A decorator: another type of message is changed, that of the first argument."""
         (kind, *_) = inspect.get_annotations(change).values()
-        self.messages[kind] = change
+        self.changes_messages_of(kind, change)
         return change
+
+    def changes_messages_of(self, kind: type[Message], change: Callable[..., None]) -> None:
+        """Messages of this type are changed by this function.
+
+        ValueError where neither its revision nor the extension has the type.
+        """
+        pools = (find_revision(self.revision).si.DESCRIPTOR.pool, ext.DESCRIPTOR.pool)
+        if all(kind.DESCRIPTOR.file.pool is not pool for pool in pools):
+            said = f"{self.name} is for SI {self.revision}"
+            raise ValueError(f"{said} and changes a {kind.DESCRIPTOR.name} of another revision")
+        self.messages[kind] = change
 
 
 def keep(repeated: Any, wanted: Callable[[Any], bool]) -> list[Any]:
-    """Leave only the elements that are ``wanted``; what went."""
+    """Leave only the elements that are ``wanted``; what went.
+
+    Where none goes the message stays as it was: also an emptied list would say that what it is in
+    is there.
+    """
     gone = [element for element in repeated if not wanted(element)]
     kept = [element for element in repeated if wanted(element)]
-    del repeated[:]
-    repeated.extend(kept)
+    if gone:
+        del repeated[:]
+        repeated.extend(kept)
     return gone

@@ -23,6 +23,7 @@ partitions:
         queues: [{name: default}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
 """
 _OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
+_REVISION: Final = "2023-12"
 Maker = Callable[[Callable[..., None]], Change]
 
 
@@ -35,12 +36,12 @@ def _makes(change: Change) -> Maker:
     return makes
 
 
-def _fault(name: str, says: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
-    return _makes(Change(name, says, breaks, areas))
+def _fault(name: str, summary: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
+    return _makes(Change(name, summary, breaks, areas, revision=_REVISION))
 
 
-def _liberty(name: str, says: str) -> Maker:
-    return _makes(Change(name, says, is_liberty=True))
+def _liberty(name: str, summary: str) -> Maker:
+    return _makes(Change(name, summary, revision=_REVISION, is_liberty=True))
 
 
 @_fault("unknown-fields-sent", "An allocation has a field no text has.", breaks=("SI-WIRE-006",))
@@ -101,7 +102,7 @@ def _(response: si.ApplicationResponse) -> None:
     breaks=("SI-ASK-018", "SI-REL-015", "SI-REL-016"),
 )
 def _(request: si.AllocationRequest) -> None:
-    del request.releases.allocationAsksToRelease[:]
+    keep(request.releases.allocationAsksToRelease, lambda _: False)
 
 
 @_fault(

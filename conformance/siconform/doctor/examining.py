@@ -129,7 +129,9 @@ def _fault(change: Change) -> _Subject:
 
     def subject(folder: Path) -> Examined:
         record = judged(
-            _behind_proxy(change), folder / change.name, ("-k", selection([own]), "-n", "0")
+            _behind_proxy(change),
+            folder / change.name,
+            ("--revision", change.revision, "-k", selection([own]), "-n", "0"),
         )
         verdict = record.requirements[own].verdict
         is_noticed = verdict in _NOTICED
@@ -141,7 +143,9 @@ def _fault(change: Change) -> _Subject:
 
 def _liberty(change: Change) -> _Subject:
     def subject(folder: Path) -> Examined:
-        record = judged(_behind_proxy(change), folder / change.name, ())
+        record = judged(
+            _behind_proxy(change), folder / change.name, ("--revision", change.revision)
+        )
         is_right = record.sentence.startswith(RunVerdict.CONFORMANT)
         return Examined(f"liberty {change.name}", is_right, record.sentence)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import grpc
 from google.protobuf.message import Message
-from siwire import DEFAULT_REVISION, Revision, rpc
+from siwire import Revision, find_revision, rpc
 from siwire.ext import extension_pb2 as ext
 
 from siconform.doctor.change import Change, Wire
@@ -33,8 +33,9 @@ Changes = Callable[[bytes], Awaitable[list[bytes]]]
 
 def main(arguments: list[str]) -> None:
     """Serve until the process is ended."""
-    command = embedded(DEFAULT_REVISION, SHORT, real_clock=False).command
-    asyncio.run(serve(CHANGES[arguments[0]], DEFAULT_REVISION, command))
+    change = CHANGES[arguments[0]]
+    revision = find_revision(change.revision)
+    asyncio.run(serve(change, revision, embedded(revision, SHORT, real_clock=False).command))
 
 
 def _nothing() -> None:

@@ -15,7 +15,7 @@ from proof.independent.queues import Partition, Queue
 USUAL_PARTITION = "default"
 
 
-class State(Enum):
+class ApplicationState(Enum):
     """Where an application is in its life."""
 
     NEW = "New"
@@ -40,7 +40,7 @@ class Node:
 
     @property
     def room(self) -> Amounts:
-        """What is free."""
+        """What is free on the node."""
         room = minus(self.capacity, self.occupied)
         for grant in self.grants:
             room = minus(room, grant.amount)
@@ -53,11 +53,11 @@ class Ask:
 
     application: "Application"
     wish: si_pb2.AllocationAsk
-    turn: int
+    number: int
     made: int = 0
     swapping: int = 0  # placeholders that are going to make room for it
     living: int = 0
-    fresh: bool = True  # has not seen a round yet
+    fresh: bool = True  # has not seen a pass yet
     withdrawn: bool = False
 
     @property
@@ -119,8 +119,8 @@ class Application:
     partition: str
     queue: Queue
     request: si_pb2.AddApplicationRequest
-    turn: int
-    state: State = State.NEW
+    number: int
+    state: ApplicationState = ApplicationState.NEW
     asks: dict[str, Ask] = field(default_factory=dict)
     grants: dict[str, Grant] = field(default_factory=dict)
     complete: bool = True  # its gang holds what it asked for
@@ -129,17 +129,17 @@ class Application:
     waits_since: float = 0.0
     runs_since: float | None = None
     ran: float = 0.0
-    ending: State | None = None  # everything is being released, then this
+    ending: ApplicationState | None = None  # everything is being released, then this
     backlog: list[Grant] = field(default_factory=list)
 
     @property
     def placeholders(self) -> list[Grant]:
-        """What holds room for others."""
+        """The placeholders it has."""
         return [grant for grant in self.grants.values() if grant.placeholder]
 
     @property
     def real(self) -> list[Grant]:
-        """What does not."""
+        """The allocations it has that are no placeholders."""
         return [grant for grant in self.grants.values() if not grant.placeholder]
 
     @property
@@ -149,7 +149,7 @@ class Application:
 
 
 @dataclass(eq=False)
-class World:
+class RMState:
     """Everything one RM has; a new registration begins a new one."""
 
     name: str
@@ -159,7 +159,7 @@ class World:
     outbox: Outbox
     nodes: dict[str, Node] = field(default_factory=dict)
     applications: dict[str, Application] = field(default_factory=dict)
-    turns: "Iterator[int]" = field(default_factory=itertools.count)
+    numbers: "Iterator[int]" = field(default_factory=itertools.count)
     rotation: int = 0
     now: float = 0.0
 
@@ -177,7 +177,7 @@ class World:
         return f"<{token}> é/0" if self.has("opaque-identity") else token
 
     def take_in(self, grant: Grant) -> None:
-        """Enter an allocation everywhere."""
+        """Count an allocation wherever it counts."""
         application = grant.ask.application
         application.grants[grant.identity] = grant
         grant.ask.living += 1

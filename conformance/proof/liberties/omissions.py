@@ -1,19 +1,24 @@
 """Liberties in what is said: what may be left out, and of what nobody has to be told."""
 
+from functools import partial
+from typing import Final
+
 from siwire.ext import extension_pb2 as ext
 from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import keep, liberty
 
+_on_the_wire: Final = partial(liberty, revision="2023-12")
 
-@liberty("states-without-message", "An update of an application has no message.")
+
+@_on_the_wire("states-without-message", "An update of an application has no message.")
 def _(response: si.ApplicationResponse) -> None:
     for update in response.updated:
         update.message = ""
 
 
 def _skip(name: str, state: str) -> None:
-    @liberty(name, f"The state {state} is left out.")
+    @_on_the_wire(name, f"The state {state} is left out.")
     def _(response: si.ApplicationResponse) -> None:
         keep(response.updated, lambda update: update.state != state)
 
@@ -26,7 +31,7 @@ _skip("failing-not-told", "Failing")
 _skip("resuming-not-told", "Resuming")
 
 
-@liberty("events-without-message", "Events say nothing in words.")
+@_on_the_wire("events-without-message", "Events say nothing in words.")
 def _(told: ext.ToRm) -> None:
     if told.kind == ext.EVENT_BATCH:
         for payload in told.payloads:
@@ -35,7 +40,7 @@ def _(told: ext.ToRm) -> None:
             payload.data = record.SerializeToString()
 
 
-@liberty("no-queue-events", "Nothing is told of queues.", departs_from=("SI-EVT-013",))
+@_on_the_wire("no-queue-events", "Nothing is told of queues.", departs_from=("SI-EVT-013",))
 def _(told: ext.ToRm) -> None:
     if told.kind == ext.EVENT_BATCH:
         keep(told.payloads, lambda one: not _is_about_a_queue(one.data))
@@ -45,6 +50,6 @@ def _is_about_a_queue(record: bytes) -> bool:
     return bool(si.EventRecord.FromString(record).type == si.EventRecord.QUEUE)
 
 
-@liberty("update-refused-without-reason", "A refused configuration gets no reason.")
+@_on_the_wire("update-refused-without-reason", "A refused configuration gets no reason.")
 def _(outcome: ext.ConfigurationOutcome) -> None:
     outcome.reason = ""

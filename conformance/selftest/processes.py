@@ -1,0 +1,59 @@
+"""Processes that a test starts, and what becomes of them."""
+
+import os
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from siconform.targets.process import Launch, ProcessTarget
+from siwire import DEFAULT_REVISION
+
+Start = Callable[..., ProcessTarget]
+_LOOK_AGAIN = 0.02  # seconds
+
+
+@contextmanager
+def programs(folder: Path, starts_within: float) -> Iterator[Start]:
+    """Starts Python programs as targets; stops them when the block ends.
+
+    The log of the first is ``target.log``, the next are ``target1.log`` and so on.
+    """
+    started: list[ProcessTarget] = []
+
+    def start(program: str, arguments: str = "", within: float = starts_within) -> ProcessTarget:
+        number = len(started) or ""
+        file = folder / f"program{number}.py"
+        file.write_text(program)
+        line = f"{shlex.quote(sys.executable)} {shlex.quote(str(file))} {arguments}"
+        launch = Launch.of("the program", line, within)
+        target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, folder / f"target{number}.log")
+        started.append(target)
+        target.start()
+        return target
+
+    try:
+        yield start
+    finally:
+        for target in started:
+            target.stop()
+
+
+def wait_for(condition: Callable[[], bool], limit: float = 60.0) -> None:
+    """Return when it holds, at the latest after so many seconds, or fail."""
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(_LOOK_AGAIN)
+
+
+def exists(pid: int) -> bool:
+    """Whether the process is there and no zombie."""
+    try:
+        os.kill(pid, signal.SIG_DFL)
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")
+    except (ProcessLookupError, FileNotFoundError):
+        return False
