@@ -125,6 +125,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "proto/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
+    session.run("python", "reference/tests/state_machines.py", *session.posargs)
     session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.reporting.publish", *session.posargs)
 
