@@ -17,6 +17,7 @@ JUDGED = (
 )
 """What docs/results has a page about, and by which revision it is judged."""
 
+KIT_COVERAGE = "conformance/coverage.toml"
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
@@ -59,14 +60,27 @@ def results(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run all tests of the wire, the kit and the reference, and print what those leave untested."""
+    """Run all tests of the wire, the reference and the kit, and print what those leave untested."""
     install(session, "tests", "proto")
     pytest = ["pytest", "-n", "2", "--dist", "worksteal"]
     if session.posargs:
         session.run(*pytest, *session.posargs)
         return
-    session.run(*pytest, "proto/tests", "conformance/selftest")
+    session.run(*pytest, "proto/tests")
     session.run(*pytest, "reference/tests", "--cov")
+    measuring = ["--cov", f"--cov-config={KIT_COVERAGE}", "--cov-report=", "--cov-fail-under=0"]
+    session.run(*pytest, "conformance/selftest", *measuring)
+    measure_runs(session)
+
+
+def measure_runs(session: nox.Session) -> None:
+    """Add what a run in the oldest and in the newest revision covers of the kit, and report."""
+    rules = f"--rcfile={KIT_COVERAGE}"
+    for revision in (REVISIONS[0], REVISIONS[-1]):
+        run = ["siconform", "run", "--revision", revision, "--results", f"build/covered-{revision}"]
+        session.run("coverage", "run", rules, "-m", *run)
+    session.run("coverage", "combine", "--quiet", "--append", rules)
+    session.run("coverage", "report", rules)
 
 
 @nox.session
