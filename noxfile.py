@@ -6,7 +6,7 @@ nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_missing_interpreters = True
-nox.options.sessions = ["lint", "typing", "contracts", "tests", "every-revision"]
+nox.options.sessions = ["lint", "typing", "contracts", "shape", "tests", "every-revision"]
 
 REVISIONS = ("2021-02", "2023-04", "2023-08", "2023-12")
 JUDGED = (
@@ -127,19 +127,21 @@ def contracts(session: nox.Session) -> None:
 
 @nox.session
 def shape(session: nox.Session) -> None:
-    """Print the longest files and functions of the three packages, and check the contracts."""
+    """Print the longest files and functions, name what is too much, and look for import circles."""
     install(session, "lint")
     session.run("python", "reference/shape.py")
+    session.run("python", "reference/import_graph.py", "--check")
 
 
 @nox.session
 def generate(session: nox.Session) -> None:
-    """Write the generated files anew: descriptor sets, stubs, tables of requirements, results."""
-    install(session, "proto")
+    """Write the generated files anew: descriptor sets, stubs, pages, results."""
+    install(session, "proto", "lint")
     session.run("python", "proto/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
     session.run("python", "reference/tests/state_machines.py", *session.posargs)
+    session.run("python", "reference/import_graph.py", *session.posargs)
     session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.reporting.publish", *session.posargs)
 
