@@ -47,7 +47,7 @@ def serve() -> Iterator[Serve]:
             server.add_generic_rpc_handlers((rpc.handlers(SERVICE, behaviours),))
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()
-        client = Extension(f"127.0.0.1:{port}", patience=2.0)
+        client = Extension(f"127.0.0.1:{port}", timeout=2.0)
         opened.append((client, server))
         return client
 
@@ -108,7 +108,7 @@ def test_a_configuration_that_ends_with_an_error_is_refused(serve: Serve) -> Non
 
 
 def test_a_target_that_is_gone_is_lost() -> None:
-    client = Extension("127.0.0.1:1", patience=1.0)
+    client = Extension("127.0.0.1:1", timeout=1.0)
 
     with pytest.raises(TargetLost, match="the target is gone"):
         _ = client.facets

@@ -216,7 +216,7 @@ def _(inside: Inside) -> None:
         recovered.add(allocation.identity)
         return original(partition, allocation, now)
 
-    def patience(original: Callable[..., float], settings: Any, application: Any) -> float:
+    def seconds_to_gather(original: Callable[..., float], settings: Any, application: Any) -> float:
         seconds = original(settings, application)
         partition = partitions.get(application)
         if partition is None or recovered.isdisjoint(partition.allocations.of(application)):
@@ -225,7 +225,7 @@ def _(inside: Inside) -> None:
         return _TOO_OFTEN * seconds
 
     inside.instead_of(recovery.recover, recover)
-    inside.instead_of(timeout._patience, patience)
+    inside.instead_of(timeout._seconds_to_gather, seconds_to_gather)
 
 
 @fault(

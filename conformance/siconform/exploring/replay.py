@@ -183,9 +183,9 @@ class Replay:
             rm, pattern = self._rms.get(name), self._pattern(fact)
             if rm is None or pattern is None:
                 continue
-            patience = rm.deadlines.quiet if self._missing else rm.deadlines.place
+            timeout = rm.deadlines.quiet if self._missing else rm.deadlines.place
             try:
-                seen = rm.expectations.is_told(pattern, patience=patience)
+                seen = rm.expectations.is_told(pattern, timeout=timeout)
             except NotAsTheTextSays:
                 self._missing.append(fact)
             else:

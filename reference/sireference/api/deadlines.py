@@ -44,11 +44,11 @@ class Deadlines:
 
     def _run(self) -> None:
         while not self._is_over:
-            if not self._has_changed.wait(self._patience()):
+            if not self._has_changed.wait(self._timeout()):
                 self._keep_those_due()
             self._has_changed.clear()
 
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
         """Seconds until the next deadline, or until it is to be asked for again; None if never."""
         try:
             deadline = self._next_deadline()

@@ -39,8 +39,8 @@ def tidy(partition: Partition, queue: Queue, now: float) -> None:
     if queue.is_draining:
         _remove(partition, queue, above, now)
     elif queue.is_dynamic and queue.timer is None:
-        patience = partition.settings.empty_queue_timeout
-        queue.timer = partition.timers.set(now + patience, partial(_expire, partition, queue))
+        timeout = partition.settings.empty_queue_timeout
+        queue.timer = partition.timers.set(now + timeout, partial(_expire, partition, queue))
 
 
 def _expire(partition: Partition, queue: Queue, now: float) -> list[Effect]:

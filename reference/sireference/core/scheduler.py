@@ -112,7 +112,7 @@ class Scheduler:
         return snapshot(rm_id, self.rms.known(rm_id))
 
     def taking_snapshot(self, rm_id: str) -> Generator[None, None, Snapshot]:
-        """The same bit by bit; between the bits nothing of this RM may be handled."""
+        """What ``snapshot`` returns, in portions; nothing of this RM is handled in between."""
         return snapshot_portions(rm_id, self.rms.known(rm_id))
 
     def all_counts(self) -> list[Counts]:

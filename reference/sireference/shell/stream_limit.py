@@ -51,7 +51,7 @@ class StreamLimit:
             del self._taken_by[rm_id]
 
 
-def too_silent(patience: float) -> Ending:
-    """How a stream ends that said nothing for ``patience`` seconds, so that nobody knows whose."""
-    says = f"no first message came in {patience:g} s, so the stream is nobody's"
+def too_silent(timeout: float) -> Ending:
+    """How a stream ends that said nothing for ``timeout`` seconds, so that nobody knows whose."""
+    says = f"no first message came in {timeout:g} s, so the stream is nobody's"
     return Ending(grpc.StatusCode.DEADLINE_EXCEEDED, says)

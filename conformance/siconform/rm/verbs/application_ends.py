@@ -79,7 +79,7 @@ class ApplicationEndVerbs:
         self._expectations.is_told_one_of(
             reported,
             ApplicationUpdated(application, state=COMPLETED),
-            patience=self._timers.waiting_timeout() + self._deadlines.timer,
+            timeout=self._timers.waiting_timeout() + self._deadlines.timer,
         )
 
     def reported_waiting(self) -> State:

@@ -77,7 +77,7 @@ class _Sight(NamedTuple):
     most: int  # the ask's
 
     def priority(self, allocation: Allocation) -> int:
-        """The one that compares."""
+        """The priority that is compared: of the ask, or of the fence it is behind."""
         return self.offset + (0 if self.is_fenced else allocation.record.ask.priority)
 
 

@@ -338,7 +338,7 @@ class Application:
         return self.leaf.sort_key_of(self, ask_group.priority)
 
     def stop_state_timer(self) -> None:
-        """The state lasts."""
+        """Cancel the deadline of the present state, which then lasts until something happens."""
         if self.state_timer is not None:
             self.state_timer.cancel()
             self.state_timer = None

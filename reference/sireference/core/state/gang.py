@@ -32,7 +32,7 @@ class Gang:
     is_clearing_up: bool = False  # waiting is over, the leftovers have to go
 
     def book(self, placeholder: Allocation) -> None:
-        """One placeholder more."""
+        """Count a placeholder that was allocated."""
         group = placeholder.record.ask.task_group
         self.replaceable.setdefault(group, OrderedDict())[placeholder.record.identity] = placeholder
 
@@ -46,7 +46,7 @@ class Gang:
                 del self.replaceable[group]
 
     def stop_timer(self) -> None:
-        """The placeholders may stay."""
+        """Cancel the placeholder timeout: the placeholders may stay."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -91,6 +91,6 @@ class Replacements:
         pending.awaiting = 0
 
     def clear(self) -> None:
-        """Nobody waits."""
+        """Forget who waits for which placeholder: the partition is over."""
         self._by_placeholder.clear()
         self._placeholders.clear()

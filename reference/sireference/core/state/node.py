@@ -53,7 +53,7 @@ class Node:
         self.free -= resource
 
     def unreserve(self, resource: Resource) -> None:
-        """Keep it no more."""
+        """Give back room that was reserved."""
         self.reserved -= resource
         self.free += resource
 

@@ -6,15 +6,15 @@ from sireference.core.state.timers import Timer
 class NodeExclusions:
     """The nodes on which the RM does not want one ask; an ask with exclusions is looked for alone.
 
-    They hold until something changes on the node, or for ``patience`` seconds once no other node is
+    They hold until something changes on the node, or for ``timeout`` seconds once no other node is
     left.
     """
 
-    __slots__ = ("nodes", "patience", "timer")
+    __slots__ = ("nodes", "timeout", "timer")
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, timeout: float) -> None:
         self.nodes: set[str] = set()
-        self.patience = patience
+        self.timeout = timeout
         self.timer: Timer | None = None
 
     def stop_timer(self) -> None:

@@ -123,7 +123,7 @@ class Preemptions:
         return preemption
 
     def clear(self) -> None:
-        """Nothing is left."""
+        """Forget all reservations and victims: the partition is over."""
         self._by_ask.clear()
         self._by_node.clear()
         self._by_victim.clear()

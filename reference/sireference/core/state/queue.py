@@ -132,7 +132,7 @@ class Queue(Quota):
     # Queues come and go
 
     def add(self, config: QueueConfig) -> "Queue":
-        """A new child."""
+        """Take a queue in below this one."""
         child = Queue(config, self, self._born)
         self._born += 1
         self.children[config.name] = child

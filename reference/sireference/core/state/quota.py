@@ -106,7 +106,7 @@ class Quota:
         self.book(resource)
 
     def unreserve(self, resource: Resource) -> None:
-        """Keep it no more."""
+        """Give back what was reserved."""
         self.reserved -= resource
         self.unbook(resource)
 
@@ -153,6 +153,6 @@ class Quotas(tuple[Quota, ...]):
             quota.reserve(resource)
 
     def unreserve(self, resource: Resource) -> None:
-        """Keep it no more."""
+        """Give back what was reserved, in each."""
         for quota in self:
             quota.unreserve(resource)

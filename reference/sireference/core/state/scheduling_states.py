@@ -28,8 +28,8 @@ class SchedulingStates:
         self._groups: dict[AskGroup, None] = {}  # that began to wait
         self._asks: dict[PendingAsk, None] = {}  # that may go on in another way
 
-    def slept(self, ask_group: AskGroup) -> None:
-        """``ask_group`` has to wait."""
+    def has_to_wait(self, ask_group: AskGroup) -> None:
+        """Note that ``ask_group`` has to wait, to be told of its asks."""
         if self.is_read:
             self._groups[ask_group] = None
 

@@ -48,7 +48,7 @@ class CallbackTable:
         self.kinds = tuple(sorted(kinds))
         self._codec = CallbackCodec(revision)
         self._limits = limits
-        self.patience = limits.callback_patience
+        self.timeout = limits.callback_timeout
         self._streams: dict[str, CallbackStream] = {}
 
     def bind(self, stream: CallbackStream) -> frozenset[Callback]:
