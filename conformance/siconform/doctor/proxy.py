@@ -145,7 +145,7 @@ class _Call:
         self.wire = Wire(self._to_rm, self._more.append, memory)
 
     async def up(self, requests: AsyncIterator[bytes], changed: Changes) -> None:
-        """What the RM says."""
+        """Pass on to the scheduler what the RM says, changed."""
         async for data in requests:
             for message in await changed(data):
                 await self.of.write(message)
@@ -153,7 +153,7 @@ class _Call:
         await self.of.done_writing()
 
     async def down(self, changed: Changes) -> None:
-        """What the scheduler says."""
+        """Pass on to the RM what the scheduler says, changed."""
         try:
             async for data in self.of:
                 for message in await changed(data):

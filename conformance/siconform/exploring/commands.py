@@ -207,7 +207,7 @@ def _replay_command(counterexample: Counterexample, settings: Settings) -> str:
 
 
 def _seen_again(session: Session, counterexample: Counterexample, settings: Settings) -> str:
-    """Whether it is there when the history is played once more, deadlines unhurried."""
+    """Whether it is there when the history is replayed, with the deadlines of any test."""
     try:
         session.renew()
         again: Replayed = Replay(session, read_history(_file(counterexample, settings))).plays()

@@ -68,7 +68,7 @@ class Exploration:
         self._tells = tells
         self._began = time.monotonic()
         self._longest_placement = 0.0
-        self._spoilt = False
+        self._needs_another_session = False
         self._numbers = count(1)
         self._current = self._last_better = 0
         self._over: _Over | None = None
@@ -162,7 +162,7 @@ class Exploration:
             rm = self.session.resource_manager(f"x{number}")
         except TargetLost as lost:
             self._ends(_Abandoned(lost))
-        self._spoilt, self._current = False, number
+        self._needs_another_session, self._current = False, number
         return ModelState(rm)
 
     def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
@@ -196,7 +196,7 @@ class Exploration:
         if exchange.end is None:
             exchange.end = len(exchange.history)
         self.progress.elements += sum(not entry.fence for entry in exchange.entries())
-        if self._spoilt:
+        if self._needs_another_session:
             self.session.renew()
         else:
             has.rm.leaves()
@@ -217,7 +217,9 @@ class Exploration:
             return
         exchange.end = len(exchange.history)
         self.progress.histories += 1
-        self._spoilt = isinstance(outcome, PremiseLost) or not self.session.serves_several()
+        self._needs_another_session = (
+            isinstance(outcome, PremiseLost) or not self.session.serves_several()
+        )
         self._first = self._first or found[0].name
         self.progress.when_found = self.progress.when_found or self.progress.histories
         for counterexample in found:

@@ -119,7 +119,7 @@ class Console:
         self._write(f"\r{padded}\r{text}")
 
 
-class Dispensable:
+class BestEffortStream:
     """A stream nobody depends on: a run goes on where it cannot be written to."""
 
     def __init__(self, stream: TextIO) -> None:

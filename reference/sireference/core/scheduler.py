@@ -7,7 +7,7 @@ from typing import Final
 from sireference.core import (
     applications,
     asks,
-    callbacks,
+    callback_offer,
     configuration_update,
     nodes,
     proposals,
@@ -73,7 +73,7 @@ class Scheduler:
             case ShutDown():
                 effects = self.rms.shut_down(rm, now)
             case OfferCallbacks():
-                callbacks.offer(rm, event)
+                callback_offer.offer(rm, event)
                 effects = []
             case Answered():
                 effects = rm.callbacks.answered(event, now)

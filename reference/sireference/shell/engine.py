@@ -133,7 +133,7 @@ class Engine:
         await self._jobs.all_done()
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= moment:
             clock.move_to(deadline)
-            self._ring()
+            self._keep_deadlines()
         clock.move_to(moment)
 
     def _handling(
@@ -222,10 +222,10 @@ class Engine:
         timeout = max(0.0, deadline - self.clock.now())
         if timeout == 0.0 or not isinstance(self.clock, VirtualClock):
             later = max(timeout, PAUSE)  # a pass may go on that was long enough
-            self._alarm = asyncio.get_running_loop().call_later(later, self._ring)
+            self._alarm = asyncio.get_running_loop().call_later(later, self._keep_deadlines)
             self._alarm_is_for = deadline
 
-    def _ring(self) -> None:
+    def _keep_deadlines(self) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None

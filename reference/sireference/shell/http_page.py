@@ -63,7 +63,7 @@ class HttpPage:
         self._thread.start()
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Close the socket; requests that come later are refused."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -197,7 +197,7 @@ class _BoundedThreads(ThreadingMixIn, WSGIServer):
 
 
 class _OnIpv6(_BoundedThreads):
-    """The same on an address of IPv6."""
+    """The server of the page on an address of IPv6."""
 
     address_family = socket.AF_INET6
 

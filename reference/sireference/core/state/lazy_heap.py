@@ -8,7 +8,7 @@ SortKey = tuple[float, ...]
 
 
 class Member(Protocol):
-    """Who may be served."""
+    """What a heap knows of its members."""
 
     sort_key: SortKey | None  # under which it is in the heap, None while it is not
 

@@ -195,7 +195,7 @@ class Queue(Quota):
         self.root.changed_buckets[bucket] = None
 
     def next_sort_key(self) -> SortKey | None:
-        """Among its siblings."""
+        """The place of the queue among its siblings, as it is now; None with nobody to serve."""
         first = self.served.first()
         if first is None or self.parent is None:
             return None

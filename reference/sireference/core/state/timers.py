@@ -20,7 +20,7 @@ class Timer:
     due: Due | None = field(compare=False)
 
     def cancel(self) -> None:
-        """Nothing happens when the deadline comes."""
+        """Cancel the deadline: nothing happens when it comes."""
         self.due = None
 
 

@@ -30,7 +30,7 @@ class Lane(Protocol):
 
 
 class Waiter(Protocol):
-    """Who may wait."""
+    """What a wait queue knows of those who wait in it."""
 
     @property
     def profile(self) -> Hashable:

@@ -1,4 +1,4 @@
-"""Deadlines: a thread that calls a scheduler when the next of its deadlines has come."""
+"""A thread that calls a scheduler when the next of its deadlines has come."""
 
 import logging
 import threading
@@ -12,7 +12,7 @@ _LOGGER: Final = logging.getLogger("sireference.api")
 _LONGEST_WAIT: Final = 3600.0
 
 
-class Deadlines:
+class DeadlineThread:
     """Kept from the first ``changed`` on; whoever calls that or ``stop`` holds the lock."""
 
     def __init__(
