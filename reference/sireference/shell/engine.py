@@ -27,9 +27,9 @@ from sireference.core.model import (
 from sireference.core.scheduler import Scheduler
 from sireference.core.snapshot import Snapshot
 from sireference.core.state.resource_manager import ResourceManager
+from sireference.shell.callback_table import CallbackTable
 from sireference.shell.configuration_locks import ConfigurationLocks
 from sireference.shell.counters import Counters
-from sireference.shell.extension.callback_table import CallbackTable
 from sireference.shell.jobs import PAUSE, Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits

@@ -8,8 +8,8 @@ import grpc
 from siwire.ext import extension_pb2 as ext
 
 from sireference.core.model import OfferCallbacks, quoted
+from sireference.shell.callback_stream import CallbackStream
 from sireference.shell.engine import Engine
-from sireference.shell.extension.callback_stream import CallbackStream
 from sireference.shell.options import Limits
 from sireference.shell.stream_limit import StreamLimit, too_silent
 from sireference.shell.streams import Ending

@@ -20,7 +20,7 @@ from sireference.core.model import (
     SentEvents,
     SyncedCache,
 )
-from sireference.shell.extension.callback_stream import Answer, CallbackStream, Kind
+from sireference.shell.callback_stream import Answer, CallbackStream, Kind
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
 from sireference.shell.streams import Ending
