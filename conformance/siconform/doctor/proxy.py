@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _nothing() -> None:
-    """Nobody wants to know whether anything was changed."""
+    """Stands for a report of changes that nobody wants."""
 
 
 async def serve(
@@ -173,7 +173,7 @@ class _Call:
 
 
 def _plain(message: Message) -> bytes:
-    """All of it, with what its type does not know."""
+    """The bytes of a message, with the fields its type does not know."""
     return message.SerializeToString(deterministic=True)
 
 

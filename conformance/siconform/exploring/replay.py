@@ -88,7 +88,7 @@ class Repeater:
         self._sender = at.sender
 
     def repeats(self, *requests: Request) -> None:
-        """All of it in one message, whatever was said on another stream."""
+        """Say all of a message in one again, whatever was said on another stream."""
         with self._sender.unordered(), self._sender.one_message():
             self._sender.says(*requests)
 
@@ -177,7 +177,7 @@ class Replay:
             rm.expectations.stays_quiet(window=gap)
 
     def _catches_up(self) -> None:
-        """Everything that was told by now is told, or missing."""
+        """Wait until all that was told by now is told again, or note that it is missing."""
         told, self._told = self._told, []
         for name, fact in told:
             rm, pattern = self._rms.get(name), self._pattern(fact)

@@ -50,7 +50,7 @@ class CallbackStream(OpenStream):
             listener(answer)
 
     def hang_up(self) -> None:
-        """Nobody waits for answers any more; whoever wants one has to ask again."""
+        """Give up all answers that are awaited; whoever wants one has to ask again."""
         for _, alarm in self._open.values():
             alarm.cancel()
         self._open.clear()

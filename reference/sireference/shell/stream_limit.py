@@ -33,7 +33,7 @@ class StreamLimit:
             self._taken -= 1
 
     def take_for(self, rm_id: str) -> Ending | None:
-        """One stream more belongs to this RM; how it ends where the RM has too many."""
+        """Count a stream for this RM; how the stream ends where the RM has too many."""
         taken = self._taken_by[rm_id]
         if taken >= self._most_of_one:
             says = (

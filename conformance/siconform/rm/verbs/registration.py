@@ -182,7 +182,7 @@ class RegistrationVerbs:
         return outcome
 
     def _version(self) -> str:
-        """That of the revision, or what the target insists on."""
+        """The version of the revision, or what the target insists on."""
         told = self._profile.terms.version
         return self._link.connection.revision.name if told is None else told
 

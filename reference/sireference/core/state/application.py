@@ -119,7 +119,7 @@ class AskGroup:
     # Its asks
 
     def join(self, pending: PendingAsk) -> None:
-        """One more ask in the group."""
+        """Take an ask into the group."""
         if pending.ask_group is self:
             return
         if pending.ask_group is not None:
@@ -129,7 +129,7 @@ class AskGroup:
         heapq.heappush(self._heap, (pending.order, self._joined, pending))
 
     def leave(self, pending: PendingAsk) -> None:
-        """One ask less, wherever it stands; no more than half of the heap is nobody's."""
+        """Take an ask out of the group; at most half of the heap is asks that have left."""
         pending.ask_group = None
         self._stale += 1
         if 2 * self._stale > len(self._heap):
@@ -198,18 +198,18 @@ class AskGroup:
         self.application.awakens(self)
 
     def notify(self) -> None:
-        """It is worth a look when it would be served, if it still may go then."""
+        """Have the group looked at when it would be served, if it still may go then."""
         self.application.notified[self] = None
         self.notified_by = self.waits_in
         self.application.awakens(self)
 
     def dismiss(self) -> None:
-        """It was notified in vain: when it would have been served, it could not go any more."""
+        """Take a notification back: when the group would have been served it could not go."""
         self.application.notified.pop(self, None)
         self.notified_by = None
 
     def done_with(self) -> None:
-        """One of its application had its chance: the first of its bucket now is notified next."""
+        """Have the first of its bucket notified next: a group of its application had its chance."""
         notified_by, self.notified_by = self.notified_by, None
         if notified_by is None:
             return
@@ -290,7 +290,7 @@ class Application:
         self.notified.clear()
 
     def has_less(self) -> None:
-        """It uses less than before: in a fair leaf its waiting groups may have moved up."""
+        """Move waiting groups up in a fair leaf: the application uses less than before."""
         if self.leaf.is_fair:
             for ask_group in self.ask_groups.values():
                 if ask_group.waits_in is not None:
@@ -320,17 +320,17 @@ class Application:
             ask_group.wake()
 
     def pass_turn(self) -> None:
-        """It gathered nothing in its turn: the next gang of its leaf may gather."""
+        """Let the next gang of the leaf gather: this one got nothing in its turn."""
         self.has_passed = True
         self.moved()
 
     def awakens(self, ask_group: AskGroup) -> None:
-        """``ask_group`` is worth a look."""
+        """Have ``ask_group`` looked at by the next pass."""
         self.awake.update(ask_group)
         self.leaf.awakens(self)
 
     def next_sort_key(self) -> SortKey | None:
-        """Among the applications of its leaf."""
+        """Its place among the applications of its leaf; None with nothing to be served."""
         ask_group = self.awake.first()
         if ask_group is None:
             return None
@@ -344,7 +344,7 @@ class Application:
             self.state_timer = None
 
     def stop_execution_timer(self) -> None:
-        """It is not running any more."""
+        """Cancel the deadline of the running time: the application is over."""
         if self.execution_timer is not None:
             self.execution_timer.cancel()
             self.execution_timer = None

@@ -37,7 +37,7 @@ class Gang:
         self.replaceable.setdefault(group, OrderedDict())[placeholder.record.identity] = placeholder
 
     def mark(self, placeholder: Allocation) -> None:
-        """``placeholder`` is about to be released: nobody can take its place any more."""
+        """Leave ``placeholder`` out of those that can be replaced: it is about to be released."""
         group, identity = placeholder.record.ask.task_group, placeholder.record.identity
         members = self.replaceable.get(group, OrderedDict())
         if identity in members:

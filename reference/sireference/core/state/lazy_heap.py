@@ -44,7 +44,7 @@ class LazyHeap(Generic[Kind]):
         return True
 
     def remove(self, member: Kind) -> None:
-        """``member`` has nothing to be served."""
+        """Take ``member`` out, which has nothing to be served."""
         self._updated.pop(member, None)
         self._take_back(member)
 

@@ -62,5 +62,5 @@ class Node:
         self.free -= resource
 
     def unbook(self, resource: Resource) -> None:
-        """It does not run any more."""
+        """Give back what an allocation held that has ended."""
         self.free += resource

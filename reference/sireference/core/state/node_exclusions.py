@@ -18,7 +18,7 @@ class NodeExclusions:
         self.timer: Timer | None = None
 
     def stop_timer(self) -> None:
-        """Nobody waits for them to end."""
+        """Cancel the end of the exclusions: nobody waits for it."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -34,13 +34,13 @@ class ActiveExclusions:
         self._by_node: dict[str, set[NodeExclusions]] = {}
 
     def add(self, exclusions: NodeExclusions) -> None:
-        """Their ask waits for a node."""
+        """Watch these exclusions: their ask waits for a node."""
         self._active.add(exclusions)
         for node_id in exclusions.nodes:
             self._by_node.setdefault(node_id, set()).add(exclusions)
 
     def discard(self, exclusions: NodeExclusions) -> None:
-        """Their ask does not wait for a node any more."""
+        """Leave off watching these exclusions: their ask waits no more."""
         self._active.discard(exclusions)
         for node_id in exclusions.nodes:
             self._by_node[node_id].discard(exclusions)

@@ -209,7 +209,7 @@ class Partition:
         self.preemptors.forget(pending)
 
     def served(self, pending: PendingAsk) -> None:
-        """One more allocation of ``pending`` is made; with its last one it is over."""
+        """Count an allocation made for ``pending``; with the last one the ask is over."""
         pending.made += 1
         if pending.made >= pending.ask.max_allocations:
             self.drop(pending, AskTrigger.ALL_ALLOCATED)
@@ -313,7 +313,7 @@ class Partition:
         self.event_log.allocation_removed(allocation, termination)
 
     def _placeholder_ended(self, placeholder: Allocation) -> None:
-        """One placeholder less; with the last one there is nothing left that could time out."""
+        """Count a placeholder less; with the last one nothing is left that could time out."""
         application = placeholder.application
         application.placeholders_held -= 1
         gang = self.gangs.get(application)

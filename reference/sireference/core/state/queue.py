@@ -35,7 +35,7 @@ class LeafApplication(Applicant, Served, Protocol):
         """How many allocations it has."""
 
     def pass_turn(self) -> None:
-        """It gathered nothing in its turn: the next gang of its leaf may gather."""
+        """Let the next gang of the leaf gather: this one got nothing in its turn."""
 
 
 class Queue(Quota):
@@ -139,7 +139,7 @@ class Queue(Quota):
         return child
 
     def remove(self, child: "Queue") -> None:
-        """``child`` is gone."""
+        """Take ``child`` out, which is gone."""
         child.stop_timer()
         del self.children[child.config.name]
         self.served.remove(child)
@@ -157,7 +157,7 @@ class Queue(Quota):
             child.number = number
 
     def let_go(self) -> None:
-        """It is gone, with all below it: nothing there refers to itself any more."""
+        """Drop all references of a queue that is gone, and of all below it."""
         super().let_go()
         for user_quota in self.user_quotas.values():
             user_quota.let_go()
@@ -172,7 +172,7 @@ class Queue(Quota):
         del self.root
 
     def stop_timer(self) -> None:
-        """It is needed, empty or not."""
+        """Cancel the removal of the queue: it is needed, empty or not."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -187,7 +187,7 @@ class Queue(Quota):
             member, above = above, above.parent
 
     def forget(self, application: LeafApplication) -> None:
-        """``application`` is out of this leaf."""
+        """Take ``application`` out of this leaf."""
         self.served.remove(application)
 
     def changed(self, bucket: Bucket[Any]) -> None:

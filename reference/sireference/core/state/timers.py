@@ -49,7 +49,7 @@ class Timers:
         self._pass_at = at if self._pass_at is None else min(self._pass_at, at)
 
     def clear(self) -> None:
-        """No deadline counts any more."""
+        """Cancel all deadlines."""
         self._pass_at = None
         for timer in self._heap:
             timer.cancel()
