@@ -17,7 +17,7 @@ from siconform.recording.history import Entry
 
 
 def rejections_of_existing_allocations_are_complete() -> Judge:
-    """It names key and application of an allocation the RM reported."""
+    """A rejection of an existing allocation names key and application of one the RM reported."""
     reported: set[tuple[str, str]] = set()
 
     def judge(entry: Entry) -> EntryJudgement:
@@ -33,7 +33,7 @@ def rejections_of_existing_allocations_are_complete() -> Judge:
 
 
 def rejections_of_existing_allocations_give_a_reason() -> Judge:
-    """It has a reason that is not empty."""
+    """A rejection of an existing allocation has a reason that is not empty."""
     return of_each(AllocationRejected, without_reason)
 
 

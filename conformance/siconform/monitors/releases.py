@@ -113,7 +113,7 @@ class _Causes:
         self.ended: dict[str, set[str]] = defaultdict(set)  # by kind of name
 
     def registers_anew(self) -> None:
-        """Everything there is ends."""
+        """Count everything as ended: the RM registers anew."""
         self.ended["identity"].update(self.placed)
 
     def hears(self, content: Content) -> None:

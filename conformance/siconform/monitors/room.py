@@ -29,17 +29,17 @@ MaximumOf = Callable[[str, str], int | None]
 def nodes_are_not_overfilled() -> Judge:
     """No new allocation takes a node above the largest capacity it may have at that moment."""
     nodes = _Capacities()
-    books = _Books(lambda allocation: (allocation.node,), nodes.most)
+    occupancy = _Occupancy(lambda allocation: (allocation.node,), nodes.most)
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case Allocated() as echo if books.existing.knows(echo):
-                books.takes_if_it_fits(echo)
+            case Allocated() as echo if occupancy.existing.knows(echo):
+                occupancy.takes_if_it_fits(echo)
             case Allocated() as new:
-                over = books.takes(new)
+                over = occupancy.takes(new)
                 return f"node {over}" if over else ""
             case _:
-                books.hears(entry)
+                occupancy.hears(entry)
                 nodes.hears(entry)
         return NOTHING_TO_JUDGE
 
@@ -58,19 +58,19 @@ def placeholders_count_against_the_quota() -> Judge:
 
 def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
     quotas = Quotas()
-    books = _Books(lambda allocation: quotas.limited(allocation.application), quotas.most)
+    occupancy = _Occupancy(lambda allocation: quotas.limited(allocation.application), quotas.most)
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case Allocated() as echo if books.existing.knows(echo):
-                books.takes_if_it_fits(echo)
+            case Allocated() as echo if occupancy.existing.knows(echo):
+                occupancy.takes_if_it_fits(echo)
             case Allocated() as new if queues := quotas.limited(new.application):
-                over = books.takes(new)
-                held = [allocation for queue in queues for allocation in books.held(queue)]
+                over = occupancy.takes(new)
+                held = [allocation for queue in queues for allocation in occupancy.held(queue)]
                 if concerns(held):
                     return f"queue {over}" if over else ""
             case _:
-                books.hears(entry)
+                occupancy.hears(entry)
                 quotas.hears(entry)
         return NOTHING_TO_JUDGE
 
@@ -95,7 +95,7 @@ class _Capacities:
                 self._said.setdefault(node, []).append(capacity)
 
 
-class _Books:
+class _Occupancy:
     """Which allocations hold room in which place."""
 
     def __init__(self, places: Places, most: MaximumOf) -> None:

@@ -25,7 +25,7 @@ class Unreplayable(ValueError):
 
 
 def element(content: Request | Fact) -> dict[str, Any]:
-    """Its kind and its fields, without those that may be anything or were not said."""
+    """The kind and the fields of an element, without those that may be anything or are unsaid."""
     named = {
         field.name: msgspec.to_builtins(value, enc_hook=_plain)
         for field in fields(content)

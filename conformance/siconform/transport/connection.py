@@ -70,12 +70,12 @@ class Connection:
         self._closing = False
         self.hearing = threading.Lock()
 
-    def connects(self, patience: float) -> None:
-        """Wait for the transport; Unreachable after ``patience`` seconds."""
+    def connects(self, timeout: float) -> None:
+        """Wait for the transport; Unreachable after ``timeout`` seconds."""
         try:
-            grpc.channel_ready_future(self._channel).result(timeout=patience)
+            grpc.channel_ready_future(self._channel).result(timeout=timeout)
         except grpc.FutureTimeoutError:
-            message = f"nothing answers on {self._address} within {patience:g} s"
+            message = f"nothing answers on {self._address} within {timeout:g} s"
             raise Unreachable(message) from None
 
     def another(self, rm_id: str) -> "Connection":
@@ -84,14 +84,14 @@ class Connection:
             self._address, self.revision, rm_id, self.history, self.pace, speaks=self._speaks
         )
 
-    def registers(self, registration: Registration, patience: float) -> RegistrationAnswered:
-        """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within patience)."""
+    def registers(self, registration: Registration, timeout: float) -> RegistrationAnswered:
+        """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within timeout)."""
         request = self.dialect.registration(registration)
         rm = registration.rm
         self.history.add(self.rm_id, [RegistrationRequested(rm)], said_by_rm=True, message=request)
         call = rpc.callable_for(self._channel, self._methods["RegisterResourceManager"])
         try:
-            response = call(request, timeout=patience)
+            response = call(request, timeout=timeout)
         except grpc.RpcError as error:
             code, details = _status(error)
             outcome = RegistrationAnswered(rm, code, details)
@@ -139,29 +139,29 @@ class Connection:
                 stream.cut()
             self._streams.clear()
 
-    def calls_raw(self, path: str, patience: float) -> str:
+    def calls_raw(self, path: str, timeout: float) -> str:
         """Open any method by its path with one empty message; the gRPC status name it ends with."""
         call = self._channel.stream_stream(path, _bytes, _bytes)
         try:
-            for _ in call(iter([b""]), timeout=patience):
+            for _ in call(iter([b""]), timeout=timeout):
                 pass
         except grpc.RpcError as error:
             return _status(error)[0]
         return "OK"
 
-    def asks_for_description(self, patience: float) -> Description | None:
+    def asks_for_description(self, timeout: float) -> Description | None:
         """What the scheduler says of its own service; None where it offers no reflection."""
-        return describe(self._channel, self.revision, rpc.SERVICE, patience)
+        return describe(self._channel, self.revision, rpc.SERVICE, timeout)
 
-    def close(self, patience: float = 0.0) -> None:
-        """Cut every stream at once, and the transport within ``patience`` seconds or later.
+    def close(self, timeout: float = 0.0) -> None:
+        """Cut every stream at once, and the transport within ``timeout`` seconds or later.
 
         Nothing is recorded after it.
         """
         self._closing = True
         for stream in self._streams.values():
             stream.cut()
-        close(self._channel, patience)
+        close(self._channel, timeout)
 
     def _stream(self, kind: UpdateKind) -> Stream:
         method = self.dialect.method(kind)
