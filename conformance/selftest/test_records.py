@@ -4,11 +4,14 @@ import json
 from typing import Any
 
 import pytest
+from siconform.protocol import notifications
 from siconform.protocol.application_states import WAITING
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
 from siconform.protocol.handles import Application, Ask, Node
 from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
+    CONNECTION_FACTS,
+    CONVERSATIONS,
     Allocated,
     ApplicationUpdated,
     Fact,
@@ -95,6 +98,13 @@ def test_what_is_said_comes_back(said: Request) -> None:
 )
 def test_what_is_told_comes_back(told: Fact) -> None:
     assert fact_of(through_a_file(element(told))) == told
+
+
+def test_every_fact_of_an_update_stream_can_be_kept_and_has_its_conversation() -> None:
+    kinds = {kind for kind in vars(notifications).values() if isinstance(kind, type)}
+    facts = {kind for kind in kinds if issubclass(kind, Fact)} - {Fact}
+
+    assert facts == {*CONVERSATIONS, *CONNECTION_FACTS}
 
 
 def test_a_pattern_stays_one() -> None:

@@ -48,6 +48,20 @@ class Observations:
         """How long this target takes to place an ask that fits."""
         return self._observed.pace
 
+    def came_before(self, earlier: Fact, later: Fact) -> None:
+        """Something that matches ``earlier`` was told before the first that matches ``later``."""
+        for _, entry in self._inbox.told():
+            content = entry.content
+            if isinstance(content, Fact) and earlier.matches(content):
+                return
+            if isinstance(content, Fact) and later.matches(content):
+                break
+        raise NotAsTheTextSays(
+            f"told without {earlier} before it",
+            expected=f"{earlier} before {later}",
+            happened=f"{later} first",
+        )
+
     def measured(self, waits: Callable[[], T], tell: Callable[[float, float], None]) -> T:
         """What ``waits`` returns; ``tell`` learns how long that took (see ``Pace``)."""
         history = self._exchange.history

@@ -266,7 +266,7 @@ class Unreadable(Fact):
     problem: str = ANY
 
 
-_KIND_OF: Final[Mapping[type[Fact], UpdateKind]] = {
+CONVERSATIONS: Final[Mapping[type[Fact], UpdateKind]] = {
     NodeAccepted: UpdateKind.NODES,
     NodeRejected: UpdateKind.NODES,
     NodeRecommended: UpdateKind.NODES,
@@ -280,10 +280,14 @@ _KIND_OF: Final[Mapping[type[Fact], UpdateKind]] = {
     AskRejected: UpdateKind.ALLOCATIONS,
     AllocationRejected: UpdateKind.ALLOCATIONS,
 }
+"""What a scheduler tells on an update stream, and the conversation it belongs to."""
+
+CONNECTION_FACTS: Final = (StreamEnded, Nothing, Unreadable)
+"""What became of a stream, or of what came on it; each carries the conversation."""
 
 
 def kind_of(fact: Fact) -> UpdateKind | None:
     """The conversation a fact, or a pattern for one, belongs to; None outside of them."""
     if isinstance(fact, (StreamEnded, Nothing, Unreadable)):
         return fact.kind
-    return _KIND_OF.get(type(fact))
+    return CONVERSATIONS.get(type(fact))

@@ -6,17 +6,14 @@ from typing import Any, Final, cast, get_args
 
 import msgspec
 
-from siconform.protocol import notifications
 from siconform.protocol.matchers import UNSAID
-from siconform.protocol.notifications import ANY, Fact
+from siconform.protocol.notifications import ANY, CONNECTION_FACTS, CONVERSATIONS, Fact
 from siconform.protocol.requests import Request
 
 _IS: Final = "is"  # the key that names the kind of element
 _REQUESTS: Final[Mapping[str, type[Request]]] = {kind.__name__: kind for kind in get_args(Request)}
 _FACTS: Final[Mapping[str, type[Fact]]] = {
-    name: kind
-    for name, kind in vars(notifications).items()
-    if isinstance(kind, type) and issubclass(kind, Fact) and kind is not Fact
+    kind.__name__: kind for kind in (*CONVERSATIONS, *CONNECTION_FACTS)
 }
 
 

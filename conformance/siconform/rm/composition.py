@@ -32,7 +32,7 @@ from siconform.targets.profile import TargetProfile
 
 
 def areas_of(endpoint: Endpoint, profile: TargetProfile) -> Areas:
-    """The areas of a registered RM; each is given what it uses."""
+    """The areas of a registered RM, each after those that it is given."""
     areas = Areas()
     for part in (
         endpoint.expectations,
@@ -43,10 +43,10 @@ def areas_of(endpoint: Endpoint, profile: TargetProfile) -> Areas:
     ):
         areas.add(part)
     areas.add(OptionalExtension(endpoint.link, profile))
-    _add_things(areas, endpoint, profile)
-    _add_waiting_asks(areas, endpoint, profile)
-    _add_choices(areas, endpoint)
-    _add_places(areas, endpoint)
+    _add_objects(areas, endpoint, profile)
+    _add_waiting_asks(areas, endpoint)
+    _add_preemption_and_prerequisites(areas, endpoint, profile)
+    _add_placement(areas, endpoint)
     add_gangs(areas, endpoint)
     _add_offers(areas, endpoint, profile)
     _add_callbacks(areas, endpoint)
@@ -89,7 +89,7 @@ def add_registration(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -
     )
 
 
-def _add_things(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> None:
+def _add_objects(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> None:
     """Nodes, applications, asks and allocations, and what a scheduler releases."""
     areas.add(
         NodeVerbs(
@@ -130,14 +130,13 @@ def _add_things(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> Non
     )
 
 
-def _add_waiting_asks(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> None:
-    """Asks that have to wait, and the features of the target a test may need."""
+def _add_waiting_asks(areas: Areas, endpoint: Endpoint) -> None:
+    """Asks that have to wait."""
     timers, allocations = areas.of(TimerVerbs), areas.of(AllocationVerbs)
     areas.add(
         WaitingAskVerbs(
             exchange=endpoint.exchange,
             observed=endpoint.observed,
-            profile=profile,
             inbox=endpoint.inbox,
             fencing=endpoint.fencing,
             expectations=endpoint.expectations,
@@ -149,8 +148,10 @@ def _add_waiting_asks(areas: Areas, endpoint: Endpoint, profile: TargetProfile) 
     )
 
 
-def _add_choices(areas: Areas, endpoint: Endpoint) -> None:
-    """What a scheduler may do or leave: preemption, and whatever else nobody has to heed."""
+def _add_preemption_and_prerequisites(
+    areas: Areas, endpoint: Endpoint, profile: TargetProfile
+) -> None:
+    """What a scheduler may do or leave: preemption, and the features a test may need."""
     nodes, applications = areas.of(NodeVerbs), areas.of(ApplicationVerbs)
     allocations = areas.of(AllocationVerbs)
     areas.add(
@@ -166,6 +167,8 @@ def _add_choices(areas: Areas, endpoint: Endpoint) -> None:
     areas.add(
         PrerequisiteVerbs(
             link=endpoint.link,
+            observed=endpoint.observed,
+            profile=profile,
             inbox=endpoint.inbox,
             expectations=endpoint.expectations,
             observations=endpoint.observations,
@@ -176,7 +179,7 @@ def _add_choices(areas: Areas, endpoint: Endpoint) -> None:
     )
 
 
-def _add_places(areas: Areas, endpoint: Endpoint) -> None:
+def _add_placement(areas: Areas, endpoint: Endpoint) -> None:
     """Where an ask may go: draining nodes, placement constraints, and what else competes."""
     nodes, applications = areas.of(NodeVerbs), areas.of(ApplicationVerbs)
     allocations, waiting = areas.of(AllocationVerbs), areas.of(WaitingAskVerbs)

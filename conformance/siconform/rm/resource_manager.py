@@ -135,6 +135,7 @@ class ResourceManager(Composed):
     hears = verb(Inbox, Inbox.hears)
 
     now = verb(Observations, Observations.now)
+    came_before = verb(Observations, Observations.came_before)
     measured = verb(Observations, Observations.measured)
     is_told_when_due = verb(Observations, Observations.is_told_when_due)
     may_be_told = verb(Observations, Observations.may_be_told)
@@ -207,7 +208,6 @@ class ResourceManager(Composed):
     stops_confirming = verb(ConfirmationVerbs, ConfirmationVerbs.stops_confirming)
     confirms_everything = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_everything)
 
-    needs = verb(WaitingAskVerbs, WaitingAskVerbs.needs)
     has_waiting_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_waiting_ask)
     has_pending_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_pending_ask)
     is_pending = verb(WaitingAskVerbs, WaitingAskVerbs.is_pending)
@@ -220,6 +220,7 @@ class ResourceManager(Composed):
     has_full_node = verb(OrderVerbs, OrderVerbs.has_full_node)
     serves_higher_priority_first = verb(OrderVerbs, OrderVerbs.serves_higher_priority_first)
 
+    needs = verb(PrerequisiteVerbs, PrerequisiteVerbs.needs)
     has_ask_left_alone = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_ask_left_alone)
     has_accepted = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_accepted)
     rejected = verb(PrerequisiteVerbs, PrerequisiteVerbs.rejected)
@@ -331,7 +332,6 @@ class ResourceManager(Composed):
     refuses_evictions = verb(CallbackVerbs, CallbackVerbs.refuses_evictions)
     welcomes_evictions = verb(CallbackVerbs, CallbackVerbs.welcomes_evictions)
     every_check_names = verb(CallbackVerbs, CallbackVerbs.every_check_names)
-    came_before = verb(CallbackVerbs, CallbackVerbs.came_before)
     sees_eviction_check = verb(CallbackVerbs, CallbackVerbs.sees_eviction_check)
     sees_a_report = verb(CallbackVerbs, CallbackVerbs.sees_a_report)
     every_report_names_an_ask = verb(CallbackVerbs, CallbackVerbs.every_report_names_an_ask)

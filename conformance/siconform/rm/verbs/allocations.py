@@ -98,22 +98,27 @@ class AllocationVerbs:
         return ask
 
     def asks_again(
-        self, /, ask: Ask, *, tags: Mapping[str, str] | None = None, **changes: int
+        self,
+        /,
+        ask: Ask,
+        *,
+        memory: int | None = None,
+        times: int | None = None,
+        priority: int | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> Ask:
-        """The same ask under the same key, with some values changed: its amounts, ``times``, ..."""
-        resource = dict(ask.said.resource or {}) | {
-            name: value for name, value in changes.items() if name in ("memory", "vcore")
-        }
-        said = replace(
-            ask.said,
-            resource=resource,
-            priority=changes.get("priority", 0),
-            max_allocations=changes.get("times", ask.said.max_allocations),
-            tags=ask.said.tags if tags is None else tags,
+        """The same ask under the same key; what is given is changed, the rest said again."""
+        said = ask.said
+        amounts = {} if memory is None else {"memory": memory}
+        again = replace(
+            said,
+            resource={**(said.resource or {}), **amounts},
+            priority=said.priority if priority is None else priority,
+            max_allocations=said.max_allocations if times is None else times,
+            tags=said.tags if tags is None else tags,
         )
-        again = Ask(said)
-        self._sender.says(again.said)
-        return again
+        self._sender.says(again)
+        return Ask(again)
 
     def has_allocation(
         self,

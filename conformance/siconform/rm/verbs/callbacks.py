@@ -102,20 +102,6 @@ class CallbackVerbs:
         for check in self._inbox.hears(PlacementCheck()):
             agrees(check, known)
 
-    def came_before(self, earlier: Fact, later: Fact) -> None:
-        """Something that matches ``earlier`` was told before the first that matches ``later``."""
-        for _, entry in self._inbox.told():
-            content = entry.content
-            if isinstance(content, Fact) and earlier.matches(content):
-                return
-            if isinstance(content, Fact) and later.matches(content):
-                break
-        raise NotAsTheTextSays(
-            f"told without {earlier} before it",
-            expected=f"{earlier} before {later}",
-            happened=f"{later} first",
-        )
-
     def sees_eviction_check(self, key: str) -> EvictionCheck:
         """Given: the scheduler asks which victims have to go for this ask; NotOffered otherwise."""
         check = self._observations.may_be_told(EvictionCheck(key), window=self._deadlines.place)

@@ -4,10 +4,12 @@ from typing import Any
 
 from siwire import Capability
 
+from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
+from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotOffered
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.handles import Ask
@@ -20,6 +22,7 @@ from siconform.protocol.notifications import (
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
+from siconform.targets.profile import TargetProfile
 
 
 class PrerequisiteVerbs:
@@ -29,6 +32,8 @@ class PrerequisiteVerbs:
         self,
         *,
         link: Link,
+        observed: TargetHabits,
+        profile: TargetProfile,
         inbox: Inbox,
         expectations: Expectations,
         observations: Observations,
@@ -37,12 +42,30 @@ class PrerequisiteVerbs:
         allocations: AllocationVerbs,
     ) -> None:
         self._link = link
+        self._observed = observed
+        self._profile = profile
         self._inbox = inbox
         self._expectations = expectations
         self._observations = observations
         self._nodes = nodes
         self._applications = applications
         self._allocations = allocations
+
+    def needs(self, feature: Feature) -> None:
+        """NotOffered where the target was said not to offer this, or was seen not to."""
+        if feature in self._profile.terms.without:
+            raise NotOffered(not_offered(feature))
+        if feature is Feature.QUOTAS:
+            self.needs(Feature.QUEUES)
+        states = bool(self._observed.reported_states) if self._observed.probed else None
+        seen = {
+            Feature.STATE_REPORTS: states,
+            Feature.QUOTAS: self._observed.heeds_quotas,
+            Feature.WAITING_ASKS: self._observed.keeps_waiting_asks,
+            Feature.SEVERAL_ALLOCATIONS: self._observed.serves_several_allocations,
+        }
+        if seen.get(feature) is False:
+            raise NotOffered(not_offered(feature))
 
     def has_ask_left_alone(self, /, application: str, reason: str, **wanted: Any) -> Ask:
         """Given: an ask that fits and is not allocated, for this reason.

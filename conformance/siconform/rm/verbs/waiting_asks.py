@@ -32,7 +32,6 @@ from siconform.recording.history import Exchange
 from siconform.rm.sender import Sender
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.timers import TimerVerbs
-from siconform.targets.profile import TargetProfile
 
 
 class Wanted(TypedDict, total=False):
@@ -55,7 +54,6 @@ class WaitingAskVerbs:
         *,
         exchange: Exchange,
         observed: TargetHabits,
-        profile: TargetProfile,
         inbox: Inbox,
         fencing: Fencing,
         expectations: Expectations,
@@ -66,7 +64,6 @@ class WaitingAskVerbs:
     ) -> None:
         self._exchange = exchange
         self._observed = observed
-        self._profile = profile
         self._inbox = inbox
         self._fencing = fencing
         self._expectations = expectations
@@ -74,22 +71,6 @@ class WaitingAskVerbs:
         self._sender = sender
         self._timers = timers
         self._allocations = allocations
-
-    def needs(self, feature: Feature) -> None:
-        """NotOffered where the target was said not to offer this, or was seen not to."""
-        if feature in self._profile.terms.without:
-            raise NotOffered(not_offered(feature))
-        if feature is Feature.QUOTAS:
-            self.needs(Feature.QUEUES)
-        states = bool(self._observed.reported_states) if self._observed.probed else None
-        seen = {
-            Feature.STATE_REPORTS: states,
-            Feature.QUOTAS: self._observed.heeds_quotas,
-            Feature.WAITING_ASKS: self._observed.keeps_waiting_asks,
-            Feature.SEVERAL_ALLOCATIONS: self._observed.serves_several_allocations,
-        }
-        if seen.get(feature) is False:
-            raise NotOffered(not_offered(feature))
 
     def has_waiting_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
         """Given: an ask for which there is no room now, kept or rejected."""
