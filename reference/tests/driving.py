@@ -8,18 +8,24 @@ from sireference.configuration.model import Configuration
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
     AllocationRecord,
+    AllOfApplication,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
+    AskSubject,
     Callback,
+    EachOfKey,
     Effect,
+    Everything,
     NewAllocation,
     NewApplication,
     NodeInfo,
     OfferCallbacks,
+    OneAllocation,
+    OneOfKey,
     Register,
     RejectedAsk,
-    Release,
     ReleasedAllocation,
+    ReleaseRequest,
     RemoveApplication,
     Settings,
     UpdateAllocations,
@@ -66,6 +72,39 @@ def released(effects: Iterable[Effect]) -> list[tuple[str, TerminationType]]:
 def refused_keys(effects: Iterable[Effect]) -> list[str]:
     """The keys of rejected asks, in order."""
     return [rejected.key for rejected in of(effects, RejectedAsk)]
+
+
+def of_allocations(
+    application_id: str,
+    identity: str = "",
+    termination: TerminationType = STOPPED,
+    partition: str = "default",
+    key: str = "",
+) -> ReleaseRequest:
+    """The release of one allocation, without identity of all that the application has."""
+    one = OneAllocation(application_id, identity, key)
+    subject = one if identity else AllOfApplication(application_id)
+    return ReleaseRequest(partition, subject, termination)
+
+
+def of_asks(
+    application_id: str = "",
+    key: str = "",
+    termination: TerminationType = STOPPED,
+    partition: str = "default",
+) -> AskReleaseRequest:
+    """The release of the pending asks that key and application leave, of all without both."""
+    subject: AskSubject
+    match bool(application_id), bool(key):
+        case True, True:
+            subject = OneOfKey(application_id, key)
+        case True, False:
+            subject = AllOfApplication(application_id)
+        case False, True:
+            subject = EachOfKey(key)
+        case _:
+            subject = Everything()
+    return AskReleaseRequest(partition, subject, termination)
 
 
 class RM:
@@ -185,7 +224,7 @@ class RM:
         termination: TerminationType = STOPPED,
         partition: str = "default",
     ) -> list[Effect]:
-        return self.says(ask_releases=(AskRelease(partition, application_id, key, termination),))
+        return self.says(ask_releases=(of_asks(application_id, key, termination, partition),))
 
     def releases(
         self,
@@ -196,7 +235,7 @@ class RM:
         partition: str = "default",
         key: str = "",
     ) -> list[Effect]:
-        release = Release(partition, application_id, identity, termination, key)
+        release = of_allocations(application_id, identity, termination, partition, key)
         return self.says(releases=(release,))
 
     def reports(self, *allocations: AllocationRecord) -> list[Effect]:

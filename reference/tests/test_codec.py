@@ -169,8 +169,12 @@ def test_releases_are_read_in_full(revision: Revision, number: int, meant: Termi
         ),
     )
 
-    assert event.releases == (model.Release("p", "a", "id", meant, "k", "m"),)
-    assert event.ask_releases == (model.AskRelease("p", "a", "k", meant, "m"),)
+    assert event.releases == (
+        model.ReleaseRequest("p", model.OneAllocation("a", "id", "k"), meant, "m"),
+    )
+    assert event.ask_releases == (
+        model.AskReleaseRequest("p", model.OneOfKey("a", "k"), meant, "m"),
+    )
 
 
 @every_revision

@@ -9,6 +9,7 @@ from sireference.codec.three_streams import _ALLOCATION, ThreeStreams
 from sireference.core import nodes, releases, scheduler
 from sireference.core.model import (
     AcceptedApplication,
+    AllOfApplication,
     Answer,
     Effect,
     Event,
@@ -16,8 +17,8 @@ from sireference.core.model import (
     RejectedApplication,
     RejectedAsk,
     RejectedNode,
-    Release,
     ReleasedAsk,
+    ReleaseRequest,
     UpdateAllocations,
     UpdateApplications,
     UpdatedApplication,
@@ -31,6 +32,7 @@ from sireference.shell.engine import Engine
 
 from proof.fault import fault
 from proof.inside import Inside
+from proof.inside.releasing import identity_of, key_of
 
 _TOO_SOON: Final = 4
 _REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
@@ -181,7 +183,8 @@ def _(inside: Inside) -> None:
         effects = original(rm, replace(event, remove=()), now)
         for one in event.remove:
             stop = TerminationType.STOPPED_BY_RM
-            everything = Release(one.partition, one.application_id, "", stop)
+            subject = AllOfApplication(one.application_id)
+            everything = ReleaseRequest(one.partition, subject, stop)
             effects += releases.release(rm, everything, now)
         return effects
 
@@ -209,9 +212,9 @@ def _(inside: Inside) -> None:
     def is_update(rm: ResourceManager, info: NodeInfo) -> bool:
         return info.action is not NodeAction.UPDATE or rm.node(info.node_id) is not None
 
-    def is_live(rm: ResourceManager, release: Release) -> bool:
-        partitions = rm.partitions.values()
-        return any(release.identity in partition.allocations.all for partition in partitions)
+    def is_live(rm: ResourceManager, release: ReleaseRequest) -> bool:
+        partitions, identity = rm.partitions.values(), identity_of(release)
+        return any(identity in partition.allocations.all for partition in partitions)
 
     def until(elements: Sequence[Any], is_good: Callable[[Any], bool]) -> tuple[Any, ...]:
         first = tuple(takewhile(is_good, elements))
@@ -283,7 +286,7 @@ def _(inside: Inside) -> None:
     ) -> list[Effect]:
         if not isinstance(event, UpdateAllocations):
             return original(rm, event, now)
-        late = tuple(one for one in event.ask_releases if one.key not in latest)
+        late = tuple(one for one in event.ask_releases if key_of(one) not in latest)
         if len(late) < len(event.ask_releases):
             inside.fires()
         latest.clear()

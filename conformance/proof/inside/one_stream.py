@@ -13,6 +13,7 @@ from sireference.core.state.cache_sync import CacheSync
 from proof.fault import fault, liberty
 from proof.inside import Inside
 from proof.inside.node_actions import merges_attributes
+from proof.inside.releasing import key_of
 
 _fault: Final = partial(fault, revision="2021-02")
 
@@ -204,9 +205,10 @@ def _(inside: Inside) -> None:
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         before = {one.request_id: one for one in original_outstanding(rm)}
-        if request.key in before:
+        key = key_of(request)
+        if key in before:
             inside.fires()
-            withdrawn.append(before[request.key])
+            withdrawn.append(before[key])
         return original(rm, request, now)
 
     def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from sireference.core.state.quota import Quota, Quotas
 
 from proof.fault import fault
 from proof.inside import Inside
+from proof.inside.releasing import is_of_all
 
 
 @fault(
@@ -111,7 +112,7 @@ def _(inside: Inside) -> None:
     of_all = [False]
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        of_all[0] = not request.identity
+        of_all[0] = is_of_all(request)
         try:
             return original(rm, request, now)
         finally:

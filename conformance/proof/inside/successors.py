@@ -11,6 +11,7 @@ from sireference.core.states import TerminationType
 
 from proof.fault import fault
 from proof.inside import Inside
+from proof.inside.releasing import identity_of
 
 Original = Callable[..., list[Effect]]
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
@@ -189,7 +190,7 @@ def _(inside: Inside) -> None:
         return original(partition, node, now)
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        partition, pending = gone_with_node.pop(request.identity, (None, None))
+        partition, pending = gone_with_node.pop(identity_of(request), (None, None))
         for live in partition.allocations.all.values() if partition is not None else ():
             if live.record.ask is pending.ask:
                 inside.fires()
@@ -217,7 +218,7 @@ def _(inside: Inside) -> None:
         return original(partition, node, now)
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        partition, application, ask = gone_with_node.pop(request.identity, (None, None, None))
+        partition, application, ask = gone_with_node.pop(identity_of(request), (None, None, None))
         effects = original(rm, request, now)
         for live in partition.allocations.of(application).values() if partition is not None else ():
             if live.record.ask is ask:

@@ -17,6 +17,7 @@ from sireference.core.states import TerminationType
 
 from proof.fault import liberty
 from proof.inside import Inside
+from proof.inside.releasing import application_of, key_of
 
 
 @liberty(
@@ -51,11 +52,12 @@ def _(inside: Inside) -> None:
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         effects = original(rm, request, now)
-        waiting = early.get(place_of(rm, request), {})
+        place = id(rm), partition_name(request.partition), application_of(request)
+        waiting = early.get(place, {})
         stopped = TerminationType.STOPPED_BY_RM
         if request.termination not in (stopped, TerminationType.UNSET):
             return effects
-        for key in [key for key in waiting if request.key in ("", key)]:
+        for key in [key for key in waiting if key_of(request) in ("", key)]:
             ask = waiting.pop(key)
             name = partition_name(ask.partition)
             over = AskRelease(name, ask.application_id, key, stopped, "withdrawn")

@@ -9,13 +9,14 @@ from siwire.r2021_02 import si_pb2 as si
 
 from sireference.codec.policies import Policies
 from sireference.codec.reading import resource
+from sireference.codec.subjects import allocations_meant, asks_meant
 from sireference.core.model import (
     AllocationRecord,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
     NewApplication,
     NodeInfo,
-    Release,
+    ReleaseRequest,
     UtilisationReport,
     partition_name,
 )
@@ -148,26 +149,24 @@ def application(message: si.AddApplicationRequest) -> NewApplication:
     )
 
 
-def release(message: si.AllocationRelease) -> Release:
+def release(message: si.AllocationRelease) -> ReleaseRequest:
     """An AllocationRelease; without a type it is a stop by the RM (SI-REL-006)."""
-    return Release(
+    return ReleaseRequest(
         partition=partition_name(message.partitionName),
-        application_id=message.applicationID,
-        identity=message.UUID,
+        subject=allocations_meant(message.applicationID, message.UUID),
         termination=TERMINATION_TYPES.get(message.terminationType, TerminationType.UNRECOGNISED),
         message=message.message,
     )
 
 
-def ask_release(message: si.AllocationAskRelease) -> AskRelease:
+def ask_release(message: si.AllocationAskRelease) -> AskReleaseRequest:
     """An AllocationAskRelease, which has no type: the RM withdraws the ask.
 
     If it confirms a release by the scheduler, the ask is gone already and nothing is left to do.
     """
-    return AskRelease(
+    return AskReleaseRequest(
         partition=partition_name(message.partitionName),
-        application_id=message.applicationID,
-        key=message.allocationkey,
+        subject=asks_meant(message.applicationID, message.allocationkey),
         termination=TerminationType.STOPPED_BY_RM,
         message=message.message,
     )

@@ -4,14 +4,15 @@ from typing import Any, Final
 
 from siwire import Capability, Revision, constants
 
+from sireference.codec.subjects import allocations_meant, asks_meant
 from sireference.core.model import (
     AllocationRecord,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
     NewApplication,
     NodeInfo,
     PreemptionPolicy,
-    Release,
+    ReleaseRequest,
     RemoveApplication,
     partition_name,
 )
@@ -101,23 +102,22 @@ class Reading:
         )
         return AllocationRecord(getattr(message, self._identity), ask, message.nodeID)
 
-    def release(self, message: Any) -> Release:
+    def release(self, message: Any) -> ReleaseRequest:
         """An AllocationRelease."""
-        return Release(
+        return ReleaseRequest(
             partition=partition_name(message.partitionName),
-            application_id=message.applicationID,
-            identity=getattr(message, self._identity),
+            subject=allocations_meant(
+                message.applicationID, getattr(message, self._identity), message.allocationKey
+            ),
             termination=self.termination(message.terminationType),
-            key=message.allocationKey,
             message=message.message,
         )
 
-    def ask_release(self, message: Any) -> AskRelease:
+    def ask_release(self, message: Any) -> AskReleaseRequest:
         """An AllocationAskRelease."""
-        return AskRelease(
+        return AskReleaseRequest(
             partition=partition_name(message.partitionName),
-            application_id=message.applicationID,
-            key=message.allocationKey,
+            subject=asks_meant(message.applicationID, message.allocationKey),
             termination=self.termination(message.terminationType),
             message=message.message,
         )

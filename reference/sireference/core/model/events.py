@@ -13,11 +13,11 @@ from sireference.core.model.records import (
     NO_PROPOSAL,
     AllocationRecord,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
     NewApplication,
     NodeInfo,
     ProposedTimers,
-    Release,
+    ReleaseRequest,
     RemoveApplication,
     UtilisationReport,
 )
@@ -63,8 +63,8 @@ class UpdateAllocations:
     rm_id: str
     allocations: tuple[AllocationRecord, ...] = ()
     asks: tuple[Ask, ...] = ()
-    ask_releases: tuple[AskRelease, ...] = ()
-    releases: tuple[Release, ...] = ()
+    ask_releases: tuple[AskReleaseRequest, ...] = ()
+    releases: tuple[ReleaseRequest, ...] = ()
     more_follows: bool = False
 
 
