@@ -91,7 +91,7 @@ class Served:
             if isinstance(effect, NewAllocation):
                 self.identities.append(effect.allocation.identity)
             if isinstance(effect, Refused):
-                self.goes_over_the_wire(list(self.codec.farewell(effect)))
+                self.goes_over_the_wire(self.codec.refusal_messages(effect))
             elif isinstance(effect, Answer):
                 said.setdefault(self.codec.method_of(effect), []).append(effect)
             if isinstance(effect, ReleasedAllocation):

@@ -5,7 +5,8 @@ from dataclasses import replace
 from itertools import dropwhile, takewhile
 from typing import Any, Final
 
-from sireference.codec.three_streams import _ALLOCATION, ThreeStreams
+from sireference.codec import Codec
+from sireference.codec.three_streams import ALLOCATION, APPLICATION
 from sireference.core import nodes, releases, scheduler
 from sireference.core.model import (
     AcceptedApplication,
@@ -108,25 +109,25 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-014",),
 )
 def _(inside: Inside) -> None:
-    def method_of(original: Callable[..., str], self: ThreeStreams, answer: Answer) -> str:
+    def method_of(original: Callable[..., str], self: Codec, answer: Answer) -> str:
         if isinstance(answer, UpdatedApplication):
-            return _ALLOCATION
+            return ALLOCATION
         return original(self, answer)
 
     def responses(
         original: Callable[..., Iterator[Any]],
-        self: ThreeStreams,
+        self: Codec,
         method: str,
         answers: Sequence[Answer],
     ) -> Iterator[Any]:
         states = [one for one in answers if isinstance(one, UpdatedApplication)]
         if states:
             inside.fires()
-            yield from original(self, "UpdateApplication", states)
+            yield from original(self, APPLICATION, states)
         yield from original(self, method, [one for one in answers if one not in states])
 
-    inside.instead_of(ThreeStreams.method_of, method_of)
-    inside.instead_of(ThreeStreams.responses, responses)
+    inside.instead_of(Codec.method_of, method_of)
+    inside.instead_of(Codec.responses, responses)
 
 
 @fault(

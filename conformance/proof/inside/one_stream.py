@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.codec.one_stream import OneStream
+from sireference.codec import Codec
 from sireference.core import asks, auto_scaling, scheduler, utilisation
 from sireference.core.model import Effect, RejectedNode, UpdateNodes, UtilisationReport
 from sireference.core.state.cache_sync import CacheSync
@@ -93,13 +93,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-016",),
 )
 def _(inside: Inside) -> None:
-    def events(original: Callable[..., Any], codec: OneStream, method: str, message: Any) -> Any:
+    def events(original: Callable[..., Any], codec: Codec, method: str, message: Any) -> Any:
         found = list(original(codec, method, message))
         if len(found) > 1:
             inside.fires()
         return found[:1]
 
-    inside.instead_of(OneStream.events, events)
+    inside.instead_of(Codec.events, events)
 
 
 @liberty(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.codec.three_streams import ThreeStreams
+from sireference.codec import Codec
 from sireference.core import applications, asks
 from sireference.core.model import (
     AskRelease,
@@ -116,4 +116,4 @@ def _(inside: Inside) -> None:
         for answer in answers:
             yield from original(codec, method, [answer])
 
-    inside.instead_of(ThreeStreams.responses, responses)
+    inside.instead_of(Codec.responses, responses)
