@@ -27,6 +27,7 @@ from sireference.core.model import (
     ReleasedAllocation,
     ReleaseRequest,
     RemoveApplication,
+    Rules,
     Settings,
     UpdateAllocations,
     UpdateApplications,
@@ -117,8 +118,10 @@ class RM:
         rm_id: str = "rm",
         queues: str = "",
         settings: Settings | None = None,
+        rules: Rules | None = None,
     ) -> None:
         self.scheduler = scheduler or Scheduler(settings)
+        self.rules = rules or Rules()
         self.rm_id = rm_id
         self.now = 1000.0
         self.registers(queues)
@@ -128,7 +131,9 @@ class RM:
         return self.registers_with(configuration)
 
     def registers_with(self, configuration: Configuration) -> list[Effect]:
-        return self.scheduler.handle(Register(self.rm_id, configuration), self.now)
+        return self.scheduler.handle(
+            Register(self.rm_id, configuration, rules=self.rules), self.now
+        )
 
     def reconfigures(self, queues: str, **more: Any) -> list[Effect]:
         """Update the configuration, to the default one without a text."""

@@ -1,13 +1,14 @@
 """Each revision with three streams is put together of functions for its own messages."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import ModuleType
 from typing import Any, get_args, get_type_hints
 
 import pytest
 from google.protobuf.message import Message
 from sireference.codec import codec_for, r2023_04, r2023_08, r2023_12
+from sireference.core.model import Identification, Rules
 from siwire import REVISIONS
 
 THREE_STREAMS = pytest.mark.parametrize(
@@ -64,3 +65,13 @@ def test_responses_are_messages_of_the_revision(module: ModuleType) -> None:
 def test_every_revision_has_a_codec_of_its_own() -> None:
     for revision in REVISIONS.values():
         assert codec_for(revision).revision is revision
+
+
+def test_the_rules_of_a_revision_come_with_the_registration() -> None:
+    for revision in REVISIONS.values():
+        codec = codec_for(revision)
+        others = replace(codec, rules=Rules(Identification.BY_KEY))
+        message = revision.si.RegisterResourceManagerRequest(rmID="rm")
+
+        assert codec.register(message).rules == Rules()
+        assert others.register(message).rules == Rules(Identification.BY_KEY)

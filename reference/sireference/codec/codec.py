@@ -1,7 +1,7 @@
 """What a codec is: one revision's functions and tables, and what they are for."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from siwire import Revision
 from sireference.codec.callbacks import CallbackCodec
 from sireference.codec.packing import Slot, pack
 from sireference.codec.policies import Policies
-from sireference.core.model import Answer, Event, Refused, Register
+from sireference.core.model import Answer, Event, Refused, Register, Rules
 
 
 def _tells(_: Answer) -> bool:
@@ -50,6 +50,7 @@ class Codec:
     streams: Mapping[str, Stream]  # by method; what no stream has words for counts to the first
     callbacks: CallbackCodec
     refusal: Callable[[Refused], list[Message]] = _says_nothing
+    rules: Rules = field(default_factory=Rules)  # for the core, from the registration on
     policies: Policies = field(default_factory=Policies)
 
     @property
@@ -63,7 +64,7 @@ class Codec:
         Raises ConfigurationError for an unusable configuration, NoPolicyError for a policy group
         that is not configured.
         """
-        return self.registration(message, self.policies)
+        return replace(self.registration(message, self.policies), rules=self.rules)
 
     def events(self, method: str, message: Any) -> Iterator[Event]:
         """The events in one request of the stream ``method``, in the order to handle them.

@@ -13,6 +13,7 @@ from sireference.core.model import (
     EachOfKey,
     Effect,
     Everything,
+    Identification,
     OneOfKey,
     RejectedAsk,
     partition_name,
@@ -85,6 +86,18 @@ def _objections(
     yield from ask.resource.objections()
     if ask.resource.is_zero():
         yield "no resource is asked for"
+    if partition is not None and partition.rules.identification is Identification.BY_KEY:
+        yield from _objections_to_key(partition, ask)
+
+
+def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
+    """Why the key cannot identify the allocation of ``ask``, nothing if it can."""
+    if ask.max_allocations > 1:
+        yield "a key identifies one allocation"
+    if ask.key in partition.allocations.all:
+        yield f"allocation {quoted(ask.key)} exists already"
+    if any(one.application_id != ask.application_id for one in partition.with_key(ask.key)):
+        yield f"another application asks for allocation {quoted(ask.key)}"
 
 
 def release(rm: ResourceManager, request: AskReleaseRequest, now: float) -> list[Effect]:

@@ -66,6 +66,7 @@ from sireference.core.model.records import (
     partition_name,
     quoted,
 )
+from sireference.core.model.rules import Identification, Rules
 from sireference.core.model.subjects import (
     AllocationSubject,
     AllOfApplication,
@@ -101,6 +102,7 @@ __all__ = [
     "Event",
     "EventRecord",
     "Everything",
+    "Identification",
     "NewAllocation",
     "NewApplication",
     "NodeInfo",
@@ -126,6 +128,7 @@ __all__ = [
     "ReleasedAsk",
     "RemoveApplication",
     "ReportUtilisation",
+    "Rules",
     "SchedulingState",
     "SentEvents",
     "Settings",

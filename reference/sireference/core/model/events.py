@@ -21,6 +21,7 @@ from sireference.core.model.records import (
     RemoveApplication,
     UtilisationReport,
 )
+from sireference.core.model.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Register:
     extra_config: Mapping[str, str] = field(default_factory=dict)
     callbacks: frozenset[Callback] = frozenset()
     timers: ProposedTimers = NO_PROPOSAL
+    rules: Rules = field(default_factory=Rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 from sireference.configuration.model import PartitionConfig
-from sireference.core.model import Ask, ChangeType, Release, Settings
+from sireference.core.model import Ask, ChangeType, Identification, Release, Rules, Settings
 from sireference.core.resources import Resource
 from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation, Allocations
@@ -52,6 +52,7 @@ class Partition:
         identities: Identities,
         *,
         callbacks: Callbacks,
+        rules: Rules,
     ) -> None:
         self.rm_id = rm_id
         self.name = config.name
@@ -60,6 +61,7 @@ class Partition:
         self.settings = settings
         self.timers = timers
         self.identities = identities
+        self.rules = rules
         self.callbacks = callbacks
         self.event_log = callbacks.event_log
         self.states = callbacks.states
@@ -95,8 +97,10 @@ class Partition:
         self._numbers += 1
         return self._numbers
 
-    def new_identity(self) -> str:
-        """An identity for a new allocation, none that the RM brought along."""
+    def new_identity(self, ask: Ask) -> str:
+        """The identity of a new allocation of ``ask``, none that the RM brought along."""
+        if self.rules.identification is Identification.BY_KEY:
+            return ask.key
         identity = self.identities.next()
         while identity in self.allocations.all:
             identity = self.identities.next()
