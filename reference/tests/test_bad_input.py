@@ -140,7 +140,7 @@ def test_sums_may_be_larger_than_what_a_message_can_say(revision: Revision) -> N
     served.hears(*rm.node("n1", INT64, *existing[:3]))
     served.hears(*rm.node("n2", INT64, *existing[3:]))
     served.hears(*rm.asks("a1", "k1", placeholder=False))
-    if revision.can(Capability.UTILIZATION_REPORTS):
+    if revision.can(Capability.ONE_UPDATE_STREAM):
         report = revision.si.UtilizationReport(ID="n1", actualUsedResource=resource)
         served.hears("Update", {"utilizationReports": [report]})
 
