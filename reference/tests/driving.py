@@ -83,7 +83,7 @@ def of_allocations(
     key: str = "",
 ) -> ReleaseRequest:
     """The release of one allocation, without identity of all that the application has."""
-    one = OneAllocation(application_id, identity, key)
+    one = OneAllocation(application_id, identity, key or None)
     subject = one if identity else AllOfApplication(application_id)
     return ReleaseRequest(partition, subject, termination)
 

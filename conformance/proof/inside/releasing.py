@@ -116,7 +116,7 @@ def _(inside: Inside) -> None:
                 application_id=named.application_id,
                 identity=named.identity,
                 termination=request.termination,
-                key=named.key,
+                key=named.key or "",
                 message=request.message,
             )
             return [ReleasedAllocation(rm.rm_id, echo)]

@@ -14,7 +14,7 @@ from sireference.core.model import (
 def allocations_meant(application_id: str, identity: str, key: str = "") -> AllocationSubject:
     """One allocation; without identity every allocation of the application (SI-REL-003)."""
     if identity:
-        return OneAllocation(application_id, identity, key)
+        return OneAllocation(application_id, identity, key or None)
     return AllOfApplication(application_id)
 
 

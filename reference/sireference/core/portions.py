@@ -72,7 +72,12 @@ def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:
     return any(
         sum(len(application.pending) for application in _withdrawn(rm, withdrawal)) > most
         for withdrawal in event.ask_releases
-    ) or any(len(_released(rm, release)) > most for release in event.releases)
+        if not isinstance(withdrawal.subject, OneOfKey)
+    ) or any(
+        len(_released(rm, release)) > most
+        for release in event.releases
+        if not isinstance(release.subject, OneAllocation)
+    )
 
 
 def _withdrawn(rm: ResourceManager, withdrawal: AskReleaseRequest) -> Collection[Application]:

@@ -33,14 +33,15 @@ def release(rm: ResourceManager, request: ReleaseRequest, now: float) -> list[Ef
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None:
         return []
-    application = partition.applications.get(request.subject.application_id)
+    subject = request.subject
+    application = partition.applications.get(subject.application_id)
     if application is None:
         return []
     effects: list[Effect] = []
     is_by_the_rm = request.termination in BY_THE_RM
-    if is_by_the_rm:
-        effects += _withdrawn(partition, application, request.subject, now)
-    for allocation in list(meant(partition, application, request.subject)):
+    if is_by_the_rm and isinstance(subject, OneOfKey):
+        effects += _withdrawn(partition, application, subject.key, now)
+    for allocation in meant(partition, application, subject):
         if is_by_the_rm:
             effects += _stop(partition, allocation, request, now)
         elif request.termination is allocation.open_release:
@@ -54,20 +55,18 @@ def meant(
     """The allocations of ``application`` that ``subject`` stands for."""
     held = partition.allocations.of(application)
     match subject:
-        case AllOfApplication():
-            return held.values()
         case OneAllocation(identity=identity) | OneOfKey(key=identity):
             named = held.get(identity)
             return () if named is None else (named,)
+        case AllOfApplication():
+            return tuple(held.values())
 
 
 def _withdrawn(
-    partition: Partition, application: Application, subject: AllocationSubject, now: float
+    partition: Partition, application: Application, key: str, now: float
 ) -> list[Effect]:
-    """The end of the pending ask of a key, if that is what ``subject`` names."""
-    if not isinstance(subject, OneOfKey):
-        return []
-    pending = application.pending.get(subject.key)
+    """The end of the pending ask of this key, if there is one."""
+    pending = application.pending.get(key)
     return withdraw(partition, pending, now) if pending is not None else []
 
 
@@ -76,13 +75,13 @@ def _stop(
 ) -> list[Effect]:
     """The RM ended it: done and confirmed, by the key that the RM gave, if it gave one."""
     went_on = allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
-    said = request.subject.key if isinstance(request.subject, OneAllocation) else ""
+    said = request.subject.key if isinstance(request.subject, OneAllocation) else None
     confirmation = Release(
         partition=partition.name,
         application_id=allocation.application.application_id,
         identity=allocation.record.identity,
         termination=TerminationType.STOPPED_BY_RM,
-        key=said or allocation.record.ask.key,
+        key=allocation.record.ask.key if said is None else said,
         message="released as the RM asked",
     )
     states = application_lifecycle.settle(partition, allocation.application, now)

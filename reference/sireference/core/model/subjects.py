@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OneAllocation:
-    """The allocation of this identity; ``key`` is what the RM said beside it, if anything."""
+    """The allocation of this identity; ``key`` is the ask key that the RM gave with it, if any."""
 
     application_id: str
     identity: str
-    key: str = ""
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
