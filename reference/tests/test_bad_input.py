@@ -23,8 +23,9 @@ from sireference.core.model import (
 )
 from sireference.core.scheduler import Scheduler
 from siwire import REVISIONS, Capability, Revision
-from tests.answering import Served, identity_in
+from tests.answering import Served
 from tests.bad_input import INT32, INT64, Maker
+from tests.fields import identity_in
 from tests.sessions import Speaker
 
 REVISED = list(REVISIONS.values())
