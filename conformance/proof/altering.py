@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
@@ -76,6 +77,10 @@ class Inside:
                 elif isinstance(value, dict):
                     for key in [key for key, one in value.items() if one is now]:
                         value[key] = altered
+                elif is_dataclass(value) and not isinstance(value, type):
+                    for one in fields(value):
+                        if getattr(value, one.name) is now:
+                            object.__setattr__(value, one.name, altered)  # it may be frozen
         if not places:
             raise LookupError(f"nothing in {_PACKAGE} is called {first.__qualname__}")
 

@@ -36,6 +36,22 @@ print(json.dumps([nodes.quoted("a"), applications.quoted("b")]))
     assert _says(script, tmp_path) == ["'A'", "'B'"]
 
 
+def test_a_function_is_replaced_in_the_records_that_hold_it(tmp_path: Path) -> None:
+    script = """
+from sireference.codec import codec_for, r2023_04
+from siwire import REVISIONS
+inside.instead_of(r2023_04.ask, lambda original, message: "another")
+found = []
+for name in ("2023-04", "2023-12"):
+    si = REVISIONS[name].si
+    request = si.AllocationRequest(rmID="rm", asks=[si.AllocationAsk()])
+    found += [one.asks for one in codec_for(REVISIONS[name]).events("UpdateAllocation", request)]
+print(json.dumps(found))
+"""
+
+    assert _says(script, tmp_path) == [["another"], ["another"]]
+
+
 def test_a_second_replacement_gets_the_first(tmp_path: Path) -> None:
     script = """
 from sireference.core import nodes

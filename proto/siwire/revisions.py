@@ -15,37 +15,20 @@ from typing import Any, Final
 
 
 class Capability(Enum):
-    """Something one revision can say and another one cannot."""
+    """Something one revision can say and another one cannot, and that somebody asks for."""
 
     ONE_UPDATE_STREAM = auto()  # nodes, applications and allocations share the stream Update
     THREE_UPDATE_STREAMS = auto()  # UpdateAllocation, UpdateApplication, UpdateNode
-    RESYNC_ACTION = auto()  # the scheduler can ask for a new registration
     CONFIGURATION_IN_REGISTRATION = auto()  # config, extraConfig, buildInfo
-    UPDATE_CONFIGURATION = auto()  # the RM asks the scheduler to reload its configuration
-    STORE_CONFIGURATION = auto()  # the scheduler asks the RM to save a configuration
-    IDENTITY_IN_UUID = auto()  # Allocation.UUID = 3, AllocationRelease.UUID = 3
     IDENTITY_IN_ALLOCATION_ID = (
         auto()
     )  # Allocation.allocationID = 13, AllocationRelease.allocationID = 7
-    KEY_IN_RELEASE = auto()  # AllocationRelease.allocationKey
     TYPED_ASK_RELEASE = auto()  # AllocationAskRelease.terminationType
-    UNSET_ENUM_VALUES = auto()  # zero is "not set" where 2021-02 gives it a meaning
-    NODE_ACTION_CREATE = auto()  # NodeInfo with an action instead of NewNodeInfo / UpdateNodeInfo
     CREATE_DRAIN = auto()  # NodeInfo.ActionFromRM.CREATE_DRAIN
-    EXISTING_ALLOCATIONS_WITH_NODE = auto()  # recovery inside the node registration
     RECOVERY_BY_ALLOCATIONS = auto()  # AllocationRequest.allocations, rejectedAllocations
-    QUEUE_NAME_IN_ALLOCATION = auto()  # Allocation.queueName
-    PRIORITY_MESSAGE = auto()  # Priority with a value or a class name, instead of int32
-    PREEMPTION_POLICY = auto()  # AllocationAsk.preemptionPolicy
-    ORIGINATOR = auto()  # AllocationAsk.Originator
     POLICY_AND_ORIGINATOR_IN_ALLOCATION = auto()  # Allocation.preemptionPolicy, .originator
     GANG_STYLE = auto()  # AddApplicationRequest.gangSchedulingStyle
     PLACEMENT_CONSTRAINTS = auto()
-    UTILIZATION_REPORTS = auto()
-    NODE_RECOMMENDATIONS = auto()
-    AUTO_SCALING_METRICS = auto()
-    CACHE_RESYNC = auto()  # ReSyncSchedulerCacheArgs
-    PREEMPTION_PREDICATES = auto()
     EVENT_GROUP_AND_REASON = auto()  # EventRecord.groupID, .reason
     EVENT_CHANGE_TYPE = auto()  # EventRecord.eventChangeType
     EVENT_CHANGE_DETAIL = auto()  # EventRecord.eventChangeDetail, .referenceID, .resource
@@ -77,17 +60,7 @@ class Revision:
 _2021_02: Final = frozenset(
     {
         Capability.ONE_UPDATE_STREAM,
-        Capability.RESYNC_ACTION,
-        Capability.STORE_CONFIGURATION,
-        Capability.IDENTITY_IN_UUID,
-        Capability.EXISTING_ALLOCATIONS_WITH_NODE,
-        Capability.QUEUE_NAME_IN_ALLOCATION,
-        Capability.PRIORITY_MESSAGE,
         Capability.PLACEMENT_CONSTRAINTS,
-        Capability.UTILIZATION_REPORTS,
-        Capability.NODE_RECOMMENDATIONS,
-        Capability.AUTO_SCALING_METRICS,
-        Capability.CACHE_RESYNC,
         Capability.EVENT_GROUP_AND_REASON,
     }
 )
@@ -95,17 +68,8 @@ _2023_04: Final = frozenset(
     {
         Capability.THREE_UPDATE_STREAMS,
         Capability.CONFIGURATION_IN_REGISTRATION,
-        Capability.UPDATE_CONFIGURATION,
-        Capability.IDENTITY_IN_UUID,
-        Capability.KEY_IN_RELEASE,
         Capability.TYPED_ASK_RELEASE,
-        Capability.UNSET_ENUM_VALUES,
-        Capability.NODE_ACTION_CREATE,
-        Capability.EXISTING_ALLOCATIONS_WITH_NODE,
-        Capability.PREEMPTION_POLICY,
-        Capability.ORIGINATOR,
         Capability.GANG_STYLE,
-        Capability.PREEMPTION_PREDICATES,
         Capability.EVENT_CHANGE_TYPE,
     }
 )
@@ -114,7 +78,7 @@ _2023_08: Final = _2023_04 | {
     Capability.RECOVERY_BY_ALLOCATIONS,
     Capability.EVENT_CHANGE_DETAIL,
 }
-_2023_12: Final = (_2023_08 - {Capability.IDENTITY_IN_UUID}) | {
+_2023_12: Final = _2023_08 | {
     Capability.IDENTITY_IN_ALLOCATION_ID,
     Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION,
 }

@@ -12,9 +12,6 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
     Capability.THREE_UPDATE_STREAMS: [
         ("Scheduler.UpdateAllocation", "Scheduler.UpdateApplication", "Scheduler.UpdateNode")
     ],
-    Capability.RESYNC_ACTION: [
-        ("UpdateResponse.action", "UpdateResponse.ActionFromScheduler.RESYNC")
-    ],
     Capability.CONFIGURATION_IN_REGISTRATION: [
         (
             "RegisterResourceManagerRequest.buildInfo",
@@ -22,36 +19,11 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
             "RegisterResourceManagerRequest.extraConfig",
         )
     ],
-    Capability.UPDATE_CONFIGURATION: [
-        (
-            "UpdateConfigurationRequest.rmID",
-            "UpdateConfigurationRequest.config",
-            "UpdateConfigurationRequest.extraConfig",
-        )
-    ],
-    Capability.STORE_CONFIGURATION: [
-        ("UpdateConfigurationRequest.configs", "UpdateConfigurationResponse.oldConfig")
-    ],
-    Capability.IDENTITY_IN_UUID: [("Allocation.UUID", "AllocationRelease.UUID")],
     Capability.IDENTITY_IN_ALLOCATION_ID: [
         ("Allocation.allocationID", "AllocationRelease.allocationID")
     ],
-    Capability.KEY_IN_RELEASE: [("AllocationRelease.allocationKey",)],
     Capability.TYPED_ASK_RELEASE: [("AllocationAskRelease.terminationType",)],
-    Capability.UNSET_ENUM_VALUES: [
-        (
-            "TerminationType.UNKNOWN_TERMINATION_TYPE",
-            "NodeInfo.ActionFromRM.UNKNOWN_ACTION_FROM_RM",
-            "UpdateContainerSchedulingStateRequest.SchedulingState.UNKNOWN_SCHEDULING_STATE",
-            "EventRecord.Type.UNKNOWN_EVENTRECORD_TYPE",
-        )
-    ],
-    Capability.NODE_ACTION_CREATE: [("NodeInfo.action", "NodeInfo.ActionFromRM.CREATE")],
     Capability.CREATE_DRAIN: [("NodeInfo.ActionFromRM.CREATE_DRAIN",)],
-    Capability.EXISTING_ALLOCATIONS_WITH_NODE: [
-        ("NewNodeInfo.existingAllocations",),
-        ("NodeInfo.existingAllocations",),
-    ],
     Capability.RECOVERY_BY_ALLOCATIONS: [
         (
             "AllocationRequest.allocations",
@@ -59,28 +31,11 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
             "RejectedAllocation",
         )
     ],
-    Capability.QUEUE_NAME_IN_ALLOCATION: [("Allocation.queueName",)],
-    Capability.PRIORITY_MESSAGE: [("Priority.priorityValue", "Priority.priorityClassName")],
-    Capability.PREEMPTION_POLICY: [
-        (
-            "AllocationAsk.preemptionPolicy",
-            "PreemptionPolicy.allowPreemptSelf",
-            "PreemptionPolicy.allowPreemptOther",
-        )
-    ],
-    Capability.ORIGINATOR: [("AllocationAsk.Originator",)],
     Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION: [
         ("Allocation.preemptionPolicy", "Allocation.originator")
     ],
     Capability.GANG_STYLE: [("AddApplicationRequest.gangSchedulingStyle",)],
     Capability.PLACEMENT_CONSTRAINTS: [("AllocationAsk.placementConstraint",)],
-    Capability.UTILIZATION_REPORTS: [("UpdateRequest.utilizationReports",)],
-    Capability.NODE_RECOMMENDATIONS: [("UpdateResponse.nodeRecommendations",)],
-    Capability.AUTO_SCALING_METRICS: [("AutoScalingMetrics.outstandingRequests",)],
-    Capability.CACHE_RESYNC: [("ReSyncSchedulerCacheArgs.assumedAllocations",)],
-    Capability.PREEMPTION_PREDICATES: [
-        ("PreemptionPredicatesArgs.preemptAllocationKeys", "PreemptionPredicatesResponse.index")
-    ],
     Capability.EVENT_GROUP_AND_REASON: [("EventRecord.groupID", "EventRecord.reason")],
     Capability.EVENT_CHANGE_TYPE: [("EventRecord.eventChangeType", "EventRecord.ChangeType.SET")],
     Capability.EVENT_CHANGE_DETAIL: [

@@ -24,8 +24,9 @@ from sireference.core.model import (
     NewAllocation,
     NewApplication,
     NodeInfo,
+    OneAllocation,
     Register,
-    Release,
+    ReleaseRequest,
     UpdateAllocations,
     UpdateApplications,
     UpdateNodes,
@@ -151,7 +152,8 @@ def release(policy: str, applications: int, leaves: int) -> float:
         live += [effect.allocation for effect in effects if isinstance(effect, NewAllocation)]
     spent = []
     for one in live:
-        stop = Release("default", one.ask.application_id, one.identity, STOPPED_BY_RM)
+        named = OneAllocation(one.ask.application_id, one.identity)
+        stop = ReleaseRequest("default", named, STOPPED_BY_RM)
         began = time.process_time()
         effects = scheduler.handle(UpdateAllocations("rm", releases=(stop,)), 1.0)
         spent.append(time.process_time() - began)

@@ -26,17 +26,19 @@ from sireference.core.model import (
     AllocationRecord,
     Answered,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
     Callback,
+    EachOfKey,
     Effect,
     Event,
     NewAllocation,
     NewApplication,
     NodeInfo,
+    OneAllocation,
     PredicatesQuestion,
     Register,
-    Release,
     ReleasedAsk,
+    ReleaseRequest,
     UpdateAllocations,
     UpdateApplications,
     UpdateNodes,
@@ -154,9 +156,8 @@ def of_memory(amount: int) -> Resource:
 
 def stop(live: AllocationRecord) -> UpdateAllocations:
     """The RM ends it."""
-    release = Release(
-        "default", live.ask.application_id, live.identity, TerminationType.STOPPED_BY_RM
-    )
+    named = OneAllocation(live.ask.application_id, live.identity)
+    release = ReleaseRequest("default", named, TerminationType.STOPPED_BY_RM)
     return UpdateAllocations("rm", releases=(release,))
 
 
@@ -303,7 +304,8 @@ def withdrawals(size: int) -> float:
     cluster.asks(Ask(f"ask-{n}", f"app-{n}", resource=of_memory(10)) for n in range(size))
 
     def withdraw(number: int) -> None:
-        release = AskRelease("default", "", f"ask-{number}", TerminationType.STOPPED_BY_RM)
+        named = EachOfKey(f"ask-{number}")
+        release = AskReleaseRequest("default", named, TerminationType.STOPPED_BY_RM)
         effects = cluster.says(UpdateAllocations("rm", ask_releases=(release,)))
         expect(sum(isinstance(effect, ReleasedAsk) for effect in effects), 1)
 

@@ -18,7 +18,7 @@ from sireference.core.model import (
 from sireference.core.scheduler import Scheduler
 from sireference.core.snapshot import Snapshot
 from sireference.core.states import TerminationType
-from siwire import Capability, Revision, rpc
+from siwire import Revision, rpc
 from tests.sessions import Speaker
 from tests.test_histories import applications_make_sense, books_balance, gangs_make_sense
 
@@ -30,10 +30,6 @@ partitions:
         submitacl: "*"
         queues: [{name: default}, {name: small, resources: {max: {memory: 6}}}, {name: gangs}]
 """)
-
-
-def identity_in(revision: Revision) -> str:
-    return "allocationID" if revision.can(Capability.IDENTITY_IN_ALLOCATION_ID) else "UUID"
 
 
 class Served:
@@ -91,7 +87,7 @@ class Served:
             if isinstance(effect, NewAllocation):
                 self.identities.append(effect.allocation.identity)
             if isinstance(effect, Refused):
-                self.goes_over_the_wire(list(self.codec.farewell(effect)))
+                self.goes_over_the_wire(self.codec.refusal_messages(effect))
             elif isinstance(effect, Answer):
                 said.setdefault(self.codec.method_of(effect), []).append(effect)
             if isinstance(effect, ReleasedAllocation):

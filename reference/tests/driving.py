@@ -8,19 +8,26 @@ from sireference.configuration.model import Configuration
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
     AllocationRecord,
+    AllOfApplication,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
+    AskSubject,
     Callback,
+    EachOfKey,
     Effect,
+    Everything,
     NewAllocation,
     NewApplication,
     NodeInfo,
     OfferCallbacks,
+    OneAllocation,
+    OneOfKey,
     Register,
     RejectedAsk,
-    Release,
     ReleasedAllocation,
+    ReleaseRequest,
     RemoveApplication,
+    Rules,
     Settings,
     UpdateAllocations,
     UpdateApplications,
@@ -68,6 +75,39 @@ def refused_keys(effects: Iterable[Effect]) -> list[str]:
     return [rejected.key for rejected in of(effects, RejectedAsk)]
 
 
+def of_allocations(
+    application_id: str,
+    identity: str = "",
+    termination: TerminationType = STOPPED,
+    partition: str = "default",
+    key: str = "",
+) -> ReleaseRequest:
+    """The release of one allocation, without identity of all that the application has."""
+    one = OneAllocation(application_id, identity, key or None)
+    subject = one if identity else AllOfApplication(application_id)
+    return ReleaseRequest(partition, subject, termination)
+
+
+def of_asks(
+    application_id: str = "",
+    key: str = "",
+    termination: TerminationType = STOPPED,
+    partition: str = "default",
+) -> AskReleaseRequest:
+    """The release of the pending asks that key and application leave, of all without both."""
+    subject: AskSubject
+    match bool(application_id), bool(key):
+        case True, True:
+            subject = OneOfKey(application_id, key)
+        case True, False:
+            subject = AllOfApplication(application_id)
+        case False, True:
+            subject = EachOfKey(key)
+        case _:
+            subject = Everything()
+    return AskReleaseRequest(partition, subject, termination)
+
+
 class RM:
     """One resource manager of one scheduler, with a clock that tests move."""
 
@@ -78,8 +118,10 @@ class RM:
         rm_id: str = "rm",
         queues: str = "",
         settings: Settings | None = None,
+        rules: Rules | None = None,
     ) -> None:
         self.scheduler = scheduler or Scheduler(settings)
+        self.rules = rules or Rules()
         self.rm_id = rm_id
         self.now = 1000.0
         self.registers(queues)
@@ -89,7 +131,9 @@ class RM:
         return self.registers_with(configuration)
 
     def registers_with(self, configuration: Configuration) -> list[Effect]:
-        return self.scheduler.handle(Register(self.rm_id, configuration), self.now)
+        return self.scheduler.handle(
+            Register(self.rm_id, configuration, rules=self.rules), self.now
+        )
 
     def reconfigures(self, queues: str, **more: Any) -> list[Effect]:
         """Update the configuration, to the default one without a text."""
@@ -185,7 +229,7 @@ class RM:
         termination: TerminationType = STOPPED,
         partition: str = "default",
     ) -> list[Effect]:
-        return self.says(ask_releases=(AskRelease(partition, application_id, key, termination),))
+        return self.says(ask_releases=(of_asks(application_id, key, termination, partition),))
 
     def releases(
         self,
@@ -196,7 +240,7 @@ class RM:
         partition: str = "default",
         key: str = "",
     ) -> list[Effect]:
-        release = Release(partition, application_id, identity, termination, key)
+        release = of_allocations(application_id, identity, termination, partition, key)
         return self.says(releases=(release,))
 
     def reports(self, *allocations: AllocationRecord) -> list[Effect]:

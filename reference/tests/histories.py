@@ -7,7 +7,7 @@ from sireference.core.model import (
     AllocationRecord,
     Answered,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
     Callback,
     Effect,
     Event,
@@ -20,6 +20,7 @@ from sireference.core.model import (
     Register,
     Release,
     ReleasedAllocation,
+    ReleaseRequest,
     RemoveApplication,
     Settings,
     UpdateAllocations,
@@ -30,7 +31,7 @@ from sireference.core.model import (
 from sireference.core.scheduler import Scheduler
 from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
-from tests.driving import of
+from tests.driving import of, of_allocations
 from tests.history_moves import Answer, Confirmation, Together
 from tests.history_queues import QUEUES
 
@@ -111,7 +112,7 @@ class Player:
             self.rm_id,
             allocations,
             tuple(move for move in moves if isinstance(move, Ask)),
-            tuple(move for move in moves if isinstance(move, AskRelease)),
+            tuple(move for move in moves if isinstance(move, AskReleaseRequest)),
             tuple(release for move in moves for release in self.releases(move)),
         )
 
@@ -122,18 +123,20 @@ class Player:
         if allocation.identity:
             self.seen.append((allocation.identity, allocation.ask.application_id))
 
-    def releases(self, move: object) -> Iterator[Release]:
+    def releases(self, move: object) -> Iterator[ReleaseRequest]:
         match move:
             case Confirmation():
                 if self.asked_for:
                     asked = self.asked_for[-1 - move.choice % len(self.asked_for)]
                     kind = move.other_type or asked.termination
-                    yield Release(asked.partition, asked.application_id, asked.identity, kind)
+                    yield of_allocations(
+                        asked.application_id, asked.identity, kind, asked.partition
+                    )
             case (str() as partition, str() as application, choice, TerminationType() as kind):
                 identity = str(choice)
                 if isinstance(choice, int) and self.seen:
                     identity, application = self.seen[choice % len(self.seen)]
-                yield Release(partition, application, identity, kind)
+                yield of_allocations(application, identity, kind, partition)
 
     def watch_new(self, allocation: AllocationRecord) -> None:
         assert allocation.identity

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sireference.core.model import (
     AllocationRecord,
     Ask,
-    AskRelease,
     Callback,
     NewApplication,
     NodeInfo,
@@ -22,6 +21,7 @@ from sireference.core.placement_constraints import (
 )
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
+from tests.driving import of_asks
 from tests.history_queues import OTHER_QUEUES, QUEUES
 
 INT64: Final = 2**63 - 1
@@ -187,7 +187,7 @@ releases = st.tuples(partitions, applications, choices, terminations)
 confirmations = st.builds(
     Confirmation, st.integers(0, 20), st.none() | st.none() | st.sampled_from(TerminationType)
 )
-ask_releases = st.builds(AskRelease, partitions, applications, keys, terminations)
+ask_releases = st.builds(of_asks, applications, keys, terminations, partitions)
 said_together = st.lists(
     st.one_of(asks, members, claims, releases, confirmations, ask_releases, existing),
     min_size=2,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from siwire import Capability, Revision
+from tests.fields import identity_in, recovers_by_allocations
 
 QUEUES: Final = """
 partitions:
@@ -50,9 +51,8 @@ class Speaker:
         self.revision = revision
         self._si = revision.si
         self._one_stream = revision.can(Capability.ONE_UPDATE_STREAM)
-        has_id = revision.can(Capability.IDENTITY_IN_ALLOCATION_ID)
-        self._identity = "allocationID" if has_id else "UUID"
-        self.recovers_by_allocations = revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
+        self._identity = identity_in(revision)
+        self.recovers_by_allocations = recovers_by_allocations(revision)
 
     def registration(self) -> dict[str, Any]:
         config = self.revision.can(Capability.CONFIGURATION_IN_REGISTRATION)

@@ -13,7 +13,6 @@ from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
     AllocationRecord,
     Ask,
-    AskRelease,
     NewApplication,
     NodeInfo,
     RemoveApplication,
@@ -21,6 +20,7 @@ from sireference.core.model import (
 )
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
+from tests.driving import of_asks
 from tests.history_moves import Confirmation
 
 SETTINGS: Final = Settings(
@@ -189,7 +189,7 @@ def _releases(said: Bytes, _: str, __: Iterator[str]) -> object:
 
 def _withdraws(said: Bytes, _: str, __: Iterator[str]) -> object:
     key = f"k{said.number() % 6}"
-    return AskRelease("default", said.of(_APPLICATIONS), key, TerminationType.STOPPED_BY_RM)
+    return of_asks(said.of(_APPLICATIONS), key)
 
 
 def _removes(said: Bytes, _: str, __: Iterator[str]) -> object:

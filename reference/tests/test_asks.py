@@ -1,7 +1,7 @@
 """Asks: taken in, replaced by key, rejected with a reason, withdrawn."""
 
 import pytest
-from sireference.core.model import Ask, AskRelease, NewAllocation, RejectedAsk, ReleasedAsk
+from sireference.core.model import Ask, NewAllocation, RejectedAsk, ReleasedAsk
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import (
@@ -10,6 +10,7 @@ from tests.driving import (
     identities,
     keys,
     of,
+    of_asks,
     placed,
     refused_keys,
     released,
@@ -245,7 +246,7 @@ def test_withdrawing_the_last_ask_lets_the_application_wait(rm: RM) -> None:
 def test_an_ask_and_its_withdrawal_in_one_request_leave_nothing(busy: RM) -> None:
     effects = busy.says(
         asks=(Ask("k1", "a1", resource=Resource({"memory": 1})),),
-        ask_releases=(AskRelease("default", "a1", "k1", STOPPED),),
+        ask_releases=(of_asks("a1", "k1"),),
     )
 
     assert keys(effects) == []

@@ -21,6 +21,7 @@ from sireference.core.model import (
 from siwire import REVISIONS, Capability, Revision
 from tests.answering import Served
 from tests.bad_fields import VERY_MANY, Names, registration, requests, spoilt
+from tests.fields import recovers_by_allocations
 from tests.sessions import Speaker
 from tests.wire import Stream
 from tests.wire import served as serving
@@ -84,12 +85,8 @@ def test_the_messages_do_something_before_they_are_spoilt(revision: Revision) ->
             kinds |= {type(None)} if served.held() != before else set()
 
     assert {*REJECTIONS, AcceptedNode, AcceptedApplication, UpdatedApplication} - kinds == (
-        {Refused} if can_recover(revision) else {Refused, RejectedAllocation}
+        {Refused} if recovers_by_allocations(revision) else {Refused, RejectedAllocation}
     )
-
-
-def can_recover(revision: Revision) -> bool:
-    return revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
 
 
 def rm_of(message: Any) -> str:

@@ -23,8 +23,9 @@ from sireference.core.model import (
 )
 from sireference.core.scheduler import Scheduler
 from siwire import REVISIONS, Capability, Revision
-from tests.answering import Served, identity_in
+from tests.answering import Served
 from tests.bad_input import INT32, INT64, Maker
+from tests.fields import identity_in
 from tests.sessions import Speaker
 
 REVISED = list(REVISIONS.values())
@@ -140,7 +141,7 @@ def test_sums_may_be_larger_than_what_a_message_can_say(revision: Revision) -> N
     served.receives(*rm.node("n1", INT64, *existing[:3]))
     served.receives(*rm.node("n2", INT64, *existing[3:]))
     served.receives(*rm.asks("a1", "k1", placeholder=False))
-    if revision.can(Capability.UTILIZATION_REPORTS):
+    if revision.can(Capability.ONE_UPDATE_STREAM):
         report = revision.si.UtilizationReport(ID="n1", actualUsedResource=resource)
         served.receives("Update", {"utilizationReports": [report]})
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 import pytest
-from sireference.core.model import AllocationRecord, Ask, Callback, Effect, Release, SyncedCache
+from sireference.core.model import AllocationRecord, Ask, Callback, Effect, SyncedCache
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.asked import Asked
-from tests.driving import STOPPED, identities, of
+from tests.driving import identities, of, of_allocations
 
 CACHE = Callback.CACHE_SYNC
 Told = list[tuple[list[tuple[str, str]], list[str]]]
@@ -67,7 +67,7 @@ def test_a_key_is_in_one_list_of_a_message_only(rm: Asked) -> None:
 
 def test_several_changes_of_one_event_share_a_message(rm: Asked) -> None:
     made = rm.asks("k1", memory=3) + rm.asks("k2", memory=3)
-    both = tuple(Release("default", "a1", identity, STOPPED) for identity in identities(made))
+    both = tuple(of_allocations("a1", identity) for identity in identities(made))
 
     assert told(rm.says(releases=both)) == [([], ["k1", "k2"])]
 

@@ -330,8 +330,8 @@ def test_describe_says_which_callbacks_there_are(revision: Revision) -> None:
             facets = await wire.calls("Describe")
             kinds = set(facets.callbacks)
             assert {CHECK, EVENTS, ext.CONTAINER_STATE} <= kinds
-            assert (ext.EVICTION_CHECK in kinds) is revision.can(Capability.PREEMPTION_PREDICATES)
-            assert (ext.CACHE_SYNC in kinds) is revision.can(Capability.CACHE_RESYNC)
+            assert (ext.EVICTION_CHECK in kinds) is (revision in THREE_STREAMS)
+            assert (ext.CACHE_SYNC in kinds) is (revision not in THREE_STREAMS)
             assert (ext.RM_STATE_DUMP in kinds) is (revision in THREE_STREAMS)
             assert facets.timers.callback_answer == 1500
 

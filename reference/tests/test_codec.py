@@ -7,15 +7,12 @@ from sireference.codec import codec_for
 from sireference.core import model
 from sireference.core.resources import Resource
 from sireference.core.states import ApplicationState, NodeAction, TerminationType
-from siwire import REVISIONS, Capability, Revision
+from siwire import REVISIONS, Revision
+from tests.fields import has_field, identity_in, recovers_by_allocations
 
 REVISED = [REVISIONS[name] for name in ("2023-04", "2023-08", "2023-12")]
 every_revision = pytest.mark.parametrize("revision", REVISED, ids=str)
 NEWEST = REVISIONS["2023-12"]
-
-
-def identity_in(revision: Revision) -> str:
-    return "allocationID" if revision.can(Capability.IDENTITY_IN_ALLOCATION_ID) else "UUID"
 
 
 def resource(si: Any, **amounts: int) -> Any:
@@ -91,7 +88,7 @@ def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
         asks=[si.AllocationAsk(placeholder=True)],
         **(
             {"allocations": [si.Allocation(placeholder=True)]}
-            if revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
+            if recovers_by_allocations(revision)
             else {}
         ),
     )
@@ -103,7 +100,7 @@ def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
 @pytest.mark.parametrize("revision", REVISED[1:], ids=str)
 def test_an_existing_allocation_is_read_in_full(revision: Revision) -> None:
     si = revision.si
-    has_policy = revision.can(Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION)
+    has_policy = has_field(revision, "Allocation", "preemptionPolicy")
     more = (
         {"originator": True, "preemptionPolicy": si.PreemptionPolicy(allowPreemptOther=True)}
         if has_policy
@@ -169,8 +166,12 @@ def test_releases_are_read_in_full(revision: Revision, number: int, meant: Termi
         ),
     )
 
-    assert event.releases == (model.Release("p", "a", "id", meant, "k", "m"),)
-    assert event.ask_releases == (model.AskRelease("p", "a", "k", meant, "m"),)
+    assert event.releases == (
+        model.ReleaseRequest("p", model.OneAllocation("a", "id", "k"), meant, "m"),
+    )
+    assert event.ask_releases == (
+        model.AskReleaseRequest("p", model.OneOfKey("a", "k"), meant, "m"),
+    )
 
 
 @every_revision
@@ -314,7 +315,7 @@ def test_a_new_allocation_is_written_in_full(revision: Revision) -> None:
     }
     assert dict(said.allocationTags) == {"t": "v"}
     assert (said.taskGroupName, said.placeholder) == ("tg", True)
-    if revision.can(Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION):
+    if has_field(revision, "Allocation", "preemptionPolicy"):
         assert said.originator
         assert said.HasField("preemptionPolicy")
 

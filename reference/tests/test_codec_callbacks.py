@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from sireference.codec.callbacks import CallbackCodec, callbacks_of
+from sireference.codec import codec_for
 from sireference.core.model import (
     Call,
     Callback,
@@ -39,7 +39,7 @@ PLAIN = EventRecord(
 
 
 def written(revision: Revision, call: Call) -> list[Any]:
-    return list(CallbackCodec(revision).messages(call))
+    return list(codec_for(revision).callbacks.messages(call))
 
 
 # requirement: SI-EVT-003
@@ -108,7 +108,7 @@ def test_a_question_about_a_node(revision: Revision) -> None:
 
 @pytest.mark.parametrize("revision", [SPRING, SUMMER, NEWEST], ids=str)
 def test_a_question_about_victims_and_its_answer(revision: Revision) -> None:
-    codec = CallbackCodec(revision)
+    codec = codec_for(revision).callbacks
     (args,) = codec.messages(PreemptionQuestion("rm", 7, "k1", "n1", ("v1", "v2"), 1))
     response = revision.si.PreemptionPredicatesResponse(success=True, index=1)
 
@@ -145,6 +145,6 @@ def test_the_cache_of_2021_02() -> None:
 def test_which_callbacks_a_revision_has() -> None:
     always = {Callback.PREDICATES, Callback.EVENTS, Callback.CONTAINER_STATE}
 
-    assert callbacks_of(OLDEST) == always | {Callback.CACHE_SYNC}
+    assert codec_for(OLDEST).callbacks.callbacks == always | {Callback.CACHE_SYNC}
     for revision in (SPRING, SUMMER, NEWEST):
-        assert callbacks_of(revision) == always | {Callback.PREEMPTION_PREDICATES}
+        assert codec_for(revision).callbacks.callbacks == always | {Callback.PREEMPTION_PREDICATES}

@@ -347,8 +347,12 @@ def test_releases_are_read_in_full() -> None:
     (event,) = read(releases=request)
 
     stopped, timeout = TerminationType.STOPPED_BY_RM, TerminationType.TIMEOUT
-    assert event.releases == (model.Release("p", "a", "id", timeout, message="m"),)
-    assert event.ask_releases == (model.AskRelease("p", "a", "k", stopped, "m"),)
+    assert event.releases == (
+        model.ReleaseRequest("p", model.OneAllocation("a", "id"), timeout, "m"),
+    )
+    assert event.ask_releases == (
+        model.AskReleaseRequest("p", model.OneOfKey("a", "k"), stopped, "m"),
+    )
 
 
 def test_utilisation_is_read() -> None:

@@ -157,7 +157,7 @@ def test_verdicts_share_a_message_and_decisions_keep_their_order() -> None:
 def test_resync_is_for_rms_that_can_register() -> None:
     codec = CODEC
 
-    (message,) = codec.farewell(model.Refused("rm", "why"))
+    (message,) = codec.refusal_messages(model.Refused("rm", "why"))
 
     assert message == si.UpdateResponse(action=si.UpdateResponse.RESYNC)
-    assert not codec.farewell(model.Refused("", "why"))
+    assert not codec.refusal_messages(model.Refused("", "why"))

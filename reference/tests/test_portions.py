@@ -15,14 +15,12 @@ from sireference.configuration.defaults import default_configuration
 from sireference.core import portions
 from sireference.core.model import (
     Ask,
-    AskRelease,
     Effect,
     Event,
     NewAllocation,
     NodeInfo,
     Register,
     RejectedAsk,
-    Release,
     ReleasedAllocation,
     ReleasedAsk,
     RemoveApplication,
@@ -36,7 +34,7 @@ from sireference.core.states import NodeAction
 from sireference.shell.options import Limits
 from sireference.shell.streams import StreamTable
 from siwire import REVISIONS, Revision
-from tests.driving import RM, STOPPED, of
+from tests.driving import RM, of, of_allocations, of_asks
 from tests.histories import Player
 from tests.history_moves import histories
 from tests.test_histories import books_balance
@@ -64,7 +62,7 @@ def test_a_sentence_that_withdraws_many_is_handled_in_portions(
     monkeypatch.setattr(portions, "MOST", 3)
     rm = RM()
     waiting(rm, 2, 10)
-    event = UpdateAllocations("rm", ask_releases=(AskRelease("default", application, "", STOPPED),))
+    event = UpdateAllocations("rm", ask_releases=(of_asks(application),))
 
     said = [rm.scheduler.handle(one, rm.now) for one in rm.scheduler.portions(event)]
 
@@ -75,8 +73,8 @@ def test_a_sentence_that_withdraws_many_is_handled_in_portions(
 @given(histories, st.sampled_from(["", "a1", "g1"]))
 @settings(max_examples=30, deadline=None)
 def test_portions_mean_the_same_as_the_whole(history: list[Any], application: str) -> None:
-    withdrawal = AskRelease("default", application, "", STOPPED)
-    release = Release("default", application or "a1", "", STOPPED)
+    withdrawal = of_asks(application)
+    release = of_allocations(application or "a1")
     event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
     whole, in_portions = Player(), Player()
     for move in history:

@@ -8,13 +8,12 @@ from sireference.core.model import (
     ChangeType,
     PreemptionPolicy,
     RecordType,
-    Release,
     SentEvents,
 )
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from tests.asked import Asked, asked, questions
-from tests.driving import RM, identities, keys, of, placed, released
+from tests.driving import RM, identities, keys, of, of_allocations, placed, released
 
 PREDICATES = Callback.PREDICATES
 REPLACED = TerminationType.PLACEHOLDER_REPLACED
@@ -370,7 +369,7 @@ def test_members_whose_placeholders_end_together_are_asked_about_in_turn(rm: Ask
         rm.answers_all(rm.asks(key, memory=6, more=MEMBER))
     rm.asks("k3", memory=6)
 
-    confirmed = tuple(Release("default", "a1", identity, REPLACED) for identity in (first, second))
+    confirmed = tuple(of_allocations("a1", identity, REPLACED) for identity in (first, second))
     effects, all_asked = rm.answers_all(rm.says(releases=confirmed))
 
     assert [question.key for question in all_asked] == ["k1", "k2"]
@@ -381,7 +380,7 @@ def test_what_is_gone_meanwhile_is_not_asked_about(rm: Asked) -> None:
     first, second = gang(rm, "n1", "n2")
     for key in ("k1", "k2"):
         rm.answers_all(rm.asks(key, memory=6, more=MEMBER))
-    confirmed = tuple(Release("default", "a1", identity, REPLACED) for identity in (first, second))
+    confirmed = tuple(of_allocations("a1", identity, REPLACED) for identity in (first, second))
     (question,) = questions(rm.says(releases=confirmed))
 
     rm.withdraws("k2")

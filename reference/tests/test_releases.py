@@ -1,9 +1,19 @@
 """Releases: by the RM, confirmed to it; by the scheduler, confirmed by it."""
 
 import pytest
-from sireference.core.model import Release, ReleasedAllocation
+from sireference.core.model import ReleasedAllocation
 from sireference.core.states import TerminationType
-from tests.driving import RM, STOPPED, TIMEOUT, identities, keys, of, released, states
+from tests.driving import (
+    RM,
+    STOPPED,
+    TIMEOUT,
+    identities,
+    keys,
+    of,
+    of_allocations,
+    released,
+    states,
+)
 
 UNSET = TerminationType.UNSET
 OF_THE_SCHEDULER = [
@@ -18,7 +28,7 @@ def test_a_release_is_confirmed_by_the_same_message(busy: RM) -> None:
     made = identities(busy.asks("k1", memory=1, most=3))
 
     effects = busy.says(
-        releases=tuple(Release("default", "a1", identity, STOPPED, "k1") for identity in made)
+        releases=tuple(of_allocations("a1", identity, key="k1") for identity in made)
     )
 
     said = [effect.release for effect in of(effects, ReleasedAllocation)]

@@ -1,11 +1,11 @@
 """The snapshot of the core: what is held for one resource manager."""
 
 from sireference.configuration.defaults import default_configuration
-from sireference.core.model import Configured, Release, Settings
+from sireference.core.model import Configured, Settings
 from sireference.core.model.events import ConnectionLost, Register, ShutDown
 from sireference.core.snapshot import Snapshot
-from sireference.core.states import RMState, TerminationType
-from tests.driving import RM, identities
+from sireference.core.states import RMState
+from tests.driving import RM, identities, of_allocations
 
 QUEUES = """
 partitions:
@@ -134,7 +134,7 @@ def test_a_paused_rm_gets_nothing(busy: RM) -> None:
     busy.scheduler.handle(ConnectionLost("rm"), busy.now)
     busy.waits(10.0)
 
-    release = Release("default", "a1", "", TerminationType.STOPPED_BY_RM)
+    release = of_allocations("a1")
     assert busy.says(releases=(release,))[0].rm_id == "rm"
 
     (application,) = seen(busy).applications

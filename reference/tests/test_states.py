@@ -111,6 +111,15 @@ def test_the_life_of_an_application_is_the_one_of_core_1_5() -> None:
     }
 
 
+def test_without_starting_an_application_runs_from_its_first_allocation_on() -> None:
+    starting = {edge for edge in edges(APPLICATION_TRANSITIONS) if "Starting" in edge}
+
+    assert edges(states.WITHOUT_STARTING) == {
+        *(edges(APPLICATION_TRANSITIONS) - starting),
+        ("Accepted", "RUN", "Running"),
+    }
+
+
 def test_fire_moves_along_the_table_or_says_why_not() -> None:
     moved = fire(NODE_TRANSITIONS, NodeState.SCHEDULABLE, NodeAction.DRAIN_NODE)
     assert moved is NodeState.DRAINING

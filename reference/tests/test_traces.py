@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from google.protobuf import json_format
-from siwire import REVISIONS, Capability, Revision, rpc
+from siwire import REVISIONS, Revision, rpc
+from tests.fields import recovers_by_allocations
 from tests.traces import Replayer, read
 
 REVISED = list(REVISIONS.values())
@@ -39,7 +40,7 @@ def test_the_session_has_what_it_is_about(revision: Revision) -> None:
     recovered = json.dumps([line for line in second if line.get("from") == "rm"])
     assert "existingAllocations" in recovered
     by_itself = any("allocations" in line.get("json", {}) for line in second)
-    assert by_itself is revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
+    assert by_itself is recovers_by_allocations(revision)
     assert '"Completed"' in json.dumps(second)
 
 

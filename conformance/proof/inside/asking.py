@@ -69,22 +69,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-005", "SI-ALLOC-008"),
 )
 def _(inside: Inside) -> None:
-    serving: list[Any] = []
-
-    def make(original: Callable[..., Any], partition: Any, pending: Any, *args: Any) -> Any:
-        serving.append(pending)
-        try:
-            return original(partition, pending, *args)
-        finally:
-            serving.pop()
-
-    def new_identity(original: Callable[..., str], partition: Any) -> str:
-        pending = serving[-1]
-        identity = f"{pending.ask.application_id}/{pending.ask.key}-{pending.made}"
+    def new_identity(original: Callable[..., str], partition: Any, ask: Ask) -> str:
+        pending = partition.applications[ask.application_id].pending[ask.key]
+        identity = f"{ask.application_id}/{ask.key}-{pending.made}"
         inside.fires()
-        return original(partition) if identity in partition.allocations.all else identity
+        return original(partition, ask) if identity in partition.allocations.all else identity
 
-    inside.instead_of(allocations.make, make)
     inside.instead_of(Partition.new_identity, new_identity)
 
 

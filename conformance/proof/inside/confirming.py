@@ -6,12 +6,20 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import application_lifecycle, asks, releases
-from sireference.core.model import Effect, NewAllocation, ReleasedAsk, partition_name
+from sireference.core.model import (
+    AskRelease,
+    AskReleaseRequest,
+    AskSubject,
+    Effect,
+    NewAllocation,
+    ReleasedAsk,
+    partition_name,
+)
 from sireference.core.states import ApplicationState, TerminationType
 
 from proof.fault import fault
 from proof.inside import Inside, Original
-from proof.inside.releasing import named
+from proof.inside.releasing import application_of, is_of_all, key_of, named
 
 _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 
@@ -47,8 +55,8 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         partition = rm.partitions.get(partition_name(request.partition))
-        application = partition and partition.applications.get(request.application_id)
-        if application is None or request.identity or request.termination in _STOPS:
+        application = partition and partition.applications.get(application_of(request))
+        if application is None or not is_of_all(request) or request.termination in _STOPS:
             return original(rm, request, now)
         effects = original(rm, request, now)
         for live in partition.allocations.of(application).values():
@@ -77,20 +85,30 @@ def _(inside: Inside) -> None:
 
 def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
     """An ask release that confirms is sent back, beginning with that one of its key."""
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[AskSubject] = Counter()
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         effects = original(rm, request, now)
         if request.termination in _STOPS:
             return effects
-        name = (request.application_id, request.key)
-        counts[name] += 1
-        if counts[name] < from_the:
+        counts[request.subject] += 1
+        if counts[request.subject] < from_the:
             return effects
         inside.fires()
-        return [*effects, ReleasedAsk(rm.rm_id, request)]
+        return [*effects, ReleasedAsk(rm.rm_id, _echo(request))]
 
     inside.instead_of(asks.release, release)
+
+
+def _echo(request: AskReleaseRequest) -> AskRelease:
+    """The same as it was said."""
+    return AskRelease(
+        partition=request.partition,
+        application_id=application_of(request),
+        key=key_of(request),
+        termination=request.termination,
+        message=request.message,
+    )
 
 
 @fault(
@@ -164,15 +182,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-025",),
 )
 def _(inside: Inside) -> None:
-    confirmed: set[tuple[str, str]] = set()
+    confirmed: set[AskSubject] = set()
     stuck: set[str] = set()
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         if request.termination is TerminationType.TIMEOUT:
-            ask = (request.application_id, request.key)
-            if ask in confirmed:
-                stuck.add(request.application_id)
-            confirmed.add(ask)
+            if request.subject in confirmed:
+                stuck.add(application_of(request))
+            confirmed.add(request.subject)
         return original(rm, request, now)
 
     def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:

@@ -5,10 +5,12 @@ from dataclasses import replace
 from itertools import dropwhile, takewhile
 from typing import Any, Final
 
-from sireference.codec.three_streams import _ALLOCATION, ThreeStreams
+from sireference.codec import Codec
+from sireference.codec.three_streams import ALLOCATION, APPLICATION
 from sireference.core import nodes, releases, scheduler
 from sireference.core.model import (
     AcceptedApplication,
+    AllOfApplication,
     Answer,
     Effect,
     Event,
@@ -16,8 +18,8 @@ from sireference.core.model import (
     RejectedApplication,
     RejectedAsk,
     RejectedNode,
-    Release,
     ReleasedAsk,
+    ReleaseRequest,
     UpdateAllocations,
     UpdateApplications,
     UpdatedApplication,
@@ -31,6 +33,7 @@ from sireference.shell.engine import Engine
 
 from proof.fault import fault
 from proof.inside import Inside, Original
+from proof.inside.releasing import identity_of, key_of
 
 _TOO_SOON: Final = 4
 _REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
@@ -102,25 +105,25 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-014",),
 )
 def _(inside: Inside) -> None:
-    def method_of(original: Callable[..., str], self: ThreeStreams, answer: Answer) -> str:
+    def method_of(original: Callable[..., str], self: Codec, answer: Answer) -> str:
         if isinstance(answer, UpdatedApplication):
-            return _ALLOCATION
+            return ALLOCATION
         return original(self, answer)
 
     def responses(
         original: Callable[..., Iterator[Any]],
-        self: ThreeStreams,
+        self: Codec,
         method: str,
         answers: Sequence[Answer],
     ) -> Iterator[Any]:
         states = [one for one in answers if isinstance(one, UpdatedApplication)]
         if states:
             inside.fires()
-            yield from original(self, "UpdateApplication", states)
+            yield from original(self, APPLICATION, states)
         yield from original(self, method, [one for one in answers if one not in states])
 
-    inside.instead_of(ThreeStreams.method_of, method_of)
-    inside.instead_of(ThreeStreams.responses, responses)
+    inside.instead_of(Codec.method_of, method_of)
+    inside.instead_of(Codec.responses, responses)
 
 
 @fault(
@@ -173,7 +176,8 @@ def _(inside: Inside) -> None:
         effects = original(rm, replace(event, remove=()), now)
         for one in event.remove:
             stop = TerminationType.STOPPED_BY_RM
-            everything = Release(one.partition, one.application_id, "", stop)
+            subject = AllOfApplication(one.application_id)
+            everything = ReleaseRequest(one.partition, subject, stop)
             effects += releases.release(rm, everything, now)
         return effects
 
@@ -199,9 +203,9 @@ def _(inside: Inside) -> None:
     def is_update(rm: ResourceManager, info: NodeInfo) -> bool:
         return info.action is not NodeAction.UPDATE or rm.node(info.node_id) is not None
 
-    def is_live(rm: ResourceManager, release: Release) -> bool:
-        partitions = rm.partitions.values()
-        return any(release.identity in partition.allocations.all for partition in partitions)
+    def is_live(rm: ResourceManager, release: ReleaseRequest) -> bool:
+        partitions, identity = rm.partitions.values(), identity_of(release)
+        return any(identity in partition.allocations.all for partition in partitions)
 
     def until(elements: Sequence[Any], is_good: Callable[[Any], bool]) -> tuple[Any, ...]:
         first = tuple(takewhile(is_good, elements))
@@ -269,7 +273,7 @@ def _(inside: Inside) -> None:
     def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         if not isinstance(event, UpdateAllocations):
             return original(rm, event, now)
-        late = tuple(one for one in event.ask_releases if one.key not in latest)
+        late = tuple(one for one in event.ask_releases if key_of(one) not in latest)
         if len(late) < len(event.ask_releases):
             inside.fires()
         latest.clear()

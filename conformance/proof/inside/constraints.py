@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.codec import one_stream_reading
-from sireference.codec.one_stream_reading import OneStreamReading
+from sireference.codec import r2021_02, r2021_02_constraints
 from sireference.core.model import Ask
 from sireference.core.placement_constraints import (
     AllocationAffinity,
@@ -31,14 +30,14 @@ Tags = Mapping[str, str]
 def _(inside: Inside) -> None:
     apart = AllocationAffinity("si/hostname", (_APP,), max_cardinality=1, required=True)
 
-    def read(original: Callable[..., Ask], reading: OneStreamReading, message: Any) -> Ask:
-        ask = original(reading, message)
+    def read(original: Callable[..., Ask], policies: Any, message: Any) -> Ask:
+        ask = original(policies, message)
         if ask.constraint is not None or "app" not in ask.tags:
             return ask
         inside.fires()
         return replace(ask, constraint=PlacementConstraint(affinity=apart))
 
-    inside.instead_of(OneStreamReading.ask, read)
+    inside.instead_of(r2021_02.ask, read)
 
 
 _APP: Final = TargetExpression("app", TargetOperator.EXIST)
@@ -54,7 +53,7 @@ def _operators(
             inside.fires()
         return read
 
-    inside.instead_of(one_stream_reading._operator, operator)
+    inside.instead_of(r2021_02_constraints._operator, operator)
 
 
 @_fault(
@@ -124,7 +123,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(constraint, affinity=None)
 
-    inside.instead_of(one_stream_reading._constraint, read)
+    inside.instead_of(r2021_02_constraints.constraint, read)
 
 
 @_fault(
@@ -160,7 +159,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         return replace(original(message), required=True)
 
-    inside.instead_of(one_stream_reading._affinity, read)
+    inside.instead_of(r2021_02_constraints._affinity, read)
 
 
 @_fault(
@@ -174,4 +173,4 @@ def _(inside: Inside) -> None:
             inside.fires()
         return replace(original(message), required=False)
 
-    inside.instead_of(one_stream_reading._affinity, read)
+    inside.instead_of(r2021_02_constraints._affinity, read)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from sireference.codec.reading import Reading
+from sireference.codec import r2023_04
 from sireference.configuration.model import SortPolicy
 from sireference.core import application_lifecycle, applications, asks, scheduling_pass
 from sireference.core.gang import placeholders, replacement, submission, timeout
@@ -79,14 +79,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-028",),
 )
 def _(inside: Inside) -> None:
-    def read(original: Callable[..., Ask], reading: Reading, message: Any) -> Ask:
-        ask = original(reading, message)
+    def read(original: Callable[..., Ask], message: Any) -> Ask:
+        ask = original(message)
         if not message.placeholder or message.taskGroupName:
             return ask
         inside.fires()
         return replace(ask, placeholder=True, task_group="none")
 
-    inside.instead_of(Reading.ask, read)
+    inside.instead_of(r2023_04.ask, read)
 
 
 @fault(
@@ -95,14 +95,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-012",),
 )
 def _(inside: Inside) -> None:
-    def read(original: Callable[..., Any], reading: Reading, message: Any) -> Any:
-        allocation = original(reading, message)
+    def read(original: Callable[..., Any], message: Any, *args: Any, **more: Any) -> Any:
+        allocation = original(message, *args, **more)
         if message.placeholder or not message.taskGroupName:
             return allocation
         inside.fires()
         return replace(allocation, ask=replace(allocation.ask, placeholder=True))
 
-    inside.instead_of(Reading.allocation, read)
+    inside.instead_of(r2023_04.existing, read)
 
 
 @fault(
@@ -219,10 +219,10 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     flagged: set[str] = set()
 
-    def read(original: Callable[..., Ask], reading: Reading, message: Any) -> Ask:
+    def read(original: Callable[..., Ask], message: Any) -> Ask:
         if message.placeholder and not message.taskGroupName:
             flagged.add(message.allocationKey)
-        return original(reading, message)
+        return original(message)
 
     def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
         if not pending.ask.task_group and pending.ask.key not in flagged:
@@ -232,7 +232,7 @@ def _(inside: Inside) -> None:
                     return live
         return original(partition, pending)
 
-    inside.instead_of(Reading.ask, read)
+    inside.instead_of(r2023_04.ask, read)
     inside.instead_of(replacement.choose, choose)
 
 

@@ -19,6 +19,7 @@ from sireference.core.states import NodeAction
 
 from proof.fault import fault
 from proof.inside import Inside, Original
+from proof.inside.releasing import identity_of
 
 
 @fault(
@@ -55,7 +56,7 @@ def _ended_by(event: Any) -> Iterator[str]:
         case UpdateApplications(remove=removals):
             yield from (one.application_id for one in removals)
         case UpdateAllocations(releases=releases):
-            yield from (one.identity for one in releases)
+            yield from map(identity_of, releases)
 
 
 def _ids_of(rm: ResourceManager) -> Iterator[str]:

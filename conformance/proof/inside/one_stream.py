@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sireference.codec.one_stream import OneStream
+from sireference.codec import Codec
 from sireference.core import asks, auto_scaling, scheduler, utilisation
 from sireference.core.model import Effect, RejectedNode, UpdateNodes, UtilisationReport
 from sireference.core.state.cache_sync import CacheSync
@@ -13,6 +13,7 @@ from sireference.core.state.cache_sync import CacheSync
 from proof.fault import fault, liberty
 from proof.inside import Inside
 from proof.inside.node_actions import merges_attributes
+from proof.inside.releasing import key_of
 
 _fault: Final = partial(fault, revision="2021-02")
 
@@ -92,13 +93,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-CONN-016",),
 )
 def _(inside: Inside) -> None:
-    def events(original: Callable[..., Any], codec: OneStream, method: str, message: Any) -> Any:
+    def events(original: Callable[..., Any], codec: Codec, method: str, message: Any) -> Any:
         found = list(original(codec, method, message))
         if len(found) > 1:
             inside.fires()
         return found[:1]
 
-    inside.instead_of(OneStream.events, events)
+    inside.instead_of(Codec.events, events)
 
 
 @liberty(
@@ -204,9 +205,10 @@ def _(inside: Inside) -> None:
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         before = {one.request_id: one for one in original_outstanding(rm)}
-        if request.key in before:
+        key = key_of(request)
+        if key in before:
             inside.fires()
-            withdrawn.append(before[request.key])
+            withdrawn.append(before[key])
         return original(rm, request, now)
 
     def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:

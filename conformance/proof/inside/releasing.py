@@ -5,7 +5,18 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sireference.core import allocation_end, allocations, asks, recovery, releases, scheduler
-from sireference.core.model import ReleasedAllocation, partition_name
+from sireference.core.model import (
+    AllOfApplication,
+    AskReleaseRequest,
+    EachOfKey,
+    Everything,
+    OneAllocation,
+    OneOfKey,
+    Release,
+    ReleasedAllocation,
+    ReleaseRequest,
+    partition_name,
+)
 from sireference.core.state.allocation import Allocation
 from sireference.core.states import TerminationType
 
@@ -43,7 +54,7 @@ def _(inside: Inside) -> None:
     def stop(
         original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
     ) -> Any:
-        if live.is_placeholder and not request.identity:
+        if live.is_placeholder and is_of_all(request):
             inside.fires()
             return []
         return original(partition, live, request, now)
@@ -74,9 +85,12 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         live = named(rm, request)
-        if live is not None and request.application_id != live.application.application_id:
-            inside.fires()
-            request = replace(request, application_id=live.application.application_id)
+        if live is not None:
+            its_own = live.application.application_id
+            if request.subject.application_id != its_own:
+                inside.fires()
+                subject = replace(request.subject, application_id=its_own)
+                request = replace(request, subject=subject)
         return original(rm, request, now)
 
     inside.instead_of(releases.release, release)
@@ -90,13 +104,22 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         partition = rm.partitions.get(partition_name(request.partition))
-        application = partition and partition.applications.get(request.application_id)
+        named = request.subject
+        application = partition and partition.applications.get(named.application_id)
         is_there = application is not None and (
-            request.identity in partition.allocations.of(application)
+            identity_of(request) in partition.allocations.of(application)
         )
-        if request.identity and not is_there and request.termination in _STOPS:
+        if not is_of_all(request) and not is_there and request.termination in _STOPS:
             inside.fires()
-            return [ReleasedAllocation(rm.rm_id, request)]
+            echo = Release(
+                partition=request.partition,
+                application_id=named.application_id,
+                identity=named.identity,
+                termination=request.termination,
+                key=named.key or "",
+                message=request.message,
+            )
+            return [ReleasedAllocation(rm.rm_id, echo)]
         return original(rm, request, now)
 
     inside.instead_of(releases.release, release)
@@ -202,7 +225,8 @@ def _(inside: Inside) -> None:
     def stop(
         original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
     ) -> Any:
-        for pending in [] if request.identity else list(live.application.pending.values()):
+        asks_too = list(live.application.pending.values()) if is_of_all(request) else []
+        for pending in asks_too:
             inside.fires()
             partition.asks.drop(pending)
         return original(partition, live, request, now)
@@ -216,11 +240,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-021",),
 )
 def _(inside: Inside) -> None:
-    def meant(original: Callable[..., Any], partition: Any, request: Any) -> Iterator[Any]:
-        if request.application_id or not request.key:
-            yield from original(partition, request)
-        else:
+    def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+        if isinstance(subject, EachOfKey):
             inside.fires()
+        else:
+            yield from original(partition, subject)
 
     inside.instead_of(asks.meant, meant)
 
@@ -231,14 +255,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-021",),
 )
 def _(inside: Inside) -> None:
-    def meant(original: Callable[..., Any], partition: Any, request: Any) -> Iterator[Any]:
-        for application, pending in original(partition, request):
-            if request.application_id or not request.key:
-                yield application, pending
+    def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+        for pending in original(partition, subject):
+            if not isinstance(subject, EachOfKey):
+                yield pending
                 continue
-            for other in list(application.pending.values()):
+            for other in list(pending.application.pending.values()):
                 inside.fires()
-                yield application, other
+                yield other
 
     inside.instead_of(asks.meant, meant)
 
@@ -246,4 +270,25 @@ def _(inside: Inside) -> None:
 def named(rm: Any, request: Any) -> Any:
     """The allocation of this identity, None where there is none."""
     partition = rm.partitions.get(partition_name(request.partition))
-    return partition.allocations.all.get(request.identity) if partition is not None else None
+    return partition.allocations.all.get(identity_of(request)) if partition is not None else None
+
+
+def identity_of(request: ReleaseRequest) -> str:
+    """The identity of the one allocation that is to be released, empty where it is another kind."""
+    return request.subject.identity if isinstance(request.subject, OneAllocation) else ""
+
+
+def application_of(request: ReleaseRequest | AskReleaseRequest) -> str:
+    """The application that a release names, empty where it names none."""
+    subject = request.subject
+    return "" if isinstance(subject, EachOfKey | Everything) else subject.application_id
+
+
+def key_of(request: AskReleaseRequest) -> str:
+    """The ask key that the release of asks names, empty where it names none."""
+    return request.subject.key if isinstance(request.subject, OneOfKey | EachOfKey) else ""
+
+
+def is_of_all(request: ReleaseRequest) -> bool:
+    """Whether it is the release of all allocations of an application."""
+    return isinstance(request.subject, AllOfApplication)

@@ -11,6 +11,7 @@ from sireference.core.state.quota import Quota, Quotas
 
 from proof.fault import fault
 from proof.inside import Inside, Original
+from proof.inside.releasing import is_of_all
 
 
 @fault(
@@ -109,7 +110,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-010",),
 )
 def _(inside: Inside) -> None:
-    _leaks_in(inside, releases.release, lambda _rm, request, _now: not request.identity)
+    _leaks_in(inside, releases.release, lambda _rm, request, _now: is_of_all(request))
 
 
 def _leaks_in(

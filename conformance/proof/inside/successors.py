@@ -188,7 +188,7 @@ def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) ->
         return original(partition, node, now)
 
     def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        partition, ask = gone_with_node.pop(request.identity, (None, None))
+        partition, ask = gone_with_node.pop(identity_of(request), (None, None))
         effects = original(rm, request, now)
         for live in partition.allocations.all.values() if partition is not None else ():
             if live.record.ask is ask:

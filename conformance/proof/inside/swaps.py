@@ -12,6 +12,7 @@ from sireference.core.model import (
     NewAllocation,
     Release,
     ReleasedAllocation,
+    ReleaseRequest,
 )
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.partition import Partition
@@ -19,6 +20,7 @@ from sireference.core.states import ApplicationState, TerminationType
 
 from proof.fault import fault
 from proof.inside import Inside, Original
+from proof.inside.releasing import identity_of
 
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
@@ -203,9 +205,9 @@ def _(inside: Inside) -> None:
                 replaced[gone.record.identity] = effect
         return effects
 
-    def release(original: Original, rm: Any, request: Release, now: float) -> list[Effect]:
+    def release(original: Original, rm: Any, request: ReleaseRequest, now: float) -> list[Effect]:
         is_confirmation = request.termination is _REPLACED
-        first = replaced.get(request.identity) if is_confirmation else None
+        first = replaced.get(identity_of(request)) if is_confirmation else None
         effects = original(rm, request, now)
         if first is not None:
             inside.fires()
@@ -257,9 +259,9 @@ def _(inside: Inside) -> None:
                     open_ones[identity] = AllocationRecord(f"{identity}-r", real, live.node.node_id)
         return original(rm, request, now)
 
-    def release(original: Original, rm: Any, request: Release, now: float) -> list[Effect]:
+    def release(original: Original, rm: Any, request: ReleaseRequest, now: float) -> list[Effect]:
         effects = original(rm, request, now)
-        real = open_ones.pop(request.identity, None)
+        real = open_ones.pop(identity_of(request), None)
         if real is not None:
             inside.fires()
             effects.append(NewAllocation(rm.rm_id, real, "root.default"))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sireference.codec.three_streams import ThreeStreams
+from sireference.codec import Codec
 from sireference.core import applications, asks
 from sireference.core.model import (
     AskRelease,
@@ -18,6 +18,7 @@ from sireference.core.states import TerminationType
 
 from proof.fault import liberty
 from proof.inside import Inside
+from proof.inside.releasing import application_of, key_of
 
 
 def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
@@ -54,11 +55,12 @@ def _(inside: Inside) -> None:
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
         effects = original(rm, request, now)
-        waiting = early.get(place_of(rm, request), {})
+        place = id(rm), partition_name(request.partition), application_of(request)
+        waiting = early.get(place, {})
         stopped = TerminationType.STOPPED_BY_RM
         if request.termination not in (stopped, TerminationType.UNSET):
             return effects
-        for key in [key for key in waiting if request.key in ("", key)]:
+        for key in [key for key in waiting if key_of(request) in ("", key)]:
             ask = waiting.pop(key)
             name = partition_name(ask.partition)
             over = AskRelease(name, ask.application_id, key, stopped, "withdrawn")
@@ -117,4 +119,4 @@ def _(inside: Inside) -> None:
         for answer in answers:
             yield from original(codec, method, [answer])
 
-    inside.instead_of(ThreeStreams.responses, responses)
+    inside.instead_of(Codec.responses, responses)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from sireference.core import application_lifecycle
-from sireference.core.model import Effect, ReleasedAllocation, UpdatedApplication
+from sireference.core.model import Ask, Effect, ReleasedAllocation, UpdatedApplication
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
 from siwire.r2023_12 import si_pb2 as si
@@ -66,9 +66,9 @@ def _(response: si.ApplicationResponse) -> None:
     misjudged_by=("SI-ALLOC-008",),
 )
 def _(inside: Inside) -> None:
-    def new_identity(original: Callable[..., str], partition: Partition) -> str:
+    def new_identity(original: Callable[..., str], partition: Partition, ask: Ask) -> str:
         inside.fires()
-        return f" größe/№ {original(partition)}: «%s\\» "
+        return f" größe/№ {original(partition, ask)}: «%s\\» "
 
     inside.instead_of(Partition.new_identity, new_identity)
 

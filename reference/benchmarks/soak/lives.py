@@ -11,7 +11,7 @@ from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
     Answered,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
     Callback,
     ConnectionLost,
     Effect,
@@ -19,11 +19,13 @@ from sireference.core.model import (
     NewAllocation,
     NewApplication,
     NodeInfo,
+    OneAllocation,
+    OneOfKey,
     PredicatesQuestion,
     PreemptionQuestion,
     Register,
-    Release,
     ReleasedAllocation,
+    ReleaseRequest,
     RemoveApplication,
     Settings,
     ShutDown,
@@ -156,13 +158,16 @@ class Cluster:
 
     def withdraws(self, rm_id: str, application_id: str, key: str) -> None:
         """It does not ask any more."""
-        release = AskRelease(PARTITION, application_id, key, STOPPED_BY_RM)
+        release = AskReleaseRequest(PARTITION, OneOfKey(application_id, key), STOPPED_BY_RM)
         self.says(UpdateAllocations(rm_id, ask_releases=(release,)))
 
     def releases(self, rm_id: str, application_id: str) -> None:
         """All it has ends."""
         identities = self._identities.pop((rm_id, application_id), [])
-        ended = (Release(PARTITION, application_id, one, STOPPED_BY_RM) for one in identities)
+        ended = (
+            ReleaseRequest(PARTITION, OneAllocation(application_id, one), STOPPED_BY_RM)
+            for one in identities
+        )
         self.says(UpdateAllocations(rm_id, releases=tuple(ended)))
 
     # What is heard
@@ -192,7 +197,9 @@ class Cluster:
             if not identities:
                 del self._identities[of_application]
         if release.termination is not STOPPED_BY_RM:
-            self._replies.append(UpdateAllocations(effect.rm_id, releases=(release,)))
+            named = OneAllocation(release.application_id, release.identity, release.key)
+            confirmed = ReleaseRequest(release.partition, named, release.termination)
+            self._replies.append(UpdateAllocations(effect.rm_id, releases=(confirmed,)))
 
 
 def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from google.protobuf.message import Message
-from siwire import Revision
 
 from sireference.api.callback import (
     CachePlugin,
@@ -16,7 +15,7 @@ from sireference.api.callback import (
     PreemptionPredicatesPlugin,
     SIError,
 )
-from sireference.codec.callbacks import CallbackCodec, callbacks_of
+from sireference.codec.callbacks import CallbackCodec
 from sireference.core.model import (
     Answered,
     Call,
@@ -56,14 +55,13 @@ class Responses:
 class Calls:
     """Calls the RMs of one scheduler; ``answered`` takes what they answer to questions."""
 
-    def __init__(self, revision: Revision, answered: Callable[[Answered], object]) -> None:
-        self._codec = CallbackCodec(revision)
-        self._available = callbacks_of(revision)
+    def __init__(self, codec: CallbackCodec, answered: Callable[[Answered], object]) -> None:
+        self._codec = codec
         self._answered = answered
 
     def taken_by(self, rm: object) -> frozenset[Callback]:
         """The callbacks that ``rm`` implements and the revision has."""
-        return frozenset(one for one in self._available if isinstance(rm, _PLUGINS[one]))
+        return frozenset(one for one in self._codec.callbacks if isinstance(rm, _PLUGINS[one]))
 
     def make(self, rm: Any, telling: Call | Responses) -> None:
         """Call ``rm``. Whatever it raises that is no SIError is passed on."""

@@ -61,7 +61,7 @@ class InProcess:
         self._scheduler = Scheduler(settings)
         self._shows_extra_config = show_extra_config
         self._clock = clock or SystemClock()
-        self._calls = Calls(revision, self._answered)
+        self._calls = Calls(self._codec.callbacks, self._answered)
         self._rms: dict[str, object] = {}
         self._to_tell: deque[Call | Responses] = deque()
         self._is_telling = False

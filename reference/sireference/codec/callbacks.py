@@ -1,15 +1,20 @@
-"""Callbacks of the core as messages of a revision, and the answers of the RM."""
+"""What the core calls as messages: how a revision says it, and what several say alike."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
 
-from siwire import Capability, Revision
+from google.protobuf.message import Message
+from siwire.r2021_02 import si_pb2 as si2102
+from siwire.r2023_04 import si_pb2 as si2304
+from siwire.r2023_08 import si_pb2 as si2308
+from siwire.r2023_12 import si_pb2 as si2312
 
-from sireference.codec.elements import amounts
+from sireference.codec.writing import NANOSECONDS, amounts
 from sireference.core.model import (
     Call,
     Callback,
-    ChangeDetail,
     ContainerState,
     EventRecord,
     PredicatesQuestion,
@@ -18,108 +23,166 @@ from sireference.core.model import (
     SyncedCache,
 )
 
-_NANOSECONDS: Final = 1_000_000_000
+_CALLBACK_OF: Final[Mapping[type, Callback]] = {
+    PredicatesQuestion: Callback.PREDICATES,
+    PreemptionQuestion: Callback.PREEMPTION_PREDICATES,
+    SentEvents: Callback.EVENTS,
+    ContainerState: Callback.CONTAINER_STATE,
+    SyncedCache: Callback.CACHE_SYNC,
+}
+
+Write = Callable[[Any], Sequence[Message]]  # of a call of one kind
+PreemptionAnswer = tuple[bool, int]
 
 
-def callbacks_of(revision: Revision) -> frozenset[Callback]:
-    """Those that ``revision`` has messages for."""
-    available = {Callback.PREDICATES, Callback.EVENTS, Callback.CONTAINER_STATE}
-    if revision.can(Capability.PREEMPTION_PREDICATES):
-        available.add(Callback.PREEMPTION_PREDICATES)
-    if revision.can(Capability.CACHE_RESYNC):
-        available.add(Callback.CACHE_SYNC)
-    return frozenset(available)
+def _refuses(_: bytes) -> PreemptionAnswer:
+    """The revision has no such question."""
+    return False, -1
 
 
+@dataclass(frozen=True)
 class CallbackCodec:
-    """Writes what one revision says by callback."""
+    """What one revision says by callback, by the kind of the call, and how its answer is read.
 
-    def __init__(self, revision: Revision) -> None:
-        self._si = revision.si
-        self._groups = revision.can(Capability.EVENT_GROUP_AND_REASON)
-        self._change_types = revision.can(Capability.EVENT_CHANGE_TYPE)
-        self._details = revision.can(Capability.EVENT_CHANGE_DETAIL)
-        state = revision.si.UpdateContainerSchedulingStateRequest
-        # misspelled before 2023-12
-        self._application = next(
-            name
-            for name in ("applicationID", "applicartionID")
-            if name in state.DESCRIPTOR.fields_by_name
-        )
+    ``preemption_answer`` gives whether the ask fits, and the last victim that has to go for it; it
+    raises DecodeError.
+    """
 
-    def messages(self, call: Call) -> Sequence[Any]:
+    write: Mapping[type, Write]
+    preemption_answer: Callable[[bytes], PreemptionAnswer] = _refuses
+
+    @property
+    def callbacks(self) -> frozenset[Callback]:
+        """Those that the revision has messages for."""
+        return frozenset(_CALLBACK_OF[kind] for kind in self.write)
+
+    def messages(self, call: Call) -> Sequence[Message]:
         """What ``call`` says: one message, or one for each event record."""
-        match call:
-            case SentEvents():
-                return [self._record(record) for record in call.records]
-            case PredicatesQuestion():
-                return [
-                    self._si.PredicatesArgs(
-                        allocationKey=call.key, nodeID=call.node_id, allocate=call.allocate
-                    )
-                ]
-            case PreemptionQuestion():
-                return [
-                    self._si.PreemptionPredicatesArgs(
-                        allocationKey=call.key,
-                        nodeID=call.node_id,
-                        preemptAllocationKeys=call.victims,
-                        startIndex=call.start_index,
-                    )
-                ]
-            case ContainerState():
-                return [self._state(call)]
-            case SyncedCache():
-                return [self._cache(call)]
-
-    def preemption_answer(self, data: bytes) -> tuple[bool, int]:
-        """Whether the ask fits, and the last victim that has to go for it. Raises DecodeError."""
-        message = self._si.PreemptionPredicatesResponse.FromString(data)
-        return message.success, message.index
-
-    def _record(self, record: EventRecord) -> Any:
-        kinds = self._si.EventRecord
-        message = kinds(
-            type=kinds.Type.Value(record.type.name),
-            objectID=record.object_id,
-            message=record.message,
-            timestampNano=int(record.at * _NANOSECONDS),
-        )
-        if self._groups:
-            message.groupID = record.group_id
-            message.reason = _reason(record)
-        if self._change_types:
-            message.eventChangeType = kinds.ChangeType.Value(record.change.name)
-        if self._details:
-            message.eventChangeDetail = kinds.ChangeDetail.Value(record.detail.name)
-            message.referenceID = record.reference_id
-            if record.resource is not None:
-                message.resource.SetInParent()
-                amounts(record.resource, message.resource)
-        return message
-
-    def _state(self, call: ContainerState) -> Any:
-        request = self._si.UpdateContainerSchedulingStateRequest
-        return request(
-            allocationKey=call.key,
-            state=request.SchedulingState.Value(call.state.name),
-            reason=call.reason,
-            **{self._application: call.application_id},
-        )
-
-    def _cache(self, call: SyncedCache) -> Any:
-        si = self._si
-        return si.ReSyncSchedulerCacheArgs(
-            assumedAllocations=[
-                si.AssumedAllocation(allocationKey=key, nodeID=node_id)
-                for key, node_id in call.assumed
-            ],
-            forgetAllocations=[si.ForgotAllocation(allocationKey=key) for key in call.forgotten],
-        )
+        return self.write[type(call)](call)
 
 
-def _reason(record: EventRecord) -> str:
-    """One word for what 2021-02 has no numbers for, such as APP_RUNNING or NODE_ADD."""
-    if record.detail is not ChangeDetail.DETAILS_NONE:
-        return record.detail.name
-    return f"{record.type.name}_{record.change.name}"
+# What several revisions say alike: mypy looks at every message of a variable
+
+Predicates = TypeVar(
+    "Predicates",
+    si2102.PredicatesArgs,
+    si2304.PredicatesArgs,
+    si2308.PredicatesArgs,
+    si2312.PredicatesArgs,
+)
+Preemption = TypeVar(
+    "Preemption",
+    si2304.PreemptionPredicatesArgs,
+    si2308.PreemptionPredicatesArgs,
+    si2312.PreemptionPredicatesArgs,
+)
+Record = TypeVar(
+    "Record", si2102.EventRecord, si2304.EventRecord, si2308.EventRecord, si2312.EventRecord
+)
+ChangeRecord = TypeVar("ChangeRecord", si2304.EventRecord, si2308.EventRecord, si2312.EventRecord)
+DetailRecord = TypeVar("DetailRecord", si2308.EventRecord, si2312.EventRecord)
+MisspelledState = TypeVar(
+    "MisspelledState",
+    si2102.UpdateContainerSchedulingStateRequest,
+    si2304.UpdateContainerSchedulingStateRequest,
+    si2308.UpdateContainerSchedulingStateRequest,
+)
+State = TypeVar(
+    "State",
+    si2102.UpdateContainerSchedulingStateRequest,
+    si2304.UpdateContainerSchedulingStateRequest,
+    si2308.UpdateContainerSchedulingStateRequest,
+    si2312.UpdateContainerSchedulingStateRequest,
+)
+
+
+def predicates(kind: type[Predicates], call: PredicatesQuestion) -> list[Predicates]:
+    """PredicatesArgs."""
+    return [kind(allocationKey=call.key, nodeID=call.node_id, allocate=call.allocate)]
+
+
+def preemption(kind: type[Preemption], call: PreemptionQuestion) -> list[Preemption]:
+    """PreemptionPredicatesArgs."""
+    question = kind(
+        allocationKey=call.key,
+        nodeID=call.node_id,
+        preemptAllocationKeys=call.victims,
+        startIndex=call.start_index,
+    )
+    return [question]
+
+
+Response = TypeVar(
+    "Response",
+    si2304.PreemptionPredicatesResponse,
+    si2308.PreemptionPredicatesResponse,
+    si2312.PreemptionPredicatesResponse,
+)
+
+
+def preemption_answer(kind: type[Response], data: bytes) -> PreemptionAnswer:
+    """A PreemptionPredicatesResponse."""
+    message = kind.FromString(data)
+    return message.success, message.index
+
+
+def records(write: Callable[[EventRecord], Message], call: SentEvents) -> list[Message]:
+    """An EventRecord for each."""
+    return [write(record) for record in call.records]
+
+
+def record(kind: type[Record], said: EventRecord) -> Record:
+    """What an EventRecord of any revision has."""
+    return kind(
+        type=kind.Type.Value(said.type.name),
+        objectID=said.object_id,
+        message=said.message,
+        timestampNano=int(said.at * NANOSECONDS),
+    )
+
+
+def change_record(kind: type[ChangeRecord], said: EventRecord) -> ChangeRecord:
+    """An EventRecord with the type of the change."""
+    message = record(kind, said)
+    message.eventChangeType = kind.ChangeType.Value(said.change.name)
+    return message
+
+
+def detail_record(kind: type[DetailRecord], said: EventRecord) -> DetailRecord:
+    """The same with everything about the change."""
+    message = change_record(kind, said)
+    message.eventChangeDetail = kind.ChangeDetail.Value(said.detail.name)
+    message.referenceID = said.reference_id
+    if said.resource is not None:
+        message.resource.SetInParent()
+        amounts(said.resource, message.resource)
+    return message
+
+
+def state(kind: type[State], call: ContainerState) -> State:
+    """An UpdateContainerSchedulingStateRequest, but for its application."""
+    return kind(
+        allocationKey=call.key,
+        state=kind.SchedulingState.Value(call.state.name),
+        reason=call.reason,
+    )
+
+
+def misspelled_state(kind: type[MisspelledState], call: ContainerState) -> list[MisspelledState]:
+    """The same with its application, as the texts before 2023-12 spell it."""
+    message = state(kind, call)
+    message.applicartionID = call.application_id
+    return [message]
+
+
+def all_of(
+    predicates_args: type[Predicates],
+    write_record: Callable[[EventRecord], Message],
+    write_state: Callable[[ContainerState], Sequence[Message]],
+) -> dict[type, Write]:
+    """The calls that every revision has."""
+    return {
+        PredicatesQuestion: partial(predicates, predicates_args),
+        SentEvents: partial(records, write_record),
+        ContainerState: write_state,
+    }

@@ -1,102 +1,113 @@
-"""The codec of the revisions with three update streams: 2023-04, 2023-08 and 2023-12."""
+"""Three update streams, as every revision from 2023-04 on has them.
 
-from collections.abc import Iterator, Sequence
+A revision's ``Reading`` says how the elements of its requests are read, its slots how those of its
+responses are written. What is here puts them together.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from siwire import Capability, Revision
+from google.protobuf.message import Message
 
+from sireference.codec import messages
+from sireference.codec.codec import Stream
 from sireference.codec.extra_config import proposed_timers
+from sireference.codec.packing import Slot
 from sireference.codec.policies import Policies
 from sireference.codec.portions import Elements, in_portions
-from sireference.codec.reading import Reading, application, removal
-from sireference.codec.writing import Writing
 from sireference.core.model import (
-    AcceptedApplication,
-    AcceptedNode,
-    Answer,
+    AllocationRecord,
+    Ask,
+    AskReleaseRequest,
     Event,
-    Refused,
+    NewApplication,
+    NodeInfo,
     Register,
-    RejectedApplication,
-    RejectedNode,
+    ReleaseRequest,
+    RemoveApplication,
     UpdateAllocations,
     UpdateApplications,
-    UpdatedApplication,
     UpdateNodes,
 )
+from sireference.core.states import NodeAction
 
-_NODE, _APPLICATION, _ALLOCATION = "UpdateNode", "UpdateApplication", "UpdateAllocation"
-_STREAM_OF: Final[dict[type, str]] = {
-    AcceptedNode: _NODE,
-    RejectedNode: _NODE,
-    AcceptedApplication: _APPLICATION,
-    RejectedApplication: _APPLICATION,
-    UpdatedApplication: _APPLICATION,
-}
+NODE: Final = "UpdateNode"
+APPLICATION: Final = "UpdateApplication"
+ALLOCATION: Final = "UpdateAllocation"
 
 
-class ThreeStreams:
-    """Reads and writes one of these revisions; what differs among them are capabilities."""
+@dataclass(frozen=True)
+class Reading:
+    """How one revision's elements are read; each function names the messages that it takes.
 
-    update_methods = (_ALLOCATION, _APPLICATION, _NODE)
+    ``allocation_lists`` are those of an AllocationRequest; ``node`` and it are given the reading,
+    for the elements inside.
+    """
 
-    def __init__(self, revision: Revision, policies: Policies) -> None:
-        self.revision = revision
-        self.policies = policies
-        self._reading = Reading(revision)
-        self._writing = Writing(revision)
-        self._recovers = revision.can(Capability.RECOVERY_BY_ALLOCATIONS)
-        si = revision.si
-        self._responses: dict[str, type] = {
-            _NODE: si.NodeResponse,
-            _APPLICATION: si.ApplicationResponse,
-            _ALLOCATION: si.AllocationResponse,
-        }
+    node: Callable[["Reading", Any], NodeInfo]
+    node_actions: Mapping[int, NodeAction]  # by number; what is not there is not set
+    application: Callable[[Any], NewApplication]
+    removal: Callable[[Any], RemoveApplication]
+    allocation_lists: Callable[["Reading", Any], Iterable[Elements]]
+    allocation: Callable[[Any], AllocationRecord]
+    ask: Callable[[Any], Ask]
+    ask_release: Callable[[Any], AskReleaseRequest]
+    release: Callable[[Any], ReleaseRequest]
 
-    def register(self, message: Any) -> Register:
-        """The event in a registration. Raises ConfigurationError and NoPolicyError."""
-        return Register(
-            rm_id=message.rmID,
-            configuration=self.policies.configuration(message.policyGroup, message.config),
-            version=message.version,
-            policy_group=message.policyGroup,
-            build_info=dict(message.buildInfo),
-            extra_config=dict(message.extraConfig),
-            timers=proposed_timers(message.extraConfig),
-        )
 
-    def events(self, method: str, message: Any) -> Iterator[Event]:
-        """One request, in as many events as it is large."""
-        rm_id, reading = message.rmID, self._reading
-        if method == _NODE:
-            nodes = Elements("nodes", reading.node, message.nodes)
-            return in_portions(UpdateNodes, rm_id, nodes)
-        if method == _APPLICATION:
-            return in_portions(
-                UpdateApplications,
-                rm_id,
-                Elements("new", application, message.new),
-                Elements("remove", removal, message.remove),
-            )
-        existing = message.allocations if self._recovers else ()
-        releases = message.releases
+@dataclass(frozen=True)
+class Responses:
+    """The messages of one revision that answers travel in."""
+
+    node: type[Message]
+    application: type[Message]
+    allocation: type[Message]
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where one revision's answers stand in those messages."""
+
+    node: Mapping[type, Slot]
+    application: Mapping[type, Slot]
+    allocation: Mapping[type, Slot]
+
+
+def streams(reading: Reading, responses: Responses, slots: Slots) -> Mapping[str, Stream]:
+    """The streams by method, that of allocations first."""
+
+    def nodes(message: messages.NodeRequest, _: Policies) -> Iterator[Event]:
+        elements = Elements("nodes", lambda one: reading.node(reading, one), message.nodes)
+        return in_portions(UpdateNodes, message.rmID, elements)
+
+    def applications(message: messages.ApplicationRequest, _: Policies) -> Iterator[Event]:
         return in_portions(
-            UpdateAllocations,
-            rm_id,
-            Elements("allocations", reading.allocation, existing),
-            Elements("asks", reading.ask, message.asks),
-            Elements("ask_releases", reading.ask_release, releases.allocationAsksToRelease),
-            Elements("releases", reading.release, releases.allocationsToRelease),
+            UpdateApplications,
+            message.rmID,
+            Elements("new", reading.application, message.new),
+            Elements("remove", reading.removal, message.remove),
         )
 
-    def method_of(self, answer: Answer) -> str:
-        """The stream of its kind, whatever caused it (SI-CONN-014)."""
-        return _STREAM_OF.get(type(answer), _ALLOCATION)
+    def allocations(message: messages.AllocationRequest, _: Policies) -> Iterator[Event]:
+        lists = reading.allocation_lists(reading, message)
+        return in_portions(UpdateAllocations, message.rmID, *lists)
 
-    def responses(self, method: str, answers: Sequence[Answer]) -> Iterator[Any]:
-        """Messages of the stream ``method`` that say ``answers``, in their order."""
-        return self._writing.responses(self._responses[method], answers)
+    return {
+        ALLOCATION: Stream(allocations, responses.allocation, slots.allocation),
+        APPLICATION: Stream(applications, responses.application, slots.application),
+        NODE: Stream(nodes, responses.node, slots.node),
+    }
 
-    def farewell(self, _refused: Refused) -> list[Any]:
-        """Nothing: these revisions have no word for it, the status of the stream says it (C-05)."""
-        return []
+
+def registration(message: messages.Registration, policies: Policies) -> Register:
+    """The event in a registration. Raises ConfigurationError and NoPolicyError."""
+    return Register(
+        rm_id=message.rmID,
+        configuration=policies.configuration(message.policyGroup, message.config),
+        version=message.version,
+        policy_group=message.policyGroup,
+        build_info=dict(message.buildInfo),
+        extra_config=dict(message.extraConfig),
+        timers=proposed_timers(message.extraConfig),
+    )

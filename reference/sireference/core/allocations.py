@@ -15,7 +15,7 @@ from sireference.core.states import TerminationType
 def make(partition: Partition, pending: PendingAsk, node: Node, now: float) -> list[Effect]:
     """Serve ``pending`` once on ``node``; a change of state is told before the allocation."""
     application = pending.application
-    record = AllocationRecord(partition.new_identity(), pending.ask, node.node_id)
+    record = AllocationRecord(partition.new_identity(pending.ask), pending.ask, node.node_id)
     allocation = Allocation(record, application, node)
     partition.event_log.served(record)
     partition.asks.served(pending)

@@ -15,7 +15,6 @@ from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.partition import Finished, Partition
 from sireference.core.states import (
-    APPLICATION_TRANSITIONS,
     ApplicationState,
     ApplicationTrigger,
     AskTrigger,
@@ -37,7 +36,7 @@ def move(
     message: str,
 ) -> list[Effect]:
     """Change the state, do what entering it means, and tell the RM."""
-    application.state = fire(APPLICATION_TRANSITIONS, application.state, trigger)
+    application.state = fire(partition.rules.application_transitions, application.state, trigger)
     partition.event_log.moved(application, message)
     _enter(partition, application, now)
     if application.state not in _OVER:
@@ -136,7 +135,7 @@ def _forget_surplus(partition: Partition, now: float) -> list[Effect]:
 
 def _expire(partition: Partition, application_id: str, now: float) -> list[Effect]:
     finished = partition.finished.pop(application_id)
-    state = fire(APPLICATION_TRANSITIONS, finished.state, ApplicationTrigger.EXPIRE)
+    state = fire(partition.rules.application_transitions, finished.state, ApplicationTrigger.EXPIRE)
     message = "not remembered any longer"
     partition.event_log.forgotten(application_id, finished.queue, message)
     return [UpdatedApplication(partition.rm_id, application_id, state, now, message)]
@@ -207,7 +206,10 @@ def has_ask(partition: Partition, application: Application, now: float) -> list[
 
 
 def has_allocation(partition: Partition, application: Application, now: float) -> list[Effect]:
-    """A real allocation was made: the first starts the application, the second makes it run."""
+    """A real allocation was made: the first starts the application, the second makes it run.
+
+    Where the rules have no state Starting it runs with the first.
+    """
     if application.state is ApplicationState.ACCEPTED:
         message = "its first allocation was made"
     elif application.state is ApplicationState.STARTING:

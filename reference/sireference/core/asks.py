@@ -6,11 +6,16 @@ from itertools import islice
 from sireference.core import application_lifecycle
 from sireference.core.gang import timeout
 from sireference.core.model import (
+    AllOfApplication,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
+    AskSubject,
+    EachOfKey,
     Effect,
+    Everything,
+    Identification,
+    OneOfKey,
     RejectedAsk,
-    ReleasedAsk,
     partition_name,
     quoted,
 )
@@ -24,9 +29,9 @@ from sireference.core.states import (
     ApplicationState,
     AskState,
     AskTrigger,
-    TerminationType,
     fire,
 )
+from sireference.core.withdrawal import BY_THE_RM, withdraw
 
 
 def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
@@ -81,48 +86,49 @@ def _objections(
     yield from ask.resource.objections()
     if ask.resource.is_zero():
         yield "no resource is asked for"
+    if partition is not None and partition.rules.identification is Identification.BY_KEY:
+        yield from _objections_to_key(partition, ask)
 
 
-def release(rm: ResourceManager, request: AskRelease, now: float) -> list[Effect]:
+def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
+    """Why the key cannot identify the allocation of ``ask``, nothing if it can."""
+    if ask.max_allocations > 1:
+        yield "a key identifies one allocation"
+    if ask.key in partition.allocations.all:
+        yield f"allocation {quoted(ask.key)} exists already"
+    if any(one.application_id != ask.application_id for one in partition.asks.with_key(ask.key)):
+        yield f"another application asks for allocation {quoted(ask.key)}"
+
+
+def release(rm: ResourceManager, request: AskReleaseRequest, now: float) -> list[Effect]:
     """Withdraw pending asks and confirm each with the same type (C-04); unknown ones are no matter.
 
     Types the scheduler creates are confirmations of its own releases: those asks are gone already.
     """
     partition = rm.partitions.get(partition_name(request.partition))
-    if partition is None or request.termination not in (
-        TerminationType.STOPPED_BY_RM,
-        TerminationType.UNSET,
-    ):
+    if partition is None or request.termination not in BY_THE_RM:
         return []
     effects: list[Effect] = []
-    for application, pending in list(islice(meant(partition, request), request.at_most)):
-        partition.asks.drop(pending, AskTrigger.WITHDRAWN)
-        effects += application_lifecycle.settle(partition, application, now)
-        confirmation = AskRelease(
-            partition.name,
-            application.application_id,
-            pending.ask.key,
-            TerminationType.STOPPED_BY_RM,
-            "withdrawn as the RM asked",
-        )
-        effects.append(ReleasedAsk(rm.rm_id, confirmation))
+    for pending in list(islice(meant(partition, request.subject), request.at_most)):
+        effects += withdraw(partition, pending, now)
     return effects
 
 
-def meant(partition: Partition, request: AskRelease) -> Iterator[tuple[Application, PendingAsk]]:
-    """The pending asks a release means: key and application narrow it, both are optional."""
-    if request.application_id:
-        named = partition.applications.get(request.application_id)
-        candidates = [named] if named else []
-    elif request.key:
-        candidates = partition.asks.with_key(request.key)
-    else:
-        candidates = list(partition.applications.values())
-    for application in candidates:
-        if request.key:
-            pending = application.pending.get(request.key)
+def meant(partition: Partition, subject: AskSubject) -> Iterator[PendingAsk]:
+    """The pending asks that ``subject`` stands for, those of the first application first."""
+    match subject:
+        case OneOfKey(application_id, key):
+            application = partition.applications.get(application_id)
+            pending = application.pending.get(key) if application is not None else None
             if pending is not None:
-                yield application, pending
-        else:
-            for pending in application.pending.values():
-                yield application, pending
+                yield pending
+        case EachOfKey(key):
+            for application in partition.asks.with_key(key):
+                yield application.pending[key]
+        case AllOfApplication(application_id):
+            application = partition.applications.get(application_id)
+            if application is not None:
+                yield from application.pending.values()
+        case Everything():
+            for application in list(partition.applications.values()):
+                yield from application.pending.values()

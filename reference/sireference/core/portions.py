@@ -10,9 +10,14 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from sireference.core.model import (
-    AskRelease,
+    AllOfApplication,
+    AskReleaseRequest,
+    EachOfKey,
     Event,
-    Release,
+    Everything,
+    OneAllocation,
+    OneOfKey,
+    ReleaseRequest,
     UpdateAllocations,
     UpdateApplications,
     partition_name,
@@ -67,51 +72,60 @@ def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:
     return any(
         sum(len(application.pending) for application in _withdrawn(rm, withdrawal)) > most
         for withdrawal in event.ask_releases
-        if not withdrawal.key
+        if not isinstance(withdrawal.subject, OneOfKey)
     ) or any(
-        len(_released(rm, release)) > most for release in event.releases if not release.identity
+        len(_released(rm, release)) > most
+        for release in event.releases
+        if not isinstance(release.subject, OneAllocation)
     )
 
 
-def _withdrawn(rm: ResourceManager, withdrawal: AskRelease) -> Collection[Application]:
-    """The applications that may lose asks."""
+def _withdrawn(rm: ResourceManager, withdrawal: AskReleaseRequest) -> Collection[Application]:
+    """The applications that may lose all their asks."""
     partition = rm.partitions.get(partition_name(withdrawal.partition))
-    if partition is None:
+    match withdrawal.subject:
+        case Everything() if partition is not None:
+            return partition.applications.values()
+        case AllOfApplication(application_id) if partition is not None:
+            named = partition.applications.get(application_id)
+            return (named,) if named is not None else ()
+    return ()
+
+
+def _released(rm: ResourceManager, release: ReleaseRequest) -> Collection[str]:
+    """The identities of the allocations of an application that may lose all of them."""
+    if not isinstance(release.subject, AllOfApplication):
         return ()
-    if not withdrawal.application_id:
-        return partition.applications.values()
-    named = partition.applications.get(withdrawal.application_id)
-    return (named,) if named is not None else ()
-
-
-def _released(rm: ResourceManager, release: Release) -> Collection[str]:
-    """The identities of the allocations of the application."""
     partition = rm.partitions.get(partition_name(release.partition))
     applications = partition.applications if partition is not None else {}
-    named = applications.get(release.application_id)
+    named = applications.get(release.subject.application_id)
     if partition is None or named is None:
         return ()
     return partition.allocations.of(named).keys()
 
 
-def _withdrawals(rm: ResourceManager, withdrawal: AskRelease) -> Iterator[tuple[int, AskRelease]]:
+def _withdrawals(
+    rm: ResourceManager, withdrawal: AskReleaseRequest
+) -> Iterator[tuple[int, AskReleaseRequest]]:
     """``withdrawal`` application by application, some asks at a time; with the number of asks."""
-    if withdrawal.key:
+    if isinstance(withdrawal.subject, OneOfKey | EachOfKey):
         yield 1, withdrawal
         return
     for application in list(_withdrawn(rm, withdrawal)):
-        some = replace(withdrawal, application_id=application.application_id, at_most=MOST)
+        its_asks = AllOfApplication(application.application_id)
+        some = replace(withdrawal, subject=its_asks, at_most=MOST)
         for _ in range(0, len(application.pending), MOST):
             yield min(MOST, len(application.pending)), some
 
 
-def _releases(rm: ResourceManager, release: Release) -> Iterator[tuple[int, Release]]:
+def _releases(rm: ResourceManager, release: ReleaseRequest) -> Iterator[tuple[int, ReleaseRequest]]:
     """``release`` allocation by allocation."""
-    if release.identity:
+    subject = release.subject
+    if not isinstance(subject, AllOfApplication):
         yield 1, release
         return
     for identity in list(_released(rm, release)):
-        yield 1, replace(release, identity=identity, key="")
+        yield 1, replace(release, subject=OneAllocation(subject.application_id, identity))
 
 
 def _in_portions(sentences: Iterable[tuple[int, Sentence]]) -> Iterator[tuple[Sentence, ...]]:

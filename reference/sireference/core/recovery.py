@@ -7,6 +7,7 @@ from sireference.core.gang import placeholders
 from sireference.core.model import (
     AllocationRecord,
     Effect,
+    Identification,
     RejectedAllocation,
     partition_name,
     quoted,
@@ -44,6 +45,8 @@ def _objections(partition: Partition, allocation: AllocationRecord) -> Iterator[
         yield "the allocation has no identity"
     if allocation.identity in partition.allocations.all:
         yield f"allocation {quoted(allocation.identity)} is known already"
+    if partition.rules.identification is Identification.BY_KEY and partition.asks.with_key(ask.key):
+        yield f"allocation {quoted(ask.key)} is asked for"
     if allocation.node_id not in partition.nodes:
         yield f"there is no node {quoted(allocation.node_id)}"
     application = partition.applications.get(ask.application_id)

@@ -1,16 +1,28 @@
 """Releases: what the RM ends, what it confirms, and the confirmations it gets."""
 
+from collections.abc import Collection
+
 from sireference.core import allocation_end, application_lifecycle
-from sireference.core.model import Effect, Release, ReleasedAllocation, partition_name
+from sireference.core.model import (
+    AllocationSubject,
+    AllOfApplication,
+    Effect,
+    OneAllocation,
+    OneOfKey,
+    Release,
+    ReleasedAllocation,
+    ReleaseRequest,
+    partition_name,
+)
 from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
 from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import TerminationType
+from sireference.core.withdrawal import BY_THE_RM, withdraw
 
-_BY_THE_RM = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 
-
-def release(rm: ResourceManager, request: Release, now: float) -> list[Effect]:
+def release(rm: ResourceManager, request: ReleaseRequest, now: float) -> list[Effect]:
     """Carry out a release the RM asks for, or take its confirmation.
 
     STOPPED_BY_RM, and a type that is not set (C-12), is a release by the RM: it is carried out and
@@ -21,37 +33,55 @@ def release(rm: ResourceManager, request: Release, now: float) -> list[Effect]:
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None:
         return []
+    subject = request.subject
+    application = partition.applications.get(subject.application_id)
+    if application is None:
+        return []
     effects: list[Effect] = []
-    for allocation in meant(partition, request):
-        if request.termination in _BY_THE_RM:
+    is_by_the_rm = request.termination in BY_THE_RM
+    if is_by_the_rm and isinstance(subject, OneOfKey):
+        effects += _withdrawn(partition, application, subject.key, now)
+    for allocation in meant(partition, application, subject):
+        if is_by_the_rm:
             effects += _stop(partition, allocation, request, now)
         elif request.termination is allocation.open_release:
             effects += _confirmed(partition, allocation, request.termination, now)
     return effects
 
 
-def meant(partition: Partition, request: Release) -> list[Allocation]:
-    """The allocations a release means: the one it names, or all of the application."""
-    application = partition.applications.get(request.application_id)
-    if application is None:
-        return []
-    if not request.identity:
-        return list(partition.allocations.of(application).values())
-    named = partition.allocations.of(application).get(request.identity)
-    return [named] if named else []
+def meant(
+    partition: Partition, application: Application, subject: AllocationSubject
+) -> Collection[Allocation]:
+    """The allocations of ``application`` that ``subject`` stands for."""
+    held = partition.allocations.of(application)
+    match subject:
+        case OneAllocation(identity=identity) | OneOfKey(key=identity):
+            named = held.get(identity)
+            return () if named is None else (named,)
+        case AllOfApplication():
+            return tuple(held.values())
+
+
+def _withdrawn(
+    partition: Partition, application: Application, key: str, now: float
+) -> list[Effect]:
+    """The end of the pending ask of this key, if there is one."""
+    pending = application.pending.get(key)
+    return withdraw(partition, pending, now) if pending is not None else []
 
 
 def _stop(
-    partition: Partition, allocation: Allocation, request: Release, now: float
+    partition: Partition, allocation: Allocation, request: ReleaseRequest, now: float
 ) -> list[Effect]:
-    """The RM ended it: done and confirmed."""
+    """The RM ended it: done and confirmed, by the key that the RM gave, if it gave one."""
     went_on = allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
+    said = request.subject.key if isinstance(request.subject, OneAllocation) else None
     confirmation = Release(
         partition=partition.name,
         application_id=allocation.application.application_id,
         identity=allocation.record.identity,
         termination=TerminationType.STOPPED_BY_RM,
-        key=(request.key if request.identity else "") or allocation.record.ask.key,
+        key=allocation.record.ask.key if said is None else said,
         message="released as the RM asked",
     )
     states = application_lifecycle.settle(partition, allocation.application, now)

@@ -253,3 +253,17 @@ APPLICATION_TRANSITIONS: Final[Table[ApplicationState, ApplicationTrigger]] = {
 }
 """Source: the gang scheduling design (New, Accepted, running, waiting, completed, killed), named as
 the ChangeDetail values of 2023-08 and 2023-12 name them; edges as in yunikorn-core 1.5."""
+
+WITHOUT_STARTING: Final[Table[ApplicationState, ApplicationTrigger]] = {
+    **{
+        state: edges
+        for state, edges in APPLICATION_TRANSITIONS.items()
+        if state is not ApplicationState.STARTING
+    },
+    ApplicationState.ACCEPTED: {
+        **APPLICATION_TRANSITIONS[ApplicationState.ACCEPTED],
+        _RUN: ApplicationState.RUNNING,
+    },
+}
+"""The same without Starting: the first allocation makes an application run. Source: yunikorn-core
+1.6; no revision has it yet."""

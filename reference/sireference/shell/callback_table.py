@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import grpc
 from google.protobuf.message import DecodeError, Message
-from siwire import Capability, Revision
+from siwire import Capability
 from siwire.ext import extension_pb2 as ext
 
-from sireference.codec.callbacks import CallbackCodec, callbacks_of
+from sireference.codec import Codec
 from sireference.core.model import (
     Answered,
     Call,
@@ -41,12 +41,12 @@ _NOT_READ: Final = "the resource manager does not read its callbacks"
 class CallbackTable:
     """The open stream of every RM that takes callbacks."""
 
-    def __init__(self, revision: Revision, limits: Limits) -> None:
-        kinds = {_KINDS[callback] for callback in callbacks_of(revision)}
-        if revision.can(Capability.THREE_UPDATE_STREAMS):  # 2021-02 has no state dump
+    def __init__(self, codec: Codec, limits: Limits) -> None:
+        kinds = {_KINDS[callback] for callback in codec.callbacks.callbacks}
+        if codec.revision.can(Capability.THREE_UPDATE_STREAMS):  # 2021-02 has no state dump
             kinds.add(ext.RM_STATE_DUMP)
         self.kinds = tuple(sorted(kinds))
-        self._codec = CallbackCodec(revision)
+        self._codec = codec.callbacks
         self._limits = limits
         self.timeout = limits.callback_timeout
         self._streams: dict[str, CallbackStream] = {}

@@ -53,7 +53,7 @@ class Engine:
         self.codec = codec
         self.scheduler = Scheduler(settings)
         self.clock = clock
-        self.callbacks = CallbackTable(codec.revision, limits)
+        self.callbacks = CallbackTable(codec, limits)
         self._streams = streams
         self.limits = limits
         self.configuration_locks = ConfigurationLocks()

@@ -156,8 +156,8 @@ class SchedulerService:
             self._streams.bind(stream, rm_id)
         refused = await self._engine.take(rm_id, self._codec.events(stream.method, request))
         if refused is not None:
-            farewell = self._codec.farewell(refused)
-            stream.put([message.SerializeToString() for message in farewell])
+            said = self._codec.refusal_messages(refused)
+            stream.put([message.SerializeToString() for message in said])
             stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, refused.reason))
 
     def _half_closed(self, stream: OpenStream) -> None:

@@ -13,14 +13,15 @@ from sireference.core.model.records import (
     NO_PROPOSAL,
     AllocationRecord,
     Ask,
-    AskRelease,
+    AskReleaseRequest,
     NewApplication,
     NodeInfo,
     ProposedTimers,
-    Release,
+    ReleaseRequest,
     RemoveApplication,
     UtilisationReport,
 )
+from sireference.core.model.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Register:
     extra_config: Mapping[str, str] = field(default_factory=dict)
     callbacks: frozenset[Callback] = frozenset()
     timers: ProposedTimers = NO_PROPOSAL
+    rules: Rules = field(default_factory=Rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ class UpdateAllocations:
     rm_id: str
     allocations: tuple[AllocationRecord, ...] = ()
     asks: tuple[Ask, ...] = ()
-    ask_releases: tuple[AskRelease, ...] = ()
-    releases: tuple[Release, ...] = ()
+    ask_releases: tuple[AskReleaseRequest, ...] = ()
+    releases: tuple[ReleaseRequest, ...] = ()
     more_follows: bool = False
 
 

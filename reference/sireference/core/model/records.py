@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
+from sireference.core.model.subjects import AllocationSubject, AskSubject
 from sireference.core.placement_constraints import PlacementConstraint
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.states import NodeAction, TerminationType
@@ -117,11 +118,29 @@ class AllocationRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """The end of an allocation, asked for or confirmed, either way.
+class ReleaseRequest:
+    """What the RM says of the end of allocations: it wants it, or confirms it."""
 
-    Without ``identity`` it stands for every allocation of the application.
-    """
+    partition: str
+    subject: AllocationSubject
+    termination: TerminationType
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskReleaseRequest:
+    """What the RM says of the end of pending asks; with ``at_most`` no more than so many end."""
+
+    partition: str
+    subject: AskSubject
+    termination: TerminationType
+    message: str = ""
+    at_most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The end of one allocation, as the RM is told of it or asked for it."""
 
     partition: str
     application_id: str
@@ -133,17 +152,13 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class AskRelease:
-    """The end of a pending ask; without key all of the application, without both all there are.
-
-    With ``at_most`` no more than so many of those end.
-    """
+    """The end of one pending ask, as the RM is told of it."""
 
     partition: str
     application_id: str
     key: str
     termination: TerminationType
     message: str = ""
-    at_most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from sireference.configuration.model import PartitionConfig
-from sireference.core.model import Release, Settings
+from sireference.core.model import Ask, Identification, Release, Rules, Settings
 from sireference.core.resources import Resource
 from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation, Allocations
@@ -51,6 +51,7 @@ class Partition:
         identities: Identities,
         *,
         callbacks: Callbacks,
+        rules: Rules,
     ) -> None:
         self.rm_id = rm_id
         self.name = config.name
@@ -59,15 +60,15 @@ class Partition:
         self.settings = settings
         self.timers = timers
         self.identities = identities
+        self.rules = rules
         self.callbacks = callbacks
         self.event_log = callbacks.event_log
         self.states = callbacks.states
         self.root = Queue(config.root)
         self.allocations = Allocations()
         self.nodes: dict[str, Node] = {}
-        self.node_index = NodeIndex(
-            config.node_sort_policy, self.nodes, AffinityCounts(self.allocations.all)
-        )
+        affinities = AffinityCounts(self.allocations.all)
+        self.node_index = NodeIndex(config.node_sort_policy, self.nodes, affinities)
         self.preemptions = Preemptions(self.node_index, callbacks)
         self.preemptors = Preemptors(self.node_index)
         self.gangs = Gangs()
@@ -83,8 +84,7 @@ class Partition:
             preemptors=self.preemptors,
         )
         self.applications: dict[str, Application] = {}
-        # the first to finish first; it is taken again and again, which a plain dict is slow at
-        self.finished: OrderedDict[str, Finished] = OrderedDict()
+        self.finished: OrderedDict[str, Finished] = OrderedDict()  # the first to finish first
         self.proposals: deque[Proposal] = deque()
         self.is_asking = False  # the RM, about the first of them
 
@@ -101,8 +101,10 @@ class Partition:
         """The next number in the order of arrival."""
         return next(self._numbers)
 
-    def new_identity(self) -> str:
-        """An identity for a new allocation, none that the RM brought along."""
+    def new_identity(self, ask: Ask) -> str:
+        """The identity of a new allocation of ``ask``, none that the RM brought along."""
+        if self.rules.identification is Identification.BY_KEY:
+            return ask.key
         identity = self.identities.next()
         while identity in self.allocations.all:
             identity = self.identities.next()

@@ -39,6 +39,7 @@ class ResourceManager:
             self.timers,
             self._identities,
             callbacks=self.callbacks,
+            rules=self.register.rules,
         )
 
     def drop(self, partition: Partition) -> None:

@@ -1,0 +1,91 @@
+"""Messages of several revisions that one function reads or writes.
+
+Each name says for which revisions its fields are the same; mypy looks at every one of them. A
+revision that goes on with a message as it was is added to its name here.
+"""
+
+from typing import TypeAlias
+
+from siwire.r2021_02 import si_pb2 as si2102
+from siwire.r2023_04 import si_pb2 as si2304
+from siwire.r2023_08 import si_pb2 as si2308
+from siwire.r2023_12 import si_pb2 as si2312
+
+# Read
+
+Registration: TypeAlias = (
+    si2304.RegisterResourceManagerRequest
+    | si2308.RegisterResourceManagerRequest
+    | si2312.RegisterResourceManagerRequest
+)
+NodeRequest: TypeAlias = si2304.NodeRequest | si2308.NodeRequest | si2312.NodeRequest
+ApplicationRequest: TypeAlias = (
+    si2304.ApplicationRequest | si2308.ApplicationRequest | si2312.ApplicationRequest
+)
+RecoveringRequest: TypeAlias = si2308.AllocationRequest | si2312.AllocationRequest
+AllocationRequest: TypeAlias = si2304.AllocationRequest | RecoveringRequest
+
+Resource: TypeAlias = si2102.Resource | si2304.Resource | si2308.Resource | si2312.Resource
+NodeInfo: TypeAlias = si2304.NodeInfo | si2308.NodeInfo | si2312.NodeInfo
+Node: TypeAlias = si2102.NewNodeInfo | si2102.UpdateNodeInfo | NodeInfo
+StyledApplication: TypeAlias = (
+    si2304.AddApplicationRequest | si2308.AddApplicationRequest | si2312.AddApplicationRequest
+)
+NewApplication: TypeAlias = si2102.AddApplicationRequest | StyledApplication
+Removal: TypeAlias = (
+    si2102.RemoveApplicationRequest
+    | si2304.RemoveApplicationRequest
+    | si2308.RemoveApplicationRequest
+    | si2312.RemoveApplicationRequest
+)
+Ask: TypeAlias = si2304.AllocationAsk | si2308.AllocationAsk | si2312.AllocationAsk
+AskWithPolicy: TypeAlias = Ask | si2312.Allocation
+AskRelease: TypeAlias = (
+    si2304.AllocationAskRelease | si2308.AllocationAskRelease | si2312.AllocationAskRelease
+)
+AllocationWithUUID: TypeAlias = si2304.Allocation | si2308.Allocation
+Allocation: TypeAlias = AllocationWithUUID | si2312.Allocation
+ReleaseWithUUID: TypeAlias = si2304.AllocationRelease | si2308.AllocationRelease
+Release: TypeAlias = ReleaseWithUUID | si2312.AllocationRelease
+
+# Written
+
+NodeResponse: TypeAlias = si2304.NodeResponse | si2308.NodeResponse | si2312.NodeResponse
+ApplicationResponse: TypeAlias = (
+    si2304.ApplicationResponse | si2308.ApplicationResponse | si2312.ApplicationResponse
+)
+ResponseWithUUID: TypeAlias = si2304.AllocationResponse | si2308.AllocationResponse
+RecoveringResponse: TypeAlias = si2308.AllocationResponse | si2312.AllocationResponse
+AllocationResponse: TypeAlias = si2304.AllocationResponse | RecoveringResponse
+
+AcceptedNode: TypeAlias = (
+    si2102.AcceptedNode | si2304.AcceptedNode | si2308.AcceptedNode | si2312.AcceptedNode
+)
+RejectedNode: TypeAlias = (
+    si2102.RejectedNode | si2304.RejectedNode | si2308.RejectedNode | si2312.RejectedNode
+)
+AcceptedApplication: TypeAlias = (
+    si2102.AcceptedApplication
+    | si2304.AcceptedApplication
+    | si2308.AcceptedApplication
+    | si2312.AcceptedApplication
+)
+RejectedApplication: TypeAlias = (
+    si2102.RejectedApplication
+    | si2304.RejectedApplication
+    | si2308.RejectedApplication
+    | si2312.RejectedApplication
+)
+UpdatedApplication: TypeAlias = (
+    si2102.UpdatedApplication
+    | si2304.UpdatedApplication
+    | si2308.UpdatedApplication
+    | si2312.UpdatedApplication
+)
+RejectedAllocation: TypeAlias = si2308.RejectedAllocation | si2312.RejectedAllocation
+RejectedAsk: TypeAlias = (
+    si2102.RejectedAllocationAsk
+    | si2304.RejectedAllocationAsk
+    | si2308.RejectedAllocationAsk
+    | si2312.RejectedAllocationAsk
+)

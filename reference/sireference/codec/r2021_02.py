@@ -1,0 +1,212 @@
+"""2021-02: everything travels on one update stream, and little is as in the texts after it."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from typing import Final
+
+from siwire import REVISIONS
+from siwire.r2021_02 import si_pb2 as si
+
+from sireference.codec import reading
+from sireference.codec.codec import Codec, Stream
+from sireference.codec.policies import Policies
+from sireference.codec.portions import Elements, in_portions
+from sireference.codec.r2021_02_constraints import constraint
+from sireference.codec.r2021_02_writing import (
+    CALLBACKS,
+    SLOTS,
+    TERMINATION_TYPES,
+    is_told,
+    refusal,
+)
+from sireference.codec.subjects import allocations_meant, asks_meant
+from sireference.core.model import (
+    AllocationRecord,
+    Ask,
+    AskReleaseRequest,
+    Event,
+    NewApplication,
+    NodeInfo,
+    Register,
+    ReleaseRequest,
+    ReportUtilisation,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateNodes,
+    UtilisationReport,
+    partition_name,
+)
+from sireference.core.states import NodeAction, TerminationType
+
+_UPDATE: Final = "Update"
+_GANG_STYLE: Final = "hard"  # the text has no styles: the application fails (SI-GANG-034)
+
+# What a zero means is what the first value says
+_NODE_ACTIONS: Final = {
+    si.UpdateNodeInfo.UPDATE: NodeAction.UPDATE,
+    si.UpdateNodeInfo.DRAIN_NODE: NodeAction.DRAIN_NODE,
+    si.UpdateNodeInfo.DECOMISSION: NodeAction.DECOMMISSION,
+    si.UpdateNodeInfo.DRAIN_TO_SCHEDULABLE: NodeAction.DRAIN_TO_SCHEDULABLE,
+}
+
+
+# Read
+
+
+def registration(message: si.RegisterResourceManagerRequest, policies: Policies) -> Register:
+    """The event in a registration. Raises NoPolicyError for a group nobody configured."""
+    return Register(
+        rm_id=message.rmID,
+        configuration=policies.configuration(message.policyGroup),
+        version=message.version,
+        policy_group=message.policyGroup,
+    )
+
+
+def events(message: si.UpdateRequest, policies: Policies) -> Iterator[Event]:
+    """The events in one request, so that what refers to another element finds it (SI-CONN-016).
+
+    New applications come first, then nodes, whose existing allocations belong to applications;
+    then asks and what is released, then reports; what is removed goes last.
+    """
+    rm_id, releases = message.rmID, message.releases
+    read_node, read_ask = partial(new_node, policies), partial(ask, policies)
+    kinds = (
+        in_portions(
+            UpdateApplications, rm_id, Elements("new", application, message.newApplications)
+        ),
+        in_portions(
+            UpdateNodes,
+            rm_id,
+            Elements("nodes", read_node, message.newSchedulableNodes),
+            Elements("nodes", updated_node, message.updatedNodes),
+        ),
+        in_portions(
+            UpdateAllocations,
+            rm_id,
+            Elements("asks", read_ask, message.asks),
+            Elements("ask_releases", ask_release, releases.allocationAsksToRelease),
+            Elements("releases", release, releases.allocationsToRelease),
+        ),
+        in_portions(
+            ReportUtilisation, rm_id, Elements("reports", report, message.utilizationReports)
+        ),
+        in_portions(
+            UpdateApplications,
+            rm_id,
+            Elements("remove", reading.removal, message.removeApplications),
+        ),
+    )
+    says_something = False
+    for event in chain.from_iterable(kinds):
+        if event != type(event)(rm_id):
+            says_something = True
+            yield event
+    if not says_something:
+        yield UpdateAllocations(rm_id)
+
+
+def application(message: si.AddApplicationRequest) -> NewApplication:
+    """An AddApplicationRequest."""
+    return reading.application(message, _GANG_STYLE)
+
+
+def new_node(policies: Policies, message: si.NewNodeInfo) -> NodeInfo:
+    """A NewNodeInfo: it is created schedulable."""
+    existing = (allocation(policies, one) for one in message.existingAllocations)
+    return reading.node(message, NodeAction.CREATE, existing)
+
+
+def updated_node(message: si.UpdateNodeInfo) -> NodeInfo:
+    """An UpdateNodeInfo; an action the text does not know is none."""
+    return reading.node(message, _NODE_ACTIONS.get(message.action, NodeAction.UNSET))
+
+
+def ask(policies: Policies, message: si.AllocationAsk) -> Ask:
+    """An AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
+    task_group = message.taskGroupName
+    priority, priority_class = _priority(policies, message.priority)
+    is_constrained = message.HasField("placementConstraint")
+    return Ask(
+        key=message.allocationKey,
+        application_id=message.applicationID,
+        partition=partition_name(message.partitionName),
+        resource=reading.resource(message.resourceAsk),
+        max_allocations=message.maxAllocations,
+        priority=priority,
+        priority_class=priority_class,
+        execution_timeout=message.executionTimeoutMilliSeconds / reading.MILLISECONDS,
+        tags=dict(message.tags),
+        task_group=task_group,
+        placeholder=message.placeholder and task_group != "",
+        constraint=constraint(message.placementConstraint) if is_constrained else None,
+    )
+
+
+def allocation(policies: Policies, message: si.Allocation) -> AllocationRecord:
+    """An existing Allocation, with the ask it would have come from.
+
+    Its queue is that of its application, whatever the message says.
+    """
+    priority, priority_class = _priority(policies, message.priority)
+    of_it = Ask(
+        key=message.allocationKey,
+        application_id=message.applicationID,
+        partition=partition_name(message.partitionName),
+        resource=reading.resource(message.resourcePerAlloc),
+        priority=priority,
+        priority_class=priority_class,
+        tags=dict(message.allocationTags),
+        task_group=message.taskGroupName,
+        placeholder=message.placeholder and message.taskGroupName != "",
+    )
+    return AllocationRecord(message.UUID, of_it, message.nodeID)
+
+
+def _priority(policies: Policies, message: si.Priority) -> tuple[int, str]:
+    """A Priority: a number, or a name with the number the operator gave it."""
+    if message.WhichOneof("priority") != "priorityClassName":
+        return message.priorityValue, ""
+    name = message.priorityClassName
+    return policies.priority(name), name
+
+
+def release(message: si.AllocationRelease) -> ReleaseRequest:
+    """An AllocationRelease; without a type it is a stop by the RM (SI-REL-006)."""
+    said = message.terminationType
+    return ReleaseRequest(
+        partition=partition_name(message.partitionName),
+        subject=allocations_meant(message.applicationID, message.UUID),
+        termination=TERMINATION_TYPES.get(said, TerminationType.UNRECOGNISED),
+        message=message.message,
+    )
+
+
+def ask_release(message: si.AllocationAskRelease) -> AskReleaseRequest:
+    """An AllocationAskRelease, which has no type: the RM withdraws the ask.
+
+    If it confirms a release by the scheduler, the ask is gone already and nothing is left to do.
+    """
+    return AskReleaseRequest(
+        partition=partition_name(message.partitionName),
+        subject=asks_meant(message.applicationID, message.allocationkey),
+        termination=TerminationType.STOPPED_BY_RM,
+        message=message.message,
+    )
+
+
+def report(message: si.UtilizationReport) -> UtilisationReport:
+    """A UtilizationReport."""
+    return UtilisationReport(message.ID, reading.resource(message.actualUsedResource))
+
+
+# The revision
+
+CODEC: Final = Codec(
+    revision=REVISIONS["2021-02"],
+    registration=registration,
+    streams={_UPDATE: Stream(events, si.UpdateResponse, SLOTS, is_told)},
+    callbacks=CALLBACKS,
+    refusal=refusal,
+)

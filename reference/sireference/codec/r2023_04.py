@@ -1,0 +1,311 @@
+"""2023-04: three update streams; the texts after it build on what is here."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Final
+
+from google.protobuf.message import Message
+from siwire import REVISIONS, constants
+from siwire.r2023_04 import si_pb2 as si
+
+from sireference.codec import callbacks, messages, reading, three_streams, writing
+from sireference.codec.codec import Codec
+from sireference.codec.packing import Slot
+from sireference.codec.portions import Elements
+from sireference.codec.subjects import allocations_meant, asks_meant
+from sireference.codec.three_streams import Reading, Responses, Slots, streams
+from sireference.core.model import (
+    AcceptedApplication,
+    AcceptedNode,
+    AllocationRecord,
+    Ask,
+    AskRelease,
+    AskReleaseRequest,
+    NewAllocation,
+    NewApplication,
+    NodeInfo,
+    PreemptionPolicy,
+    PreemptionQuestion,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+    Release,
+    ReleasedAllocation,
+    ReleasedAsk,
+    ReleaseRequest,
+    UpdatedApplication,
+    partition_name,
+)
+from sireference.core.resources import NOTHING
+from sireference.core.states import NodeAction, TerminationType
+
+_REQUIRED_NODE: Final = constants.DOMAIN_YUNIKORN + constants.KEY_REQUIRED_NODE
+
+# The numbers below are the same in the texts after it
+TERMINATION_TYPES: Final[Mapping[int, TerminationType]] = {
+    si.UNKNOWN_TERMINATION_TYPE: TerminationType.UNSET,
+    si.STOPPED_BY_RM: TerminationType.STOPPED_BY_RM,
+    si.TIMEOUT: TerminationType.TIMEOUT,
+    si.PREEMPTED_BY_SCHEDULER: TerminationType.PREEMPTED_BY_SCHEDULER,
+    si.PLACEHOLDER_REPLACED: TerminationType.PLACEHOLDER_REPLACED,
+}
+TERMINATION_NUMBERS: Final = {kind: number for number, kind in TERMINATION_TYPES.items()}
+NODE_ACTIONS: Final[Mapping[int, NodeAction]] = {
+    si.NodeInfo.CREATE: NodeAction.CREATE,
+    si.NodeInfo.UPDATE: NodeAction.UPDATE,
+    si.NodeInfo.DRAIN_NODE: NodeAction.DRAIN_NODE,
+    si.NodeInfo.DECOMISSION: NodeAction.DECOMMISSION,
+    si.NodeInfo.DRAIN_TO_SCHEDULABLE: NodeAction.DRAIN_TO_SCHEDULABLE,
+}
+
+
+# Read
+
+
+def node(reads: Reading, message: messages.NodeInfo) -> NodeInfo:
+    """A NodeInfo with the allocations that exist there."""
+    action = reads.node_actions.get(message.action, NodeAction.UNSET)
+    return reading.node(message, action, map(reads.allocation, message.existingAllocations))
+
+
+def application(message: messages.StyledApplication) -> NewApplication:
+    """An AddApplicationRequest."""
+    return reading.application(message, message.gangSchedulingStyle)
+
+
+def allocation_lists(reads: Reading, message: messages.AllocationRequest) -> Iterable[Elements]:
+    """Asks, and what is released."""
+    releases = message.releases
+    return (
+        Elements("asks", reads.ask, message.asks),
+        Elements("ask_releases", reads.ask_release, releases.allocationAsksToRelease),
+        Elements("releases", reads.release, releases.allocationsToRelease),
+    )
+
+
+def ask(message: messages.Ask) -> Ask:
+    """An AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
+    tags = dict(message.tags)
+    task_group = message.taskGroupName
+    has_resource = message.HasField("resourceAsk")
+    return Ask(
+        key=message.allocationKey,
+        application_id=message.applicationID,
+        partition=partition_name(message.partitionName),
+        resource=reading.resource(message.resourceAsk) if has_resource else NOTHING,
+        max_allocations=message.maxAllocations,
+        priority=message.priority,
+        execution_timeout=message.executionTimeoutMilliSeconds / reading.MILLISECONDS,
+        tags=tags,
+        task_group=task_group,
+        placeholder=message.placeholder and task_group != "",
+        originator=message.Originator,
+        preemption_policy=policy(message),
+        required_node=tags.get(_REQUIRED_NODE, ""),
+    )
+
+
+def policy(message: messages.AskWithPolicy) -> PreemptionPolicy | None:
+    """What it says about preemption, None if nothing."""
+    if not message.HasField("preemptionPolicy"):
+        return None
+    said = message.preemptionPolicy
+    return PreemptionPolicy(said.allowPreemptSelf, said.allowPreemptOther)
+
+
+def allocation(message: messages.AllocationWithUUID) -> AllocationRecord:
+    """An existing Allocation; of its ask it repeats neither policy nor originator."""
+    return existing(message, message.UUID)
+
+
+def existing(
+    message: messages.Allocation,
+    identity: str,
+    *,
+    originator: bool = False,
+    preemption_policy: PreemptionPolicy | None = None,
+) -> AllocationRecord:
+    """An existing Allocation, with the ask it would have come from."""
+    task_group = message.taskGroupName
+    of_it = Ask(
+        key=message.allocationKey,
+        application_id=message.applicationID,
+        partition=partition_name(message.partitionName),
+        resource=reading.resource(message.resourcePerAlloc),
+        priority=message.priority,
+        tags=dict(message.allocationTags),
+        task_group=task_group,
+        placeholder=message.placeholder and task_group != "",
+        originator=originator,
+        preemption_policy=preemption_policy,
+    )
+    return AllocationRecord(identity, of_it, message.nodeID)
+
+
+def release(message: messages.ReleaseWithUUID) -> ReleaseRequest:
+    """An AllocationRelease."""
+    return released(message, message.UUID)
+
+
+def released(message: messages.Release, identity: str) -> ReleaseRequest:
+    """An AllocationRelease of the allocation of this identity, of all without."""
+    return ReleaseRequest(
+        partition=partition_name(message.partitionName),
+        subject=allocations_meant(message.applicationID, identity, message.allocationKey),
+        termination=termination(message.terminationType),
+        message=message.message,
+    )
+
+
+def ask_release(message: messages.AskRelease) -> AskReleaseRequest:
+    """An AllocationAskRelease."""
+    return AskReleaseRequest(
+        partition=partition_name(message.partitionName),
+        subject=asks_meant(message.applicationID, message.allocationKey),
+        termination=termination(message.terminationType),
+        message=message.message,
+    )
+
+
+def termination(number: int) -> TerminationType:
+    """The type; a number the revision does not know is UNRECOGNISED."""
+    return TERMINATION_TYPES.get(number, TerminationType.UNRECOGNISED)
+
+
+# Written
+
+
+def accepted_node(answer: AcceptedNode, response: messages.NodeResponse) -> Message:
+    """Nodes that are known."""
+    return writing.accepted_node(answer, response.accepted.add())
+
+
+def rejected_node(answer: RejectedNode, response: messages.NodeResponse) -> Message:
+    """Node actions that failed."""
+    return writing.rejected_node(answer, response.rejected.add())
+
+
+def accepted_application(
+    answer: AcceptedApplication, response: messages.ApplicationResponse
+) -> Message:
+    """Applications that are known."""
+    return writing.accepted_application(answer, response.accepted.add())
+
+
+def rejected_application(
+    answer: RejectedApplication, response: messages.ApplicationResponse
+) -> Message:
+    """Applications that were not taken."""
+    return writing.rejected_application(answer, response.rejected.add())
+
+
+def updated_application(
+    answer: UpdatedApplication, response: messages.ApplicationResponse
+) -> Message:
+    """States of applications."""
+    return writing.updated_application(answer, response.updated.add())
+
+
+def rejected_ask(answer: RejectedAsk, response: messages.AllocationResponse) -> Message:
+    """Asks that were not taken."""
+    return writing.rejected_request(answer, response.rejected.add())
+
+
+def new_allocation(answer: NewAllocation, response: messages.ResponseWithUUID) -> Message:
+    """Allocations that were made; they repeat neither policy nor originator."""
+    message = response.new.add()
+    message.UUID = answer.allocation.identity
+    write_allocation(answer.allocation, message)
+    return message
+
+
+def write_allocation(made: AllocationRecord, message: messages.Allocation) -> None:
+    """An Allocation, but for its identity."""
+    its_ask = made.ask
+    message.allocationKey = its_ask.key
+    message.applicationID = its_ask.application_id
+    message.nodeID = made.node_id
+    message.partitionName = its_ask.partition
+    message.priority = its_ask.priority
+    writing.amounts(its_ask.resource, message.resourcePerAlloc)
+    if its_ask.tags:
+        message.allocationTags.update(its_ask.tags)
+    if its_ask.task_group:
+        message.taskGroupName = its_ask.task_group
+        message.placeholder = its_ask.placeholder
+
+
+def released_allocation(answer: ReleasedAllocation, response: messages.ResponseWithUUID) -> Message:
+    """Allocations that end."""
+    end = answer.release
+    message = response.released.add(terminationType=TERMINATION_NUMBERS[end.termination])
+    message.UUID = end.identity
+    write_end(end, message)
+    return message
+
+
+def released_ask(answer: ReleasedAsk, response: messages.AllocationResponse) -> Message:
+    """Pending asks that end."""
+    end = answer.release
+    message = response.releasedAsks.add(terminationType=TERMINATION_NUMBERS[end.termination])
+    write_end(end, message)
+    return message
+
+
+def write_end(end: Release | AskRelease, message: messages.Release | messages.AskRelease) -> None:
+    """An AllocationRelease or an AllocationAskRelease, but for identity and type."""
+    message.partitionName = end.partition
+    message.applicationID = end.application_id
+    message.allocationKey = end.key
+    message.message = end.message
+
+
+# The revision
+
+READING: Final = Reading(
+    node=node,
+    node_actions=NODE_ACTIONS,
+    application=application,
+    removal=reading.removal,
+    allocation_lists=allocation_lists,
+    allocation=allocation,
+    ask=ask,
+    ask_release=ask_release,
+    release=release,
+)
+SLOTS: Final = Slots(
+    node={
+        AcceptedNode: Slot(accepted_node, "accepted"),
+        RejectedNode: Slot(rejected_node, "rejected"),
+    },
+    application={
+        AcceptedApplication: Slot(accepted_application, "accepted"),
+        RejectedApplication: Slot(rejected_application, "rejected"),
+        UpdatedApplication: Slot(updated_application, "updated"),
+    },
+    allocation={
+        NewAllocation: Slot(new_allocation, "new"),
+        ReleasedAllocation: Slot(released_allocation, "released"),
+        ReleasedAsk: Slot(released_ask, "releasedAsks"),
+        RejectedAsk: Slot(rejected_ask, "rejected"),
+    },
+)
+CALLBACKS: Final = callbacks.CallbackCodec(
+    callbacks.all_of(
+        si.PredicatesArgs,
+        partial(callbacks.change_record, si.EventRecord),
+        partial(callbacks.misspelled_state, si.UpdateContainerSchedulingStateRequest),
+    )
+    | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
+    partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
+)
+CODEC: Final = Codec(
+    revision=REVISIONS["2023-04"],
+    registration=three_streams.registration,
+    streams=streams(
+        READING,
+        Responses(si.NodeResponse, si.ApplicationResponse, si.AllocationResponse),
+        SLOTS,
+    ),
+    callbacks=CALLBACKS,
+)

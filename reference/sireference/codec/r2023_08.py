@@ -1,0 +1,65 @@
+"""2023-08: nodes may come draining, allocations on their own, and records say what changed."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from google.protobuf.message import Message
+from siwire import REVISIONS
+from siwire.r2023_08 import si_pb2 as si
+
+from sireference.codec import callbacks, messages, r2023_04, writing
+from sireference.codec.packing import Slot
+from sireference.codec.portions import Elements
+from sireference.codec.three_streams import Reading, Responses, streams
+from sireference.core.model import PreemptionQuestion, RejectedAllocation
+from sireference.core.states import NodeAction
+
+
+def allocation_lists(reads: Reading, message: messages.RecoveringRequest) -> Iterable[Elements]:
+    """Existing allocations come first."""
+    return (
+        Elements("allocations", reads.allocation, message.allocations),
+        *r2023_04.allocation_lists(reads, message),
+    )
+
+
+def rejected_allocation(
+    answer: RejectedAllocation, response: messages.RecoveringResponse
+) -> Message:
+    """Existing allocations that were not taken."""
+    return writing.rejected_request(answer, response.rejectedAllocations.add())
+
+
+READING: Final = replace(
+    r2023_04.READING,
+    node_actions={**r2023_04.NODE_ACTIONS, si.NodeInfo.CREATE_DRAIN: NodeAction.CREATE_DRAIN},
+    allocation_lists=allocation_lists,
+)
+SLOTS: Final = replace(
+    r2023_04.SLOTS,
+    allocation={
+        **r2023_04.SLOTS.allocation,
+        RejectedAllocation: Slot(rejected_allocation, "rejectedAllocations"),
+    },
+)
+CALLBACKS: Final = callbacks.CallbackCodec(
+    callbacks.all_of(
+        si.PredicatesArgs,
+        partial(callbacks.detail_record, si.EventRecord),
+        partial(callbacks.misspelled_state, si.UpdateContainerSchedulingStateRequest),
+    )
+    | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
+    partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
+)
+CODEC: Final = replace(
+    r2023_04.CODEC,
+    revision=REVISIONS["2023-08"],
+    streams=streams(
+        READING,
+        Responses(si.NodeResponse, si.ApplicationResponse, si.AllocationResponse),
+        SLOTS,
+    ),
+    callbacks=CALLBACKS,
+)

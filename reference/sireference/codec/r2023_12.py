@@ -1,0 +1,97 @@
+"""2023-12: an allocation has its identity in another field and repeats more of its ask."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from google.protobuf.message import Message
+from siwire import REVISIONS
+from siwire.r2023_12 import si_pb2 as si
+
+from sireference.codec import callbacks, r2023_04, r2023_08
+from sireference.codec.packing import Slot
+from sireference.codec.three_streams import Responses, streams
+from sireference.core.model import (
+    AllocationRecord,
+    ContainerState,
+    NewAllocation,
+    PreemptionQuestion,
+    ReleasedAllocation,
+    ReleaseRequest,
+)
+
+
+def allocation(message: si.Allocation) -> AllocationRecord:
+    """An existing Allocation with the policy and the originator of its ask."""
+    return r2023_04.existing(
+        message,
+        message.allocationID,
+        originator=message.originator,
+        preemption_policy=r2023_04.policy(message),
+    )
+
+
+def release(message: si.AllocationRelease) -> ReleaseRequest:
+    """An AllocationRelease."""
+    return r2023_04.released(message, message.allocationID)
+
+
+def new_allocation(answer: NewAllocation, response: si.AllocationResponse) -> Message:
+    """Allocations that were made, with policy and originator of their asks."""
+    message, ask = response.new.add(), answer.allocation.ask
+    message.allocationID = answer.allocation.identity
+    r2023_04.write_allocation(answer.allocation, message)
+    message.originator = ask.originator
+    if ask.preemption_policy is not None:
+        policy = message.preemptionPolicy
+        policy.SetInParent()
+        policy.allowPreemptSelf = ask.preemption_policy.allow_preempt_self
+        policy.allowPreemptOther = ask.preemption_policy.allow_preempt_other
+    return message
+
+
+def released_allocation(answer: ReleasedAllocation, response: si.AllocationResponse) -> Message:
+    """Allocations that end."""
+    end = answer.release
+    number = r2023_04.TERMINATION_NUMBERS[end.termination]
+    message = response.released.add(terminationType=number)
+    message.allocationID = end.identity
+    r2023_04.write_end(end, message)
+    return message
+
+
+def container_state(call: ContainerState) -> list[Message]:
+    """The first text that spells the application right."""
+    message = callbacks.state(si.UpdateContainerSchedulingStateRequest, call)
+    message.applicationID = call.application_id
+    return [message]
+
+
+READING: Final = replace(r2023_08.READING, allocation=allocation, release=release)
+SLOTS: Final = replace(
+    r2023_08.SLOTS,
+    allocation={
+        **r2023_08.SLOTS.allocation,
+        NewAllocation: Slot(new_allocation, "new"),
+        ReleasedAllocation: Slot(released_allocation, "released"),
+    },
+)
+CALLBACKS: Final = callbacks.CallbackCodec(
+    callbacks.all_of(
+        si.PredicatesArgs,
+        partial(callbacks.detail_record, si.EventRecord),
+        container_state,
+    )
+    | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
+    partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
+)
+CODEC: Final = replace(
+    r2023_08.CODEC,
+    revision=REVISIONS["2023-12"],
+    streams=streams(
+        READING,
+        Responses(si.NodeResponse, si.ApplicationResponse, si.AllocationResponse),
+        SLOTS,
+    ),
+    callbacks=CALLBACKS,
+)

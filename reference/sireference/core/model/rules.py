@@ -1,0 +1,32 @@
+"""What the text of a revision fixes of the scheduler itself, as values that the codec chooses."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sireference.core.states import (
+    APPLICATION_TRANSITIONS,
+    ApplicationState,
+    ApplicationTrigger,
+    Table,
+)
+
+
+class Identification(Enum):
+    """What tells one allocation from another."""
+
+    MINTED = "an identity that the scheduler makes up"
+    BY_KEY = "the key of its ask, which serves once at a time"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one revision; those of all texts up to 2023-12 if nothing is said.
+
+    No revision has others yet. The texts after 2023-12 identify allocations by key and have no
+    state Starting (``WITHOUT_STARTING``).
+    """
+
+    identification: Identification = Identification.MINTED
+    application_transitions: Table[ApplicationState, ApplicationTrigger] = field(
+        default_factory=lambda: APPLICATION_TRANSITIONS
+    )

@@ -1,0 +1,77 @@
+"""Each revision with three streams is put together of functions for its own messages."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from types import ModuleType
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from google.protobuf.message import Message
+from sireference.codec import codec_for, r2023_04, r2023_08, r2023_12
+from sireference.core.model import Identification, Rules
+from siwire import REVISIONS
+
+THREE_STREAMS = pytest.mark.parametrize(
+    "module", [r2023_04, r2023_08, r2023_12], ids=lambda module: module.__name__
+)
+
+
+def messages_of(function: Callable[..., Any]) -> Iterator[type[Message]]:
+    """The messages that a function may be given, by the hint of its last parameter."""
+    hints = get_type_hints(function)
+    hints.pop("return")
+    last = list(hints.values())[-1]
+    yield from get_args(last) or (last,)
+
+
+def takes_messages_of(module: ModuleType, function: Callable[..., Any]) -> bool:
+    pool = module.CODEC.revision.si.POOL
+    return any(one.DESCRIPTOR.file.pool is pool for one in messages_of(function))
+
+
+@THREE_STREAMS
+def test_what_is_read_is_read_by_functions_for_messages_of_the_revision(module: ModuleType) -> None:
+    read = {one.name: getattr(module.READING, one.name) for one in fields(module.READING)}
+    del read["node_actions"]
+
+    assert [
+        name for name, function in read.items() if not takes_messages_of(module, function)
+    ] == []
+
+
+@THREE_STREAMS
+def test_what_is_written_is_written_by_functions_for_messages_of_the_revision(
+    module: ModuleType,
+) -> None:
+    tables = [getattr(module.SLOTS, one.name) for one in fields(module.SLOTS)]
+    written = [slot.write for table in tables for slot in table.values()]
+
+    assert [one for one in written if not takes_messages_of(module, one)] == []
+
+
+def test_a_function_for_other_messages_is_noticed() -> None:
+    assert takes_messages_of(r2023_08, r2023_04.release)
+    assert not takes_messages_of(r2023_12, r2023_04.release)
+
+
+@THREE_STREAMS
+def test_responses_are_messages_of_the_revision(module: ModuleType) -> None:
+    streams = module.CODEC.streams.values()
+    pool = module.CODEC.revision.si.POOL
+
+    assert all(stream.response.DESCRIPTOR.file.pool is pool for stream in streams)
+
+
+def test_every_revision_has_a_codec_of_its_own() -> None:
+    for revision in REVISIONS.values():
+        assert codec_for(revision).revision is revision
+
+
+def test_the_rules_of_a_revision_come_with_the_registration() -> None:
+    for revision in REVISIONS.values():
+        codec = codec_for(revision)
+        others = replace(codec, rules=Rules(Identification.BY_KEY))
+        message = revision.si.RegisterResourceManagerRequest(rmID="rm")
+
+        assert codec.register(message).rules == Rules()
+        assert others.register(message).rules == Rules(Identification.BY_KEY)

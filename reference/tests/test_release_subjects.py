@@ -1,0 +1,71 @@
+"""What a release is about is told by its kind: each kind ends what it names, and nothing else."""
+
+import pytest
+from sireference.core.model import (
+    AllOfApplication,
+    AskReleaseRequest,
+    AskSubject,
+    EachOfKey,
+    Effect,
+    Everything,
+    OneAllocation,
+    OneOfKey,
+    ReleasedAllocation,
+    ReleasedAsk,
+    ReleaseRequest,
+)
+from tests.driving import RM, STOPPED, TIMEOUT, identities, of, of_allocations
+
+CASES = [
+    (OneOfKey("a1", "k1"), [("a1", "k1")]),
+    (EachOfKey("k1"), [("a1", "k1"), ("a2", "k1")]),
+    (AllOfApplication("a1"), [("a1", "k1"), ("a1", "k2")]),
+    (Everything(), [("a1", "k1"), ("a1", "k2"), ("a2", "k1")]),
+    (OneOfKey("a1", ""), []),
+    (OneOfKey("", "k1"), []),
+    (EachOfKey(""), []),
+    (AllOfApplication(""), []),
+]
+
+
+def withdrawn(effects: list[Effect]) -> list[tuple[str, str]]:
+    return [(one.release.application_id, one.release.key) for one in of(effects, ReleasedAsk)]
+
+
+@pytest.mark.parametrize(("subject", "meant"), CASES, ids=lambda case: str(case)[:40])
+def test_asks_are_withdrawn_by_the_kind_of_subject_alone(
+    subject: AskSubject, meant: list[tuple[str, str]]
+) -> None:
+    rm = RM()
+    for application, key in (("a1", "k1"), ("a1", "k2"), ("a2", "k1")):
+        rm.submits(application)
+        rm.asks(key, application, memory=1)
+
+    effects = rm.says(ask_releases=(AskReleaseRequest("default", subject, STOPPED),))
+
+    assert withdrawn(effects) == meant
+
+
+def test_a_release_without_identity_is_no_release_of_all(busy: RM) -> None:
+    made = identities(busy.asks("k1", memory=1, most=2))
+    of_one = ReleaseRequest("default", OneAllocation("a1", ""), STOPPED)
+
+    assert busy.says(releases=(of_one,)) == []
+    assert len(of(busy.says(releases=(of_allocations("a1"),)), ReleasedAllocation)) == len(made)
+
+
+def test_the_release_of_a_key_withdraws_the_pending_ask_of_that_key(busy: RM) -> None:
+    busy.asks("k1", memory=1_000_000)
+    busy.asks("k2", memory=1_000_000)
+
+    effects = busy.says(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), STOPPED),))
+
+    assert withdrawn(effects) == [("a1", "k1")]
+    assert of(effects, ReleasedAllocation) == []
+
+
+def test_a_confirmation_by_key_withdraws_nothing(busy: RM) -> None:
+    busy.asks("k1", memory=1_000_000)
+
+    assert busy.says(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), TIMEOUT),)) == []
+    assert withdrawn(busy.withdraws("k1")) == [("a1", "k1")]

@@ -1,0 +1,154 @@
+"""What a revision's text fixes of the core: how allocations are identified, and the states.
+
+The core alone: no revision has identities by key, or applications without Starting, yet.
+"""
+
+import pytest
+from sireference.core.model import (
+    AllocationRecord,
+    Ask,
+    Identification,
+    OneOfKey,
+    RejectedAllocation,
+    ReleasedAllocation,
+    ReleasedAsk,
+    ReleaseRequest,
+    Rules,
+)
+from sireference.core.resources import Resource
+from sireference.core.states import WITHOUT_STARTING
+from tests.driving import RM, STOPPED, TIMEOUT, identities, keys, of, refused_keys, released, states
+
+BY_KEY = Rules(identification=Identification.BY_KEY)
+
+
+def ready(rules: Rules) -> RM:
+    """Registered under these rules, with node n1 (memory 10) and the application a1."""
+    rm = RM(rules=rules)
+    rm.creates("n1", memory=10)
+    rm.submits("a1")
+    return rm
+
+
+@pytest.fixture
+def by_key() -> RM:
+    return ready(BY_KEY)
+
+
+def of_key(key: str, application_id: str = "a1") -> ReleaseRequest:
+    return ReleaseRequest("default", OneOfKey(application_id, key), STOPPED)
+
+
+def test_a_minted_identity_is_new_for_each_allocation() -> None:
+    made = identities(ready(Rules()).asks("k1", memory=1, most=3))
+
+    assert len({*made, "k1"}) == 4
+
+
+def test_the_key_of_an_ask_identifies_its_allocation(by_key: RM) -> None:
+    effects = by_key.asks("k1", memory=1) + by_key.asks("k2", memory=1)
+
+    assert identities(effects) == ["k1", "k2"]
+
+
+def test_the_release_of_a_key_ends_the_allocation_of_that_key(by_key: RM) -> None:
+    by_key.asks("k1", memory=1)
+    by_key.asks("k2", memory=1)
+
+    effects = by_key.says(releases=(of_key("k1"),))
+
+    assert released(effects) == [("k1", STOPPED)]
+    assert of(effects, ReleasedAsk) == []
+    assert released(by_key.releases()) == [("k2", STOPPED)]
+
+
+def test_the_release_of_a_key_of_another_application_ends_nothing(by_key: RM) -> None:
+    by_key.submits("a2")
+    by_key.asks("k1", memory=1)
+
+    assert by_key.says(releases=(of_key("k1", "a2"),)) == []
+
+
+def test_a_minted_identity_is_not_found_by_key() -> None:
+    rm = ready(Rules())
+    (identity,) = identities(rm.asks("k1", memory=1))
+
+    assert rm.says(releases=(of_key("k1"),)) == []
+    assert released(rm.releases(identity)) == [(identity, STOPPED)]
+
+
+def test_a_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
+    by_key.asks("k1", memory=10, more={"execution_timeout": 5.0})
+    by_key.asks("k2", memory=10)
+    assert released(by_key.waits(5.0)) == [("k1", TIMEOUT)]
+
+    confirmation = ReleaseRequest("default", OneOfKey("a1", "k1"), TIMEOUT)
+    effects = by_key.says(releases=(confirmation,))
+
+    assert of(effects, ReleasedAllocation) == []
+    assert identities(effects) == ["k2"]
+
+
+def test_a_key_is_free_again_when_its_allocation_has_ended(by_key: RM) -> None:
+    by_key.asks("k1", memory=1)
+    by_key.says(releases=(of_key("k1"),))
+
+    assert identities(by_key.asks("k1", memory=2)) == ["k1"]
+
+
+def test_a_key_that_identifies_something_else_is_refused(by_key: RM) -> None:
+    by_key.submits("a2")
+    by_key.asks("lives", memory=1)
+    by_key.asks("waits", memory=1_000)
+
+    assert refused_keys(by_key.asks("lives", memory=1)) == ["lives"]
+    assert refused_keys(by_key.asks("lives", "a2", memory=1)) == ["lives"]
+    assert refused_keys(by_key.asks("waits", "a2", memory=1)) == ["waits"]
+    assert refused_keys(by_key.asks("several", memory=1, most=2)) == ["several"]
+    assert keys(by_key.asks("waits", memory=1)) == ["waits"]
+
+
+def test_what_is_asked_for_by_that_key_exists_nowhere_yet(by_key: RM) -> None:
+    by_key.asks("k1", memory=1_000)
+    existing = Ask("k1", "a1", resource=Resource({"memory": 1}))
+
+    effects = by_key.reports(AllocationRecord("k1", existing, "n1"))
+
+    assert [one.key for one in of(effects, RejectedAllocation)] == ["k1"]
+
+
+def test_minted_identities_leave_keys_to_the_rm() -> None:
+    rm = ready(Rules())
+    rm.submits("a2")
+
+    effects = rm.asks("k1", memory=1) + rm.asks("k1", memory=1) + rm.asks("k1", "a2", memory=1)
+
+    assert keys(effects) == ["k1", "k1", "k1"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "first", "second"),
+    [
+        (Rules(), ["Accepted", "Starting"], ["Running"]),
+        (Rules(application_transitions=WITHOUT_STARTING), ["Accepted", "Running"], []),
+    ],
+    ids=["with Starting", "without"],
+)
+def test_an_application_starts_where_there_is_such_a_state(
+    rules: Rules, first: list[str], second: list[str]
+) -> None:
+    rm = ready(rules)
+
+    assert states(rm.asks("k1", memory=1)) == first
+    assert states(rm.asks("k2", memory=1)) == second
+    assert states(rm.releases()) == ["Completing"]
+    assert states(rm.waits(30.0)) == ["Completed"]
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(application_transitions=WITHOUT_STARTING)])
+def test_what_waited_runs_again_under_either_rules(rules: Rules) -> None:
+    rm = ready(rules)
+    rm.asks("k1", memory=1)
+    rm.releases()
+
+    assert states(rm.asks("k2", memory=1)) == ["Running"]
