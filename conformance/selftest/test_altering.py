@@ -40,12 +40,12 @@ def test_a_function_is_replaced_in_the_records_that_hold_it(tmp_path: Path) -> N
     script = """
 from sireference.codec import codec_for, r2023_04
 from siwire import REVISIONS
-inside.instead_of(r2023_04.ask, lambda original, message: "another")
+inside.instead_of(r2023_04.application, lambda original, message: "another")
 found = []
 for name in ("2023-04", "2023-12"):
     si = REVISIONS[name].si
-    request = si.AllocationRequest(rmID="rm", asks=[si.AllocationAsk()])
-    found += [one.asks for one in codec_for(REVISIONS[name]).events("UpdateAllocation", request)]
+    request = si.ApplicationRequest(rmID="rm", new=[si.AddApplicationRequest()])
+    found += [one.new for one in codec_for(REVISIONS[name]).events("UpdateApplication", request)]
 print(json.dumps(found))
 """
 

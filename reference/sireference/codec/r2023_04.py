@@ -77,8 +77,8 @@ def allocation_lists(reads: Reading, message: messages.AllocationRequest) -> Ite
     """Asks, and what is released."""
     releases = message.releases
     return (
-        Elements("asks", reads.ask, message.asks),
-        Elements("ask_releases", reads.ask_release, releases.allocationAsksToRelease),
+        Elements("asks", ask, message.asks),
+        Elements("ask_releases", ask_release, releases.allocationAsksToRelease),
         Elements("releases", reads.release, releases.allocationsToRelease),
     )
 
@@ -269,8 +269,6 @@ READING: Final = Reading(
     removal=reading.removal,
     allocation_lists=allocation_lists,
     allocation=allocation,
-    ask=ask,
-    ask_release=ask_release,
     release=release,
 )
 SLOTS: Final = Slots(

@@ -18,8 +18,6 @@ from sireference.codec.policies import Policies
 from sireference.codec.portions import Elements, in_portions
 from sireference.core.model import (
     AllocationRecord,
-    Ask,
-    AskReleaseRequest,
     Event,
     NewApplication,
     NodeInfo,
@@ -51,8 +49,6 @@ class Reading:
     removal: Callable[[Any], RemoveApplication]
     allocation_lists: Callable[["Reading", Any], Iterable[Elements]]
     allocation: Callable[[Any], AllocationRecord]
-    ask: Callable[[Any], Ask]
-    ask_release: Callable[[Any], AskReleaseRequest]
     release: Callable[[Any], ReleaseRequest]
 
 
