@@ -9,7 +9,7 @@ from siconform.recording.history import Entry
 
 
 def rejections_of_existing_allocations_are_complete() -> Judge:
-    """A rejection of an existing allocation names key and application of one the RM reported."""
+    """It names key and application of an allocation the RM reported."""
     reported: set[tuple[str, str]] = set()
 
     def judge(entry: Entry) -> EntryJudgement:
@@ -25,7 +25,7 @@ def rejections_of_existing_allocations_are_complete() -> Judge:
 
 
 def rejections_of_existing_allocations_give_a_reason() -> Judge:
-    """A rejection of an existing allocation has a reason that is not empty."""
+    """It has a reason that is not empty."""
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:

@@ -24,7 +24,7 @@ class Unreplayable(ValueError):
 
 
 def element(content: Request | Fact) -> dict[str, Any]:
-    """The kind and the fields of an element; a pattern leaves out those that may be anything."""
+    """Its kind and its fields; a pattern leaves out those that may be anything."""
     named = {
         field.name: msgspec.to_builtins(value, enc_hook=_plain)
         for field in fields(content)
