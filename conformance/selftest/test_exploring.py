@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis.errors import FlakyStrategyDefinition
@@ -15,7 +16,8 @@ from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.recorded import read_history
 from siconform.exploring.replay import Replay
-from siconform.outcomes import TargetLost
+from siconform.exploring.rules import ArbitraryRM
+from siconform.outcomes import PremiseLost, TargetLost
 from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
@@ -73,6 +75,16 @@ def test_a_history_that_was_kept_goes_wrong_again(
 
     assert [f.name for f in replayed.counterexamples][:1] == ["nodes_are_not_overfilled"]
     assert replayed.not_told == []
+
+
+def test_a_history_that_is_wrong_at_its_end_is_left_as_any_other() -> None:
+    occasion = Mock(spec=Exploration)
+    occasion.ends.side_effect = PremiseLost("nothing is given away again")
+
+    with pytest.raises(PremiseLost):
+        ArbitraryRM(occasion).teardown()
+
+    occasion.breaks_off.assert_called_once_with(occasion.begins.return_value)
 
 
 def test_the_same_seed_makes_the_same_histories(session: Session) -> None:

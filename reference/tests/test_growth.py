@@ -279,6 +279,29 @@ def test_a_registration_goes_at_once_and_not_when_cycles_are_looked_for(
     assert left < FEW
 
 
+SECOND: Final = """
+  - name: second
+    queues: [{name: root, submitacl: "*", queues: [{name: leaf}]}]
+"""
+
+
+def test_what_a_configuration_ends_goes_at_once_too() -> None:
+    of_old, of_new = QUEUES.format(policy="fair"), QUEUES.format(policy="fifo")
+    rm = RM(queues=of_old)
+    lives_of_all_kinds(rm, ())
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(FEW):  # new limits for every user, and a partition that comes and goes
+            rm.reconfigures(of_new + SECOND)
+            rm.reconfigures(of_old)
+        left = gc.collect()
+    finally:
+        gc.enable()
+
+    assert left < FEW
+
+
 def lives_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
     """Much that has something, waits for something, was told to go, or has finished."""
     for number in range(FEW):

@@ -108,7 +108,7 @@ def applications_make_sense(partition: Partition) -> None:
         else:
             assert application.state in idle
         for key in application.pending:
-            assert application in partition.with_key(key)
+            assert application in partition.asks.with_key(key)
         standing = {p.ask_group for p in application.pending.values() if p.wants_more}
         assert standing == set(application.ask_groups.values())
         groups = application.ask_groups.values()
@@ -276,7 +276,7 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
         assert not partition.preemptors.fresh
         assert not partition.preemptors.tried
         assert not partition.node_index._unplaced
-        assert not partition._by_key
+        assert not partition.asks._by_key
         assert not partition.node_index._groups._counts
         for queue in partition.root.all():
             assert queue.used == NOTHING

@@ -343,12 +343,15 @@ def test_a_withdrawal_by_key_alone_means_applications_in_their_order() -> None:
     rm.asks("other", "a2", memory=1)
     (partition,) = rm.scheduler.rms.all()[0].partitions.values()
 
-    said = [application.application_id for application in partition.with_key("k")]
+    said = [application.application_id for application in partition.asks.with_key("k")]
 
     assert said == ["a1", "a2", "a3"]
     rm.withdraws("k", "a2")
-    assert [application.application_id for application in partition.with_key("k")] == ["a1", "a3"]
-    assert partition.with_key("nobody's") == []
+    assert [application.application_id for application in partition.asks.with_key("k")] == [
+        "a1",
+        "a3",
+    ]
+    assert partition.asks.with_key("nobody's") == []
 
 
 def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(

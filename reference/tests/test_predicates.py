@@ -65,6 +65,16 @@ def test_who_takes_no_predicates_is_not_asked(busy: RM) -> None:
     assert (questions(effects), keys(effects)) == ([], ["k1"])
 
 
+def test_an_answer_for_a_partition_that_is_over_means_nothing(rm: Asked) -> None:
+    (question,) = questions(rm.asks("k1", memory=3))
+    rm.reconfigures("partitions: [{name: other, queues: [{name: root}]}]")
+    rm.removes("a1")
+    for node in ("n1", "n2"):
+        rm.decommissions(node)
+
+    assert rm.answers(question.number) == []
+
+
 def test_a_refusal_is_for_one_ask_only(rm: Asked) -> None:
     rm.drains("n2")
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)

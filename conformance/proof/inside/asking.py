@@ -7,6 +7,7 @@ from typing import Any
 from sireference.core import allocations, asks
 from sireference.core.model import Ask, Effect, Refused
 from sireference.core.state.partition import Partition
+from sireference.core.state.pending_asks import PendingAsks
 
 from proof.fault import fault, liberty
 from proof.inside import Inside, Original
@@ -18,14 +19,12 @@ from proof.inside import Inside, Original
     breaks=("SI-ASK-004",),
 )
 def _(inside: Inside) -> None:
-    def instead(original: Callable[..., None], partition: Any, earlier: Any, ask: Any) -> None:
+    def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
         if (ask.priority, ask.tags) != (earlier.ask.priority, earlier.ask.tags):
             inside.fires()
-        original(
-            partition, earlier, replace(ask, priority=earlier.ask.priority, tags=earlier.ask.tags)
-        )
+        original(asks, earlier, replace(ask, priority=earlier.ask.priority, tags=earlier.ask.tags))
 
-    inside.instead_of(Partition.replace, instead)
+    inside.instead_of(PendingAsks.replace, instead)
 
 
 @fault(
@@ -34,14 +33,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-ASK-004", "SI-ASK-005"),
 )
 def _(inside: Inside) -> None:
-    def instead(original: Callable[..., None], partition: Any, earlier: Any, ask: Any) -> None:
+    def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
         most = earlier.ask.max_allocations
         if ask.max_allocations < most:
             inside.fires()
             ask = replace(ask, max_allocations=most + ask.max_allocations)
-        original(partition, earlier, ask)
+        original(asks, earlier, ask)
 
-    inside.instead_of(Partition.replace, instead)
+    inside.instead_of(PendingAsks.replace, instead)
 
 
 @fault(

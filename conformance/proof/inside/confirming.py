@@ -134,7 +134,7 @@ def _(inside: Inside) -> None:
         if pending is None:
             return original(rm, request, now)
         inside.fires()
-        partition.drop(pending)
+        partition.asks.drop(pending)
         return original(rm, replace(request, termination=live.open_release), now)
 
     inside.instead_of(releases.release, release)

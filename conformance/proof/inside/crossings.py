@@ -7,7 +7,7 @@ from sireference.configuration.model import SortPolicy
 from sireference.core import allocations, application_lifecycle, releases
 from sireference.core.gang import completion, replacement, submission, timeout
 from sireference.core.model import Effect, NewAllocation, ReleasedAsk
-from sireference.core.state.partition import Partition
+from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
 
 from proof.fault import fault
@@ -188,13 +188,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-ASK-003", "SI-ASK-004"),
 )
 def _(inside: Inside) -> None:
-    def replaces(original: Callable[..., None], partition: Any, earlier: Any, ask: Any) -> None:
+    def replaces(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
         if earlier.awaiting:
             inside.fires()
             return
-        original(partition, earlier, ask)
+        original(asks, earlier, ask)
 
-    inside.instead_of(Partition.replace, replaces)
+    inside.instead_of(PendingAsks.replace, replaces)
 
 
 @fault(

@@ -278,7 +278,7 @@ def _(inside: Inside) -> None:
         for application in [one.application for one in partition.allocations.on(node).values()]:
             for pending in list(application.pending.values()):
                 inside.fires()
-                partition.drop(pending)
+                partition.asks.drop(pending)
         return original(partition, node, now)
 
     inside.instead_of(nodes.decommission, decommission)

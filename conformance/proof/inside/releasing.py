@@ -204,7 +204,7 @@ def _(inside: Inside) -> None:
     ) -> Any:
         for pending in [] if request.identity else list(live.application.pending.values()):
             inside.fires()
-            partition.drop(pending)
+            partition.asks.drop(pending)
         return original(partition, live, request, now)
 
     inside.instead_of(releases._stop, stop)

@@ -215,7 +215,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, allocation, now)
         inside.fires()
         application = partition.applications[allocation.ask.application_id]
-        partition.queue_up(application, replace(allocation.ask, placeholder=False))
+        partition.asks.queue_up(application, replace(allocation.ask, placeholder=False))
         return effects
 
     inside.instead_of(recovery.recover, recover)

@@ -46,7 +46,7 @@ def _(inside: Inside) -> None:
         effects = original(partition, gone, now)
         if pending is not None and pending.had_placeholder:
             inside.fires()
-            partition.drop(pending)
+            partition.asks.drop(pending)
         return effects
 
     inside.instead_of(replacement.go_on, go_on)
@@ -148,8 +148,8 @@ def _(inside: Inside) -> None:
         ask = withdrawn.pop(gone.record.identity, None)
         if ask is not None:
             inside.fires()
-            partition.queue_up(gone.application, ask)
-            partition.hold_for_replacement(gone.application.pending[ask.key], gone)
+            partition.asks.queue_up(gone.application, ask)
+            partition.asks.hold_for_replacement(gone.application.pending[ask.key], gone)
         return original(partition, gone, now)
 
     inside.instead_of(asks.release, release)
@@ -167,7 +167,7 @@ def _(inside: Inside) -> None:
             pending = partition.replacements._by_placeholder.get(live)
             if pending is not None:
                 inside.fires()
-                partition.drop(pending)
+                partition.asks.drop(pending)
         return original(partition, node, now)
 
     inside.instead_of(nodes.decommission, decommission)

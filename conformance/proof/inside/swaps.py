@@ -183,7 +183,7 @@ def _(inside: Inside) -> None:
         application = placeholder.application
         application.placeholders_held -= 1
         if not application.placeholders_held:
-            partition.its_gang(application).stop_timer()
+            partition.gangs.begin(application).stop_timer()
 
     inside.instead_of(Partition._placeholder_ended, ended)
 
@@ -307,7 +307,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         partition.replacements.resume(gone)
         pending.had_placeholder = True
-        partition.stand(pending)
+        partition.asks.enqueue(pending)
         return []
 
     inside.instead_of(replacement.go_on, go_on)

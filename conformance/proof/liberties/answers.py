@@ -11,8 +11,9 @@ from sireference.core.model import (
     partition_name,
 )
 from sireference.core.resources import Resource
-from sireference.core.state.application import Order, PendingAsk
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node_index import NodeIndex
+from sireference.core.state.placement_profile import Order
 from sireference.core.states import TerminationType
 
 from proof.fault import liberty

@@ -125,7 +125,7 @@ def _(inside: Inside) -> None:
                 for pending in list(application.pending.values()):
                     if not _waits_for_somebody(partition, pending):
                         inside.fires()
-                        partition.drop(pending, AskTrigger.TIMED_OUT)
+                        partition.asks.drop(pending, AskTrigger.TIMED_OUT)
                         names = (pending.ask.key, application.application_id)
                         effects.append(RejectedAsk(rm.rm_id, *names, "there is no room"))
                         effects += application_lifecycle.settle(partition, application, now)

@@ -88,9 +88,11 @@ class ArbitraryRM(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Judge what is left, unless the history was broken off."""
-        if sys.exc_info()[0] is None:
-            self.occasion.ends(self.has)
-        self.occasion.breaks_off(self.has)
+        try:
+            if sys.exc_info()[0] is None:
+                self.occasion.ends(self.has)
+        finally:
+            self.occasion.breaks_off(self.has)
 
     @initialize(
         memories=st.lists(_NODE_MEMORY, min_size=1, max_size=3),

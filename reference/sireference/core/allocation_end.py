@@ -1,4 +1,4 @@
-"""Endings: an allocation is gone, and what waited for its end goes on."""
+"""The end of an allocation: it is gone, and what waited for its end goes on."""
 
 from collections.abc import Iterable
 

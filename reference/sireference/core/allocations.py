@@ -18,7 +18,7 @@ def make(partition: Partition, pending: PendingAsk, node: Node, now: float) -> l
     record = AllocationRecord(partition.new_identity(), pending.ask, node.node_id)
     allocation = Allocation(record, application, node)
     partition.event_log.served(record)
-    partition.served(pending)
+    partition.asks.served(pending)
     partition.book(allocation)
     effects: list[Effect] = []
     if allocation.is_placeholder:

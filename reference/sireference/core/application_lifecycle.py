@@ -1,4 +1,4 @@
-"""Progress: applications move through their states, by what comes and ends and by time."""
+"""The life cycle of applications: they move by what comes and ends, and by time."""
 
 from functools import partial
 
@@ -178,7 +178,7 @@ def withdraw(
     """
     effects: list[Effect] = []
     for pending in asks:
-        partition.drop(pending, AskTrigger.TIMED_OUT)
+        partition.asks.drop(pending, AskTrigger.TIMED_OUT)
         release = AskRelease(
             partition.name,
             pending.application.application_id,

@@ -92,7 +92,7 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
     if len(asks) + len(held) == len(application.pending) + application.held:
         del partition.applications[request.application_id]
     for pending in asks:
-        partition.drop(pending)
+        partition.asks.drop(pending)
     releases: list[Effect] = []
     went_on: list[Effect] = []
     for allocation in held:

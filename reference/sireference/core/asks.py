@@ -45,9 +45,9 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
         return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, reason)]
     earlier = application.pending.get(ask.key)
     if earlier is None:
-        partition.queue_up(application, ask)
+        partition.asks.queue_up(application, ask)
     else:  # its place in its group and the allocations made already stay
-        partition.replace(earlier, ask)
+        partition.asks.replace(earlier, ask)
     if not application.pending:
         return application_lifecycle.settle(partition, application, now)
     timeout.watch(partition, application, now)
@@ -96,7 +96,7 @@ def release(rm: ResourceManager, request: AskRelease, now: float) -> list[Effect
         return []
     effects: list[Effect] = []
     for application, pending in list(islice(meant(partition, request), request.at_most)):
-        partition.drop(pending, AskTrigger.WITHDRAWN)
+        partition.asks.drop(pending, AskTrigger.WITHDRAWN)
         effects += application_lifecycle.settle(partition, application, now)
         confirmation = AskRelease(
             partition.name,
@@ -115,7 +115,7 @@ def meant(partition: Partition, request: AskRelease) -> Iterator[tuple[Applicati
         named = partition.applications.get(request.application_id)
         candidates = [named] if named else []
     elif request.key:
-        candidates = partition.with_key(request.key)
+        candidates = partition.asks.with_key(request.key)
     else:
         candidates = list(partition.applications.values())
     for application in candidates:

@@ -50,11 +50,11 @@ def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[
 
 def clear_up(rm: ResourceManager) -> None:
     """Drained partitions go when they have neither nodes nor applications any more."""
-    for name, partition in list(rm.partitions.items()):
+    for partition in list(rm.partitions.values()):
         if partition.is_draining and not partition.nodes and not partition.applications:
-            del rm.partitions[name]
             for queue in reversed(list(partition.root.all())):  # children first
                 queues.removed(partition.event_log, queue, "its partition is gone")
+            rm.drop(partition)
 
 
 def _objections(rm: ResourceManager, event: UpdateConfiguration) -> Iterator[str]:

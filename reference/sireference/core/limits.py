@@ -45,7 +45,7 @@ def leave(quotas: Iterable[Quota]) -> None:
 def renew(partition: Partition) -> None:
     """Reckon anew what applications count against, after the limits may have changed."""
     for queue in partition.root.all():
-        queue.user_quotas.clear()
+        queue.forget_user_quotas()
     for application in partition.applications.values():
         new = application.submitted
         application.quotas = join(application.leaf, new.user, new.member_of)

@@ -70,7 +70,7 @@ def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None
     def forget(_: float) -> list[Effect]:
         pending.exclusions = NodeExclusions(min(2 * exclusions.patience, _LAST_PATIENCE))
         if pending.wants_more:
-            partition.stand(pending)
+            partition.asks.enqueue(pending)
         partition.preemptors.try_again(pending)
         return []
 

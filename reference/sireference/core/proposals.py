@@ -42,6 +42,8 @@ def ask(partition: Partition, now: float) -> list[Effect]:
 
 def _answered(partition: Partition, answer: Answered, now: float) -> list[Effect]:
     partition.is_asking = False
+    if not partition.proposals:  # the partition is over
+        return []
     proposal = partition.proposals[0]
     agrees = _agrees(proposal, answer)
     if not agrees:
@@ -60,7 +62,7 @@ def _settle(
         return _carry_out(partition, proposal, answer, now)
     _give_up(partition, proposal, now)
     if pending.wants_more and (pending.ask_group is None or pending.ask_group.key != pending.key):
-        partition.stand(pending)
+        partition.asks.enqueue(pending)
     return []
 
 

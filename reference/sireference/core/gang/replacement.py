@@ -60,7 +60,7 @@ def is_possible(proposal: Replacement) -> bool:
 
 def release(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
     """Ask the RM to release ``placeholder`` and let the ask wait; nothing is free yet (2, 3)."""
-    partition.hold_for_replacement(pending, placeholder)
+    partition.asks.hold_for_replacement(pending, placeholder)
     message = f"ask {quoted(pending.ask.key)} takes the place of this placeholder"
     asked = partition.ask_for_release(placeholder, TerminationType.PLACEHOLDER_REPLACED, message)
     return [ReleasedAllocation(partition.rm_id, asked)]
@@ -85,11 +85,12 @@ def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
     ):
         return predicates.place(partition, pending, node, now, is_second_choice=True)
     pending.had_placeholder = True
-    partition.stand(pending)
+    partition.asks.enqueue(pending)
     return []
 
 
 def _suits(ask: Ask, node: Node) -> bool:
+    """Whether the ask may be on ``node``; affinities are looked at when the placeholder is gone."""
     return (
         node.state is NodeState.SCHEDULABLE
         and ask.required_node in ("", node.node_id)

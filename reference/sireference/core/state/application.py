@@ -9,28 +9,21 @@ for. A scheduling pass looks only at groups that do not wait.
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from sireference.core.model import Ask, NewApplication
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.node_exclusions import NodeExclusions
-from sireference.core.state.placement_profile import AskGroupKey, profile_of
+from sireference.core.state.placement_profile import AskGroupKey, Order, profile_of
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quotas
-from sireference.core.state.timers import Timer
+from sireference.core.state.timers import Timer, cancel
 from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.state.wait_reason import WaitReason
 from sireference.core.states import ApplicationState, AskState
 
 _NOT_BEGUN = (ApplicationState.NEW, ApplicationState.ACCEPTED)
-
-
-class Order(NamedTuple):
-    """Which ask is served first: that of higher priority, then the one that came earlier."""
-
-    descending_priority: int
-    number: int
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +44,17 @@ class PendingAsk:
     told: WaitReason | None = None  # to the RM, if it was told anything
     had_placeholder: bool = False  # one that was of no use: it is placed like any other from now on
 
+    def renewed(self, ask: Ask, state: AskState) -> "PendingAsk":
+        """The ask that takes its place, with what stays true of it.
+
+        Whoever knows what it waits for hands that over; what the RM excluded is not kept.
+        """
+        later = PendingAsk(ask, self.number, self.application, self.made, state)
+        later.since, later.told = self.since, self.told
+        if ask.task_group == self.ask.task_group and not ask.is_placeholder:
+            later.had_placeholder = self.had_placeholder
+        return later
+
     @property
     def order(self) -> Order:
         """Its place in the group."""
@@ -60,17 +64,14 @@ class PendingAsk:
     def key(self) -> AskGroupKey:
         """The group it belongs in."""
         ask = self.ask
-        is_placeholder = ask.is_placeholder
-        replaces = "" if is_placeholder or self.had_placeholder else ask.task_group
-        return AskGroupKey(profile_of(ask, self.exclusions), is_placeholder, replaces)
+        replaces = "" if ask.is_placeholder or self.had_placeholder else ask.task_group
+        return AskGroupKey(profile_of(ask, self.exclusions), ask.is_placeholder, replaces)
 
     @property
     def wants_more(self) -> bool:
         """Whether it has an allocation to be served with."""
-        return (
-            self.state is AskState.PENDING
-            and self.made + self.awaiting + self.proposed < self.ask.max_allocations
-        )
+        on_their_way = self.made + self.awaiting + self.proposed
+        return self.state is AskState.PENDING and on_their_way < self.ask.max_allocations
 
 
 class AskGroup:
@@ -290,8 +291,9 @@ class Application:
         self.notified.clear()
 
     def has_less(self) -> None:
-        """It uses less than before: in a fair leaf its waiting groups may have moved up."""
+        """It uses less than before: in a fair leaf it comes earlier, and so do those that wait."""
         if self.leaf.is_fair:
+            self.leaf.awakens(self)
             for ask_group in self.ask_groups.values():
                 if ask_group.waits_in is not None:
                     ask_group.waits_in.moved_up(ask_group)
@@ -339,12 +341,10 @@ class Application:
 
     def stop_state_timer(self) -> None:
         """The state lasts."""
-        if self.state_timer is not None:
-            self.state_timer.cancel()
-            self.state_timer = None
+        cancel(self.state_timer)
+        self.state_timer = None
 
     def stop_execution_timer(self) -> None:
         """It is not running any more."""
-        if self.execution_timer is not None:
-            self.execution_timer.cancel()
-            self.execution_timer = None
+        cancel(self.execution_timer)
+        self.execution_timer = None

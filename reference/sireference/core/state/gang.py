@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from sireference.core.model import SchedulingState
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import PendingAsk
-from sireference.core.state.timers import Timer
+from sireference.core.state.application import Application, PendingAsk
+from sireference.core.state.timers import Timer, cancel
 from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.state.wait_reason import WaitReason
 
@@ -47,9 +47,20 @@ class Gang:
 
     def stop_timer(self) -> None:
         """The placeholders may stay."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        cancel(self.timer)
+        self.timer = None
+
+
+class Gangs(dict[Application, Gang]):
+    """Gangs by application, from the first placeholder or its ask on."""
+
+    def begin(self, application: Application) -> Gang:
+        """That of ``application``, which from now on is a gang, if it was not yet."""
+        gang = self.get(application)
+        if gang is None:
+            application.is_gang = True
+            gang = self[application] = Gang()
+        return gang
 
 
 _NONE: Final[Mapping[str, Allocation]] = MappingProxyType({})

@@ -43,6 +43,11 @@ class LazyHeap(Generic[Kind]):
         self._updated[member] = None
         return True
 
+    def update_all(self) -> None:
+        """Any member may have a lower sort key."""
+        entries = self._heap
+        self._updated.update((entry[2], None) for entry in entries if entry[0] is entry[2].sort_key)
+
     def remove(self, member: Kind) -> None:
         """``member`` has nothing to be served."""
         self._updated.pop(member, None)

@@ -1,6 +1,6 @@
 """Node exclusions: nodes on which the RM does not want an ask."""
 
-from sireference.core.state.timers import Timer
+from sireference.core.state.timers import Timer, cancel
 
 
 class NodeExclusions:
@@ -19,9 +19,8 @@ class NodeExclusions:
 
     def stop_timer(self) -> None:
         """Nobody waits for them to end."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        cancel(self.timer)
+        self.timer = None
 
 
 class ActiveExclusions:

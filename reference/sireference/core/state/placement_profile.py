@@ -22,6 +22,13 @@ class PlacementProfile(NamedTuple):
         return None if self.constraint is None else self.constraint.affinity
 
 
+class Order(NamedTuple):
+    """Which ask is served first: that of higher priority, then the one that came earlier."""
+
+    descending_priority: int
+    number: int
+
+
 class AskGroupKey(NamedTuple):
     """What the asks of one group have in common."""
 

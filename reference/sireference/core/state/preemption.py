@@ -10,7 +10,7 @@ from sireference.core.state.application import PendingAsk
 from sireference.core.state.callbacks import Callbacks
 from sireference.core.state.node import Node
 from sireference.core.state.node_index import NodeIndex
-from sireference.core.state.timers import Timer
+from sireference.core.state.timers import Timer, cancel
 from sireference.core.states import NodeState, TerminationType
 
 _PAUSE: Final = 1.0  # seconds until those tried in vain are looked at again, at the least
@@ -188,7 +188,6 @@ class Preemptors:
     def forget(self, pending: PendingAsk) -> None:
         """``pending`` waits no more."""
         timer = self._timers.pop(pending, None)
-        if timer is not None:
-            timer.cancel()
+        cancel(timer)
         self.fresh.pop(pending, None)
         self.tried.pop(pending, None)

@@ -8,7 +8,7 @@ from sireference.core.resources import NOTHING, Resource, share_of_right
 from sireference.core.state.admission_order import AdmissionOrder, Applicant
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.quota import Quota
-from sireference.core.state.timers import Timer
+from sireference.core.state.timers import Timer, cancel
 from sireference.core.state.user_quota import UserQuota
 from sireference.core.state.wait_queue import Bucket
 
@@ -51,6 +51,7 @@ class Queue(Quota):
     __slots__ = (
         "_born",
         "_sorts_by_priority",
+        "_total",
         "applications",
         "beginning",
         "changed_buckets",
@@ -81,6 +82,7 @@ class Queue(Quota):
         self.parent = parent
         self.root: Queue = parent.root if parent else self
         self.total = NOTHING  # of all nodes; at the root
+        self._total = NOTHING  # of which the sort keys of those below are shares
         self.number = number
         self.is_dynamic = False  # made by a placement rule
         self.is_draining = False  # takes no new applications
@@ -159,11 +161,9 @@ class Queue(Quota):
     def let_go(self) -> None:
         """It is gone, with all below it: nothing there refers to itself any more."""
         super().let_go()
-        for user_quota in self.user_quotas.values():
-            user_quota.let_go()
+        self.forget_user_quotas()
         for child in self.children.values():
             child.let_go()
-        self.user_quotas.clear()
         self.children.clear()
         self.changed_buckets.clear()
         self.gathering, self.beginning = AdmissionOrder(), AdmissionOrder()
@@ -171,17 +171,39 @@ class Queue(Quota):
         self.path = ()
         del self.root
 
+    def forget_user_quotas(self) -> None:
+        """Nobody counts against them any more."""
+        for user_quota in self.user_quotas.values():
+            user_quota.let_go()
+        self.user_quotas.clear()
+
     def stop_timer(self) -> None:
         """It is needed, empty or not."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        cancel(self.timer)
+        self.timer = None
 
     # The order in which all is served
 
+    def first_served(self) -> "Queue | LeafApplication | None":
+        """Who of those below comes first, None if there is nothing to be served."""
+        total = self.root.total
+        if self._total is not total and (self.children or self.is_fair):
+            self._total = total
+            self.served.update_all()
+        return self.served.first()
+
     def awakens(self, application: LeafApplication) -> None:
-        """``application`` of this leaf has something worth a look."""
-        member: Queue | LeafApplication = application
+        """``application`` of this leaf has something worth a look, or uses less."""
+        self._update(application)
+
+    def unbook(self, resource: Resource) -> None:
+        """Count ``resource`` no more: among its siblings it may come earlier."""
+        super().unbook(resource)
+        if self.parent is not None:
+            self.parent._update(self)  # noqa: SLF001  # a queue, too
+
+    def _update(self, member: "Queue | LeafApplication") -> None:
+        """``member``, one of those below, may come earlier, and so may all above it."""
         above: Queue | None = self
         while above is not None and above.served.update(member):
             member, above = above, above.parent
@@ -196,7 +218,7 @@ class Queue(Quota):
 
     def next_sort_key(self) -> SortKey | None:
         """Among its siblings."""
-        first = self.served.first()
+        first = self.first_served()
         if first is None or self.parent is None:
             return None
         properties = self.config.properties

@@ -41,6 +41,11 @@ class ResourceManager:
             callbacks=self.callbacks,
         )
 
+    def drop(self, partition: Partition) -> None:
+        """``partition`` is over, with all that is in it."""
+        del self.partitions[partition.name]
+        dissolve(partition)
+
     def move(self, trigger: RMTrigger) -> None:
         """Change the state as the table says."""
         self.state = fire(RM_TRANSITIONS, self.state, trigger)

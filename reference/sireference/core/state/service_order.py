@@ -12,7 +12,7 @@ def next_ask_group(root: Queue) -> AskGroup | None:
     while True:
         while root.changed_buckets:
             root.changed_buckets.popitem()[0].notify_first()
-        first = root.served.first()
+        first = root.first_served()
         while isinstance(first, Queue):
             first = first.served.top()
         if not isinstance(first, Application):

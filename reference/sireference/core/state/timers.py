@@ -24,6 +24,12 @@ class Timer:
         self.due = None
 
 
+def cancel(timer: Timer | None) -> None:
+    """Nothing happens when the deadline of ``timer`` comes, if there is one."""
+    if timer is not None:
+        timer.cancel()
+
+
 class Timers:
     """The deadlines of one registration."""
 

@@ -1,0 +1,180 @@
+"""The pending asks of one partition: they come, are replaced, served, withdrawn."""
+
+from collections.abc import Iterator
+
+from sireference.core.model import Ask, ChangeType
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application, AskGroup, PendingAsk
+from sireference.core.state.callbacks import Callbacks
+from sireference.core.state.gang import Gangs, Replacements
+from sireference.core.state.node_index import NodeIndex
+from sireference.core.state.preemption import Preemptions, Preemptors
+from sireference.core.states import ASK_TRANSITIONS, AskState, AskTrigger, fire
+
+
+class PendingAsks:
+    """Keeps every pending ask where it belongs: in its application, in its group, by its key.
+
+    Nobody else adds asks to those or removes them. ``numbers`` are those of the partition's order
+    of arrival.
+    """
+
+    __slots__ = (
+        "_by_key",
+        "_event_log",
+        "_gangs",
+        "_node_index",
+        "_numbers",
+        "_preemptions",
+        "_preemptors",
+        "_replacements",
+        "_states",
+    )
+
+    def __init__(
+        self,
+        numbers: Iterator[int],
+        callbacks: Callbacks,
+        node_index: NodeIndex,
+        *,
+        gangs: Gangs,
+        replacements: Replacements,
+        preemptions: Preemptions,
+        preemptors: Preemptors,
+    ) -> None:
+        self._numbers = numbers
+        self._event_log = callbacks.event_log
+        self._states = callbacks.states
+        self._node_index = node_index
+        self._gangs = gangs
+        self._replacements = replacements
+        self._preemptions = preemptions
+        self._preemptors = preemptors
+        self._by_key: dict[str, dict[Application, None]] = {}
+
+    def queue_up(self, application: Application, ask: Ask) -> None:
+        """Let ``ask`` wait for its turn."""
+        state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
+        self._take_in(PendingAsk(ask, next(self._numbers), application, state=state))
+        self._event_log.asked(application, ask)
+
+    def replace(self, earlier: PendingAsk, ask: Ask) -> None:
+        """Let ``ask`` wait in place of ``earlier``, if it wants more than was made already.
+
+        It waits for the same placeholders, as long as it is of their task group, and for the same
+        victims, as long as it is of the same size and for the same node.
+        """
+        if ask.max_allocations <= earlier.made:
+            self.drop(earlier)
+            return
+        state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
+        later = earlier.renewed(ask, state)
+        awaited = list(self._replacements.of(earlier).values())
+        preemption = self._preemptions.of(earlier)
+        if preemption is not None and earlier.key.profile == later.key.profile:
+            self._preemptions.take_over(preemption, later)
+        self._remove(earlier, AskTrigger.WITHDRAWN)
+        self._event_log.asked(later.application, ask, ChangeType.SET)
+        if ask.task_group == earlier.ask.task_group and not ask.is_placeholder:
+            for placeholder in awaited[: ask.max_allocations - earlier.made]:
+                self.hold_for_replacement(later, placeholder)
+        self._take_in(later)
+
+    def with_key(self, key: str) -> list[Application]:
+        """The applications that have a pending ask with that key, in the order they came."""
+        return sorted(self._by_key.get(key, ()), key=lambda application: application.number)
+
+    def _take_in(self, pending: PendingAsk) -> None:
+        application = pending.application
+        is_news = not application.pending
+        application.pending[pending.ask.key] = pending
+        self._by_key.setdefault(pending.ask.key, {})[application] = None
+        if pending.ask.is_placeholder:
+            self._gangs.begin(application)
+            application.placeholders_asked += 1
+            is_news = is_news or application.placeholders_asked == 1
+        if is_news:
+            application.moved()
+        if pending.wants_more:
+            self.enqueue(pending)
+
+    def enqueue(self, pending: PendingAsk) -> None:
+        """Let ``pending`` wait in the group it belongs in."""
+        application = pending.application
+        key = pending.key
+        ask_group = application.ask_groups.get(key)
+        if ask_group is None:
+            need = pending.ask.resource
+            ask_group = AskGroup(application, key, need, next(self._numbers))
+            application.ask_groups[key] = ask_group
+            self._node_index.wanted(ask_group.profile)
+        before = pending.ask_group
+        ask_group.join(pending)
+        self._states.joined(ask_group, pending)
+        if before is not ask_group:
+            self.tidy(before)
+        if ask_group.first() is pending:
+            if ask_group.waits_in is None:
+                application.awakens(ask_group)
+            else:
+                ask_group.waits_in.moved_up(ask_group)
+
+    def drop(self, pending: PendingAsk, trigger: AskTrigger = AskTrigger.WITHDRAWN) -> None:
+        """Let ``pending`` wait no more; a placeholder it waited for is replaced by nobody."""
+        self._remove(pending, trigger)
+        self._event_log.over(pending, trigger)
+
+    def _remove(self, pending: PendingAsk, trigger: AskTrigger) -> None:
+        application, ask_group = pending.application, pending.ask_group
+        pending.state = fire(ASK_TRANSITIONS, pending.state, trigger)
+        key = pending.ask.key
+        del application.pending[key]
+        del self._by_key[key][application]
+        if not self._by_key[key]:
+            del self._by_key[key]
+        self._replacements.forget(pending)
+        self._let_go(pending)
+        self.tidy(ask_group)
+        if pending.ask_group is not None:  # it was not the first there
+            pending.ask_group.leave(pending)
+        is_news = not application.pending
+        if pending.ask.is_placeholder:
+            application.placeholders_asked -= 1
+            is_news = is_news or not application.placeholders_asked
+        if is_news:
+            application.moved()
+
+    def _let_go(self, pending: PendingAsk) -> None:
+        """Whatever was to be preempted for it: it does not need it any more."""
+        preemption = self._preemptions.of(pending)
+        if preemption is not None:
+            self._preemptions.end(preemption)
+        if pending.exclusions is not None:
+            pending.exclusions.stop_timer()
+        self._preemptors.forget(pending)
+
+    def served(self, pending: PendingAsk) -> None:
+        """One more allocation of ``pending`` is made; with its last one it is over."""
+        pending.made += 1
+        if pending.made >= pending.ask.max_allocations:
+            self.drop(pending, AskTrigger.ALL_ALLOCATED)
+            self._states.moved(pending)
+        else:
+            self.tidy(pending.ask_group)
+
+    def hold_for_replacement(self, pending: PendingAsk, placeholder: Allocation) -> None:
+        """Let one allocation of ``pending`` wait for the end of ``placeholder``."""
+        self._replacements.hold(pending, placeholder)
+        self._states.moved(pending)
+        self.tidy(pending.ask_group)
+
+    def tidy(self, ask_group: AskGroup | None) -> None:
+        """Remove ``ask_group`` if there is no ask in it."""
+        if ask_group is None or ask_group.first() is not None:
+            return
+        ask_group.unblock()
+        ask_group.done_with()
+        ask_group.application.awake.remove(ask_group)
+        if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
+            del ask_group.application.ask_groups[ask_group.key]
+            self._node_index.unwanted(ask_group.profile)
