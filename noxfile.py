@@ -6,7 +6,7 @@ nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_missing_interpreters = True
-nox.options.sessions = ["lint", "typing", "contracts", "tests", "every-revision"]
+nox.options.sessions = ["lint", "typing", "contracts", "shape", "tests", "every-revision"]
 
 REVISIONS = ("2021-02", "2023-04", "2023-08", "2023-12")
 JUDGED = (
@@ -17,6 +17,7 @@ JUDGED = (
 )
 """What docs/results has a page about, and by which revision it is judged."""
 
+KIT_COVERAGE = "conformance/coverage.toml"
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
@@ -59,14 +60,27 @@ def results(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run all tests of the wire, the kit and the reference, and print what those leave untested."""
+    """Run all tests of the wire, the reference and the kit, and print what those leave untested."""
     install(session, "tests", "proto")
     pytest = ["pytest", "-n", "2", "--dist", "worksteal"]
     if session.posargs:
         session.run(*pytest, *session.posargs)
         return
-    session.run(*pytest, "proto/tests", "conformance/selftest")
+    session.run(*pytest, "proto/tests")
     session.run(*pytest, "reference/tests", "--cov")
+    measuring = ["--cov", f"--cov-config={KIT_COVERAGE}", "--cov-report=", "--cov-fail-under=0"]
+    session.run(*pytest, "conformance/selftest", *measuring)
+    measure_runs(session)
+
+
+def measure_runs(session: nox.Session) -> None:
+    """Add what a run in the oldest and in the newest revision covers of the kit, and report."""
+    rules = f"--rcfile={KIT_COVERAGE}"
+    for revision in (REVISIONS[0], REVISIONS[-1]):
+        run = ["siconform", "run", "--revision", revision, "--results", f"build/covered-{revision}"]
+        session.run("coverage", "run", rules, "-m", *run)
+    session.run("coverage", "combine", "--quiet", "--append", rules)
+    session.run("coverage", "report", rules)
 
 
 @nox.session
@@ -113,20 +127,24 @@ def contracts(session: nox.Session) -> None:
 
 @nox.session
 def shape(session: nox.Session) -> None:
-    """Print the longest files and functions of the three packages, and check the contracts."""
+    """Print the longest files and functions, name what is too much, and look for import circles."""
     install(session, "lint")
     session.run("python", "reference/shape.py")
+    session.run("python", "reference/import_graph.py", "--check")
 
 
 @nox.session
 def generate(session: nox.Session) -> None:
-    """Write the generated files anew: descriptor sets, stubs, tables of requirements, results."""
-    install(session, "proto")
+    """Write the generated files anew: descriptor sets, stubs, pages, results."""
+    install(session, "proto", "lint")
     session.run("python", "proto/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
+    session.run("python", "reference/tests/state_machines.py", *session.posargs)
+    session.run("python", "reference/import_graph.py", *session.posargs)
     session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.reporting.publish", *session.posargs)
+    session.run("python", "-m", "proof.rules", *session.posargs)
 
 
 @nox.session

@@ -34,13 +34,13 @@ class Inside:
         the first as its original. LookupError where nothing has a name by which it is used.
         """
         self.replaces = True
-        plain = _function_of(target)
+        plain = function_of(target)
         owner = _class_of(plain)
         if owner is None:
             self._everywhere(plain, self._now.get(plain, plain), replacement)
             return
         before = vars(owner)[plain.__name__]
-        altered = _wrapped(_function_of(before), replacement)
+        altered = _wrapped(function_of(before), replacement)
         setattr(owner, plain.__name__, _as_before(before, altered))
 
     def constant(self, module: ModuleType, name: str, value: Any) -> None:
@@ -87,7 +87,7 @@ def _modules() -> Iterator[ModuleType]:
             yield import_module(found.name)
 
 
-def _function_of(target: Any) -> Any:
+def function_of(target: Any) -> Any:
     """The function behind a method or a property."""
     if isinstance(target, property):
         return target.fget

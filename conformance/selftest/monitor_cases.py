@@ -47,8 +47,10 @@ from selftest.told_histories import (
     ask_released,
     by_priority,
     released,
+    released_by_rm,
     si_2021,
     updated,
+    withdrawn,
 )
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.configuration import ConfigurationSent
@@ -65,12 +67,8 @@ from siconform.protocol.notifications import (
     Unreadable,
     UpdateKind,
 )
-from siconform.protocol.requests import (
-    Action,
-    ApplicationRemoval,
-    AskReleaseRequest,
-    ExistingAllocationRequest,
-)
+from siconform.protocol.requests import Action, ApplicationRemoval, ExistingAllocationRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siwire.r2023_12 import si_pb2
 
 
@@ -110,25 +108,25 @@ CASES = (
         "ended_allocations_stay_ended",
         [
             *(allocated(), RELEASE, released(), allocated("k", "2"), released("2", PREEMPTED)),
-            *(replace(RELEASE, identity="2"), released("2")),  # stopped before it was confirmed
+            *(released_by_rm("2"), released("2")),  # stopped before it was confirmed
             *(allocated("k", "3"), released("3", PREEMPTED)),
             *(ApplicationRemoval("a", "default"), released("3")),  # ended with its application
-            replace(RELEASE, identity="3", termination=PREEMPTED),  # a late confirmation
-            *(allocated("k", "4"), *(replace(RELEASE, identity="4"), released("4")) * 2),  # again
-            *(allocated("k", "5"), replace(RELEASE, identity="5"), released("5", PREEMPTED)),
+            released_by_rm("3", PREEMPTED),  # a late confirmation
+            *(allocated("k", "4"), *(released_by_rm("4"), released("4")) * 2),  # again
+            *(allocated("k", "5"), released_by_rm("5"), released("5", PREEMPTED)),
             released("5"),  # the two crossed on the way
             *(allocated("k", "6"), released("6", PREEMPTED), REMOVAL),
-            *(replace(CONFIRMATION, identity="6"), released("6")),  # so did these
+            *(released_by_rm("6", PREEMPTED), released("6")),  # so did these
             *(allocated("k", "8"), released("8", PREEMPTED)),
-            *(replace(CONFIRMATION, identity="8"), REMOVAL, released("8")),  # and these
+            *(released_by_rm("8", PREEMPTED), REMOVAL, released("8")),  # and these
             *(allocated("k", "7"), *(released("7", PREEMPTED),) * 2),  # not confirmed, so repeated
-            *(replace(CONFIRMATION, identity="7"), released("7", PREEMPTED)),  # crossing
-            *(allocated("k", "9"), released("9", PREEMPTED), replace(RELEASE, identity="9")),
+            *(released_by_rm("7", PREEMPTED), released("7", PREEMPTED)),  # crossing
+            *(allocated("k", "9"), released("9", PREEMPTED), released_by_rm("9")),
             *(released("9", PREEMPTED), released("9")),  # repeated when it was stopped: crossing
             *(allocated("k", "10"), released("10", PREEMPTED)),
-            replace(RELEASE, identity="10", termination=Termination.PLACEHOLDER_REPLACED),
+            released_by_rm("10", Termination.PLACEHOLDER_REPLACED),
             *(*ASKS_FENCED, released("10", PREEMPTED)),  # for that did not confirm it
-            replace(CONFIRMATION, identity="10"),
+            released_by_rm("10", PREEMPTED),
         ],
         [allocated(), RELEASE],
         [
@@ -148,8 +146,8 @@ CASES = (
         ],
         [
             *(allocated(), released(identity="")),
-            *(replace(RELEASE, identity="?"), released("?")),  # repeats what the RM said
-            *(replace(RELEASE, application="b"), released(application="b")),
+            *(released_by_rm("?"), released("?")),  # repeats what the RM said
+            *(replace(RELEASE, subject=OneAllocation("b", "id")), released(application="b")),
         ],
         [
             ("never announced", [released()]),
@@ -244,17 +242,17 @@ CASES = (
             *(ASK, allocated(identity="2")),
         ],
         [
-            *(ASK, replace(WITHDRAWAL, partition="other"), replace(WITHDRAWAL, application="b")),
-            *(replace(WITHDRAWAL, termination=TIMEOUT), replace(WITHDRAWAL, key="other")),
-            *(replace(REAL_ASK, key="r"), replace(WITHDRAWAL, key="r")),  # may be parked
+            *(ASK, replace(WITHDRAWAL, partition="other"), withdrawn("k", "b")),
+            *(replace(WITHDRAWAL, termination=TIMEOUT), withdrawn("other")),
+            *(replace(REAL_ASK, key="r"), withdrawn("r")),  # may be parked
             *(*ASKS_FENCED, *ASKS_FENCED, allocated(), allocated("r", "2")),
         ],
         [
             (
                 "after it was withdrawn",
-                [ASK, replace(WITHDRAWAL, key=key), *ASKS_FENCED, *ASKS_FENCED, allocated()],
+                [ASK, withdrawal, *ASKS_FENCED, *ASKS_FENCED, allocated()],
             )
-            for key in ("k", "")
+            for withdrawal in (WITHDRAWAL, replace(WITHDRAWAL, subject=AllOf("a")))
         ],
     ),
     Case(
@@ -267,7 +265,7 @@ CASES = (
         "released_asks_were_asked_for",
         [
             *(APP, ASK, ask_released(), ask_released("")),
-            *(replace(WITHDRAWAL, key="other"), ask_released("other")),
+            *(withdrawn("other"), ask_released("other")),
             *(OLD_ITSELF, ask_released("old")),
         ],
         [ASK, released()],
@@ -364,16 +362,16 @@ CASES = (
         "confirmations_are_not_confirmed",
         [
             *(PREEMPTION, CONFIRMATION, RELEASE, released()),
-            *(replace(RELEASE, identity="2"), released("2", PREEMPTED)),  # crossing on the way
-            *(replace(CONFIRMATION, identity="2"), released("2")),
+            *(released_by_rm("2"), released("2", PREEMPTED)),  # crossing on the way
+            *(released_by_rm("2", PREEMPTED), released("2")),
             *(allocated(identity="3"), released("3", PREEMPTED), REMOVAL),  # the same
-            *(replace(CONFIRMATION, identity="3"), released("3")),
+            *(released_by_rm("3", PREEMPTED), released("3")),
             *(allocated(identity="4"), released("4", PREEMPTED)),  # and under way
-            *(replace(CONFIRMATION, identity="4"), released("4")),
+            *(released_by_rm("4", PREEMPTED), released("4")),
             *(allocated(identity="5"), released("5", PREEMPTED)),  # the confirmation on one stream
-            *(replace(CONFIRMATION, identity="5"), REMOVAL, released("5")),  # and this on another
+            *(released_by_rm("5", PREEMPTED), REMOVAL, released("5")),  # and this on another
             *(allocated(identity="6"), released("6", PREEMPTED)),  # said again on the way
-            *(replace(CONFIRMATION, identity="6"), released("6", PREEMPTED)),
+            *(released_by_rm("6", PREEMPTED), released("6", PREEMPTED)),
         ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [
@@ -396,7 +394,7 @@ CASES = (
             *(ApplicationRemoval("b", "default"), released("b1", application="b")),
             *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
             *(released("3", application="c"), released("", application="a")),  # 3 is of a
-            *(allocated("key", "4"), AskReleaseRequest("d", "key", "default")),
+            *(allocated("key", "4"), withdrawn("key", "d")),
             released("4", application="d"),
         ],
         [allocated(), PREEMPTION],
@@ -412,8 +410,8 @@ CASES = (
         "nodes_are_not_overfilled",
         [
             *(NODE, allocated("k", "1"), allocated("k", "2")),
-            *(replace(RELEASE, identity="1"), allocated("k", "3"), SMALLER),
-            *(replace(RELEASE, identity="3"), allocated("k", "4")),  # it may not know of it yet
+            *(released_by_rm("1"), allocated("k", "3"), SMALLER),
+            *(released_by_rm("3"), allocated("k", "4")),  # it may not know of it yet
             *(released(""), allocated("k", "5", application="b")),  # the end of all there was
         ],
         [NODE],
@@ -435,7 +433,7 @@ CASES = (
     Case(
         "queues_are_not_overfilled",
         [
-            *(*IN_THE_CLUSTER, LIMITED, *FULL, replace(RELEASE, identity="1")),
+            *(*IN_THE_CLUSTER, LIMITED, *FULL, released_by_rm("1")),
             *(allocated(identity="3"), ConfigurationSent("rm", "group"), allocated(identity="4")),
         ],
         [*ELSEWHERE, LIMITED, *FULL, allocated(identity="3")],

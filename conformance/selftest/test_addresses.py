@@ -54,7 +54,7 @@ def test_no_such_socket() -> None:
 
 
 def test_a_connection_and_silence(mute: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("siconform.targets.attached.CONNECT_PATIENCE", 0.3)
+    monkeypatch.setattr("siconform.targets.attached.CONNECT_TIMEOUT", 0.3)
     began = time.monotonic()
 
     with pytest.raises(TargetUnavailable, match="did not answer as a gRPC server"):

@@ -89,7 +89,7 @@ def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: ResourceMana
     since = rm.now()
     target.tells_at(899.0, DUE)
 
-    rm.is_told(DUE, patience=900.0)
+    rm.is_told(DUE, timeout=900.0)
 
     assert rm.now() - since < 900.0
 
@@ -98,7 +98,7 @@ def test_what_never_comes_fails_in_little_time(rm: ResourceManager) -> None:
     began = time.monotonic()
 
     with pytest.raises(NotAsTheTextSays, match="never told"):
-        rm.is_told(DUE, patience=900.0)
+        rm.is_told(DUE, timeout=900.0)
 
     assert time.monotonic() - began < 1.0
 
@@ -150,7 +150,7 @@ def test_a_timer_outside_of_its_two_moments_fails(
 def test_the_exchange_shows_time_that_passed_at_once(target: Target, rm: ResourceManager) -> None:
     target.tells(Released(identity="before"))
     target.tells_at(100.0, DUE)
-    rm.is_told(DUE, patience=120.0)
+    rm.is_told(DUE, timeout=120.0)
 
     first, second = rm.exchange.entries()
 

@@ -14,6 +14,7 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import Released, Termination, UpdateKind
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
+from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.rm.resource_manager import ResourceManager
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets.profile import TargetProfile
@@ -28,6 +29,7 @@ OWN = [
     Termination.PREEMPTED_BY_SCHEDULER,
     Termination.PLACEHOLDER_REPLACED,
 ]
+ASK_CONFIRMED = AskReleaseRequest(OneAsk("app", "key"), "default", Termination.TIMEOUT)
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_a_release_of_the_scheduler_is_confirmed_with_its_type(
 ) -> None:
     connection.receives(released(termination))
 
-    assert connection.requests == [ReleaseRequest("app", "id", termination, key="key")]
+    assert connection.requests == [ReleaseRequest(OneAllocation("app", "id", "key"), termination)]
 
 
 @pytest.mark.usefixtures("rm")
@@ -83,7 +85,7 @@ def test_a_confirmation_of_the_scheduler_is_not_confirmed(connection: RecordingC
 def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: RecordingConnection) -> None:
     connection.receives(ask_released(Termination.TIMEOUT))
 
-    assert connection.requests == [AskReleaseRequest("app", "key", "default", Termination.TIMEOUT)]
+    assert connection.requests == [ASK_CONFIRMED]
 
 
 def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
@@ -92,7 +94,7 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
     with rm.confirming_nothing():
         connection.receives(released(Termination.TIMEOUT))
         connection.receives(ask_released(Termination.TIMEOUT))
-    assert connection.requests == [AskReleaseRequest("app", "key", "default", Termination.TIMEOUT)]
+    assert connection.requests == [ASK_CONFIRMED]
 
     connection.receives(
         released(Termination.TIMEOUT)

@@ -31,6 +31,7 @@ from siconform.protocol.requests import (
     ReleaseRequest,
     Request,
 )
+from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.transport.connection import FENCE_PREFIX
 
 from .resource_managers import Answer, FakeConnection, nothing, rm_on
@@ -50,8 +51,8 @@ def answers(said: Request) -> Sequence[Fact]:
             return [AskRejected(said.key, said.application, "unknown application")]
         case AskRequest():
             return [Allocated(said.key, said.application, identity=f"{FENCE_PREFIX}identity")]
-        case ReleaseRequest():
-            return [Released(said.key, said.application, said.identity)]
+        case ReleaseRequest(subject=OneAllocation(application, identity, key)):
+            return [Released(key, application, identity)]
         case _:
             return []
 
@@ -164,13 +165,13 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
         match said:
             case AskRequest():
                 waiting.add(said.key)
-            case AskReleaseRequest():
+            case AskReleaseRequest(subject=OneAsk(application, key)):
                 for ended in streams:
                     waiting.clear()
                     return [ended]
-                if said.key in waiting:
-                    waiting.remove(said.key)
-                    return [AskReleased(said.key, said.application)]
+                if key in waiting:
+                    waiting.remove(key)
+                    return [AskReleased(key, application)]
         return []
 
     habits = FenceHabits(rejects={UpdateKind.ALLOCATIONS: False}, confirms_withdrawals=True)
@@ -188,10 +189,11 @@ def test_a_live_allocation_is_the_fence_where_the_sharper_one_does_not_work() ->
 
     rm.rm.is_not_told(Allocated("k"))
 
-    released = [
-        said.identity for said in rm.connection.requests if isinstance(said, ReleaseRequest)
+    (released,) = [
+        said.subject for said in rm.connection.requests if isinstance(said, ReleaseRequest)
     ]
-    assert released == [f"{FENCE_PREFIX}identity"]
+    assert isinstance(released, OneAllocation)
+    assert released.identity == f"{FENCE_PREFIX}identity"
 
 
 def test_the_sharper_way_once_seen_is_counted_on() -> None:

@@ -94,7 +94,7 @@ def test_the_same_seed_makes_the_same_histories(session: Session) -> None:
     first.explores()
     again.explores()
 
-    assert first.tally.steps == again.tally.steps > 0
+    assert first.progress.steps == again.progress.steps > 0
 
 
 def test_what_hypothesis_gives_up_is_gone_on_with(
@@ -121,7 +121,7 @@ def test_no_time_is_an_end_and_no_failure(session: Session) -> None:
 
     exploration.explores()
 
-    assert exploration.tally.out_of_time
+    assert exploration.progress.out_of_time
     assert exploration.counterexamples() == []
 
 
@@ -131,7 +131,7 @@ def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session
 
     exploration.explores()
 
-    assert exploration.tally.out_of_time or exploration.counterexamples()
+    assert exploration.progress.out_of_time or exploration.counterexamples()
 
 
 def test_without_a_target_there_is_nothing_to_explore() -> None:

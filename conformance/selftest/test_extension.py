@@ -48,7 +48,7 @@ def serve() -> Iterator[Serve]:
                 if behaviours:
                     server.add_generic_rpc_handlers((rpc.handlers(SERVICE, behaviours),))
 
-            client = Extension(opened.enter_context(served(prepare)), patience=2.0)
+            client = Extension(opened.enter_context(served(prepare)), timeout=2.0)
             opened.callback(client.close)
             return client
 
@@ -106,7 +106,7 @@ def test_a_configuration_that_ends_with_an_error_is_refused(serve: Serve) -> Non
 
 
 def test_a_target_that_is_gone_is_lost() -> None:
-    client = Extension("127.0.0.1:1", patience=1.0)
+    client = Extension("127.0.0.1:1", timeout=1.0)
 
     with pytest.raises(TargetLost, match="the target is gone"):
         _ = client.facets

@@ -1,4 +1,4 @@
-"""What the guides of docs quote is in the files they quote, and the files they name are there."""
+"""What the guides of docs quote is in the files they quote, and the files all pages name exist."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,13 @@ _FENCE = re.compile(r"^```\w+$", re.MULTILINE)
 _LEFT_OUT = re.compile(r"^\.\.\.\n", re.MULTILINE)
 _NAMED = re.compile(r"`((?:conformance|docs|fixtures|proto|reference)/[\w./@-]+)`")
 _LINKED = re.compile(r"\]\(([\w./-]+)(?:#[\w-]+)?\)")
+
+_MODULE = re.compile(r"`([\w./-]+/[\w.-]+\.py)`")
+ROOTS = (
+    *("", "conformance", "proto", "reference", "reference/sireference"),
+    *("reference/sireference/core", "conformance/siconform"),
+)
+"""From where a page names a module."""
 
 each_guide = pytest.mark.parametrize("guide", GUIDES)
 
@@ -45,3 +52,19 @@ def test_the_files_a_guide_names_are_there(guide: str) -> None:
     named = {*_NAMED.findall(text), *(f"docs/{page}" for page in _LINKED.findall(text))}
 
     assert [name for name in sorted(named) if not (CHECKOUT / name).exists()] == []
+
+
+def test_the_modules_any_page_names_are_there() -> None:
+    pages = [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")]
+    named = {
+        (str(page.relative_to(CHECKOUT)), name)
+        for page in pages
+        for name in _MODULE.findall(page.read_text("utf-8"))
+    }
+
+    assert named
+    assert not {
+        (page, name)
+        for page, name in named
+        if not any((CHECKOUT / root / name).is_file() for root in ROOTS)
+    }

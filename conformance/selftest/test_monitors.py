@@ -1,7 +1,6 @@
 """Each monitor sees a violation, holds on a good history, and counts when its premise held."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,12 +17,12 @@ from selftest.told_histories import (
     OLD_ITSELF,
     OLD_WITH_NODE,
     PLACEHOLDER,
-    RELEASE,
     Part,
     allocated,
     ask_released,
     exchange_of,
     released,
+    released_by_rm,
     updated,
 )
 from siconform import monitors
@@ -90,10 +89,8 @@ def test_a_violation_is_seen(monitor: str, says: str, parts: Sequence[Part]) -> 
         pytest.param([OLD_WITH_NODE, NodeRejected("n", "no"), *ASKS_FENCED], id="refused"),
         pytest.param([OLD_ITSELF, AllocationRejected("old", "a", "no"), *ASKS_FENCED], id="reject"),
         pytest.param([OLD_ITSELF, *ASKS_FENCED, AllocationRejected("old", "a", "no")], id="late"),
-        pytest.param([OLD_ITSELF, replace(RELEASE, identity="o"), *ASKS_FENCED], id="released"),
-        pytest.param(
-            [OLD_ITSELF, *ASKS_FENCED, replace(RELEASE, identity="o")], id="released late"
-        ),
+        pytest.param([OLD_ITSELF, released_by_rm("o"), *ASKS_FENCED], id="released"),
+        pytest.param([OLD_ITSELF, *ASKS_FENCED, released_by_rm("o")], id="released late"),
         pytest.param([allocated(identity="1"), OLD_ITSELF, *ASKS_FENCED], id="beyond the capacity"),
         pytest.param([allocated(identity="1"), OLD_ITSELF, OLD], id="announced beyond it"),
     ],

@@ -59,7 +59,7 @@ def test_the_grace_of_a_long_wait_is_that_of_an_answer(rm: ResourceManager) -> N
     begun = rm.now()
 
     with pytest.raises(NotAsTheTextSays, match="never told"):
-        rm.is_told(Released(identity="i"), patience=0.3)
+        rm.is_told(Released(identity="i"), timeout=0.3)
 
     assert rm.now() - begun < 0.5
 

@@ -7,8 +7,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
+from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
-    ANY,
     Allocated,
     AskReleased,
     NodeAccepted,
@@ -36,6 +36,7 @@ from siconform.protocol.requests import (
     ReleaseRequest,
     Request,
 )
+from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.rm.resource_manager import ResourceManager
 from siconform.transport.dialects import dialect_for
 from siwire import find_revision
@@ -90,7 +91,7 @@ def test_what_the_text_has_no_words_for_is_a_fault_of_the_kit(said: Request) -> 
 
 
 def test_the_numbers_of_termination_types_are_those_of_the_text() -> None:
-    release = ReleaseRequest("a", "id", Termination.PLACEHOLDER_REPLACED)
+    release = ReleaseRequest(OneAllocation("a", "id"), Termination.PLACEHOLDER_REPLACED)
 
     (read,) = sent(release).releases.allocationsToRelease
 
@@ -183,7 +184,7 @@ def test_everything_a_response_tells_is_told() -> None:
     assert told(response) == [
         RegistrationWanted(),
         NodeAccepted("n"),
-        Released(ANY, "", "id", Termination.TIMEOUT, "", ""),
+        Released(UNSAID, "", "id", Termination.TIMEOUT, "", ""),
         NodeRecommended({"memory": 5}, "more"),
     ]
 
@@ -230,13 +231,15 @@ def test_the_scheduler_s_release_of_an_ask_is_confirmed(
     connection.receives(ask_released())
 
     rm.is_told(AskReleased("k", termination=Termination.TIMEOUT))
-    assert connection.messages == [[AskReleaseRequest("a", "k", "default", Termination.TIMEOUT)]]
+    assert connection.messages == [
+        [AskReleaseRequest(OneAsk("a", "k"), "default", Termination.TIMEOUT)]
+    ]
 
 
 def test_what_may_confirm_the_rm_s_own_withdrawal_is_not_confirmed(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
-    withdrawal = AskReleaseRequest("a", "k", "default")
+    withdrawal = AskReleaseRequest(OneAsk("a", "k"), "default")
     connection.history.add("rm", [withdrawal], said_by_rm=True)
 
     connection.receives(ask_released())

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from siconform.protocol.application_states import WAITING
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
-from siconform.protocol.handles import Ask, Node
+from siconform.protocol.handles import Application, Ask, Node
+from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
@@ -23,6 +24,7 @@ from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import (
     Action,
     ApplicationRequest,
+    AskReleaseRequest,
     AskRequest,
     ExistingAllocationRequest,
     NodeRequest,
@@ -30,6 +32,7 @@ from siconform.protocol.requests import (
     Request,
     StreamOpening,
 )
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 from siconform.recording.elements import Unreplayable, element, fact_of, request_of
 from siconform.recording.history import History
 
@@ -68,7 +71,11 @@ ASK = AskRequest(
         NodeRequest("node-1", Action.UNDRAIN, existing=(ALLOCATION,)),
         ApplicationRequest("app-1", "root.default", "default", None, ("g",)),
         ASK,
-        ReleaseRequest("app-1", "", Termination.TIMEOUT),
+        ReleaseRequest(AllOf("app-1"), Termination.TIMEOUT),
+        ReleaseRequest(OneAllocation("app-1", "id", "k"), Termination.STOPPED_BY_RM),
+        AskReleaseRequest(OneAsk("", "k"), "default"),
+        AskReleaseRequest(AllOf(Application("app-1", "root.default")), "default"),
+        AskReleaseRequest(AllThereIs(), "default"),
         ExistingAllocationRequest(ALLOCATION),
     ],
 )
@@ -97,6 +104,16 @@ def test_a_pattern_stays_one() -> None:
 
     assert back == pattern
     assert element(Allocated(Ask(ASK))) == {"is": "Allocated", "key": "ask-1"}
+
+
+def test_what_a_revision_has_no_field_for_is_as_any_pattern_wants_it_in_a_file_too() -> None:
+    told = Released(UNSAID, "a", "id", Termination.TIMEOUT, "", "")
+
+    back = fact_of(through_a_file(element(told)))
+
+    for fact in (told, back):
+        assert Released(key="k", identity="id").matches(fact)
+        assert not Released(key="k", identity="other").matches(fact)
 
 
 def test_an_id_with_a_memory_is_written_as_its_letters() -> None:

@@ -128,7 +128,7 @@ def test_a_phase_changes_with_the_clock() -> None:
     target = Target(PAUSED)
     target.stops_at = 60.0
 
-    rm_of(target).sees(PhaseSeen(Phase.STOPPED), patience=62.0)
+    rm_of(target).sees(PhaseSeen(Phase.STOPPED), timeout=62.0)
 
     assert 60.0 <= target.now <= 63.0
 

@@ -32,6 +32,7 @@ from siconform.protocol.requests import (
     Registration,
     ReleaseRequest,
 )
+from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.recording.history import Exchange, History
 from siconform.transport.connection import is_fence
 from siconform.transport.dialects import dialect_for
@@ -73,6 +74,14 @@ def released(identity: str = "id", termination: Termination = STOPPED, **named: 
     return replace(plain, **named)
 
 
+def released_by_rm(identity: str, termination: Termination = STOPPED) -> ReleaseRequest:
+    return ReleaseRequest(OneAllocation("a", identity), termination)
+
+
+def withdrawn(key: str, application: str = "a") -> AskReleaseRequest:
+    return AskReleaseRequest(OneAsk(application, key), "default")
+
+
 def ask_released(key: str = "k", application: str = "a") -> Fact:
     return AskReleased(key, application, STOPPED, message="", partition="default")
 
@@ -100,7 +109,7 @@ def by_priority(number: int, name: str) -> Message:
 NODE = NodeRequest("n", Action.CREATE, capacity={"memory": 10})
 APP = ApplicationRequest("a", queue="root.default", partition="default", user="u")
 ASK = AskRequest("k", "a", "default", {"memory": 4})
-RELEASE = ReleaseRequest("a", "id", STOPPED)
+RELEASE = ReleaseRequest(OneAllocation("a", "id"), STOPPED)
 PREEMPTION = released(termination=PREEMPTED)
 CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
 NODES_FENCED = (NodeRequest("fence-n", Action.CREATE), NodeRejected("fence-n", reason="known"))
@@ -114,7 +123,7 @@ UNDRAIN = NodeRequest("n", Action.UNDRAIN)
 DECOMMISSION = NodeRequest("n", Action.DECOMMISSION)
 SMALLER = NodeRequest("n", Action.UPDATE, capacity={"memory": 4})
 REMOVAL = ApplicationRemoval("a", "default")
-WITHDRAWAL = AskReleaseRequest("a", "k", "default")
+WITHDRAWAL = withdrawn("k")
 IN_THE_CLUSTER = (
     Registration("rm", "", POLICY_GROUP, conformance_queues()),
     RegistrationAnswered("rm", "OK"),
@@ -130,7 +139,7 @@ PLACEHOLDER = allocated("p", "ph", task_group="g", placeholder=True)
 REAL_ASK = replace(ASK, task_group="g")
 REAL = allocated(identity="real", task_group="g")
 REPLACED = released("ph", Termination.PLACEHOLDER_REPLACED, key="p")
-GONE = ReleaseRequest("a", "ph", Termination.PLACEHOLDER_REPLACED)
+GONE = ReleaseRequest(OneAllocation("a", "ph"), Termination.PLACEHOLDER_REPLACED)
 OLD = allocated("old", "o", resource={"memory": 7})
 OLD_ITSELF = ExistingAllocationRequest(OLD)
 OLD_WITH_NODE = replace(NODE, existing=(OLD,))

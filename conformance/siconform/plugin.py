@@ -13,7 +13,7 @@ from _pytest.terminal import TerminalReporter
 from siconform import guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
-from siconform.running.console import Console, Dispensable
+from siconform.running.console import BestEffortStream, Console
 from siconform.running.open_target import check_command, prepare
 from siconform.running.options import (
     BadOption,
@@ -192,7 +192,7 @@ def _keep_pytest_quiet(config: pytest.Config, settings: Settings) -> None:
     manager = config.pluginmanager
     manager.unregister(name="terminalreporter")
     log = (settings.results / "pytest.log").open("w", encoding="utf-8")
-    config.stash[_LOG] = cast("TextIO", Dispensable(log))
+    config.stash[_LOG] = cast("TextIO", BestEffortStream(log))
     manager.register(TerminalReporter(config, config.stash[_LOG]), "terminalreporter")
 
 

@@ -8,7 +8,7 @@ import pytest
 from sireference.api import (
     SchedulerAPI,
 )
-from sireference.api.deadlines import Deadlines
+from sireference.api.deadline_thread import DeadlineThread
 from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
 from siwire import DEFAULT_REVISION
@@ -160,7 +160,7 @@ def test_a_deadline_thread_survives_a_deadline_that_cannot_be_told(
             raise ZeroDivisionError
         return 0.0
 
-    deadlines = Deadlines(SystemClock(), threading.RLock(), next_deadline, is_kept.set)
+    deadlines = DeadlineThread(SystemClock(), threading.RLock(), next_deadline, is_kept.set)
     deadlines.changed()
     assert has_failed.wait(TIMEOUT)
     deadlines.changed()

@@ -24,7 +24,7 @@ def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], N
     def test() -> None:
         async def play() -> None:
             settings = Settings(longest_name=1 << 20)
-            async with served(settings=settings, limits=Limits(callback_patience=0.2)) as wire:
+            async with served(settings=settings, limits=Limits(callback_timeout=0.2)) as wire:
                 await scenario(wire)
 
         asyncio.run(play())
@@ -326,7 +326,7 @@ async def test_a_large_batch_is_cut_in_pieces(wire: Wire) -> None:
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
 def test_describe_says_which_callbacks_there_are(revision: Revision) -> None:
     async def play() -> None:
-        async with served(revision, limits=Limits(callback_patience=1.5)) as wire:
+        async with served(revision, limits=Limits(callback_timeout=1.5)) as wire:
             facets = await wire.calls("Describe")
             kinds = set(facets.callbacks)
             assert {CHECK, EVENTS, ext.CONTAINER_STATE} <= kinds

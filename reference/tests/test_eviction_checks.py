@@ -106,7 +106,7 @@ async def _broken_bytes(callbacks: Callbacks, call: ext.ToRm) -> None:
 )
 def test_whatever_is_no_consent_preempts_nobody(answer: Answering) -> None:
     async def play() -> None:
-        async with served(limits=Limits(callback_patience=0.1)) as wire:
+        async with served(limits=Limits(callback_timeout=0.1)) as wire:
             callbacks, allocations = await claims(wire)
 
             await answer(callbacks, await callbacks.receives())

@@ -40,9 +40,9 @@ def test_settings_with_a_time_that_is_none_say_which(name: str, seconds: float) 
 
 @of_no_time
 def test_limits_with_a_time_that_is_none_say_which(seconds: float) -> None:
-    says = f"callback_patience: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
+    says = f"callback_timeout: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
     with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
-        Limits(callback_patience=seconds)
+        Limits(callback_timeout=seconds)
 
 
 def test_the_longest_time_there_is_can_be_described() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import shape
-from shape import Piece, files, functions, measure, objections
+from shape import Heir, Piece, classes, files, functions, measure, objections
 
 SOURCE = """\
 class A:
@@ -54,13 +54,31 @@ def test_what_is_too_long_needs_a_reason(
 ) -> None:
     pieces = [Piece(of_files, "f")], [Piece(of_functions, "f::g")]
 
-    assert objections(*pieces, reasons) == said
+    assert objections(*pieces, [], reasons) == said
 
 
 def test_a_file_of_tests_may_be_longer() -> None:
     code, tests = Piece(500, "reference/sireference/f.py"), Piece(500, "reference/tests/f.py")
 
-    assert objections([code, tests], [], {}) == ["reference/sireference/f.py has 500 lines"]
+    assert objections([code, tests], [], [], {}) == ["reference/sireference/f.py has 500 lines"]
+
+
+BASES = """\
+class A: ...
+class B(Protocol): ...
+class C(Generic[T]): ...
+class Two(A, module.B, Protocol, Enum): ...
+class Three(A, B, C[int]): ...
+"""
+
+
+def test_a_class_is_known_by_those_of_its_bases_that_are_ours(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(BASES)
+    found = classes(tmp_path, [tmp_path / "f.py"])
+
+    assert found[3:] == [Heir("f.py::Two", ("A", "B")), Heir("f.py::Three", ("A", "B", "C"))]
+    assert objections([], [], found, {}) == ["f.py::Three inherits from A, B, C"]
+    assert objections([], [], found, {"f.py::Three": "why"}) == []
 
 
 def test_the_packages_are_where_they_are_looked_for() -> None:

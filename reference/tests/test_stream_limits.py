@@ -17,7 +17,7 @@ from tests.wire import TIMEOUT, Stream, Wire, served
 
 TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
-IN_A_MOMENT = Limits(first_message_patience=0.3)
+IN_A_MOMENT = Limits(first_message_timeout=0.3)
 # A client with an open stream: it says so, and then does nothing
 CLIENT = """
 import sys, time
@@ -73,7 +73,7 @@ def test_a_stream_of_callbacks_without_an_offer_ends() -> None:
 
 def test_silent_streams_do_not_lock_others_out() -> None:
     async def play() -> None:
-        async with served(limits=Limits(first_message_patience=0.3, streams=4)) as wire:
+        async with served(limits=Limits(first_message_timeout=0.3, streams=4)) as wire:
             await wire.registers()
             silent = [await wire.opens("UpdateNode", greets=False) for _ in range(2)]
             without_offer = [await wire.opens_callbacks() for _ in range(2)]

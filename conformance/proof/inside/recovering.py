@@ -218,14 +218,14 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     is_recovered = _recovered(inside)
 
-    def time_limit(original: Callable[..., float], settings: Any, application: Any) -> float:
+    def seconds_to_gather(original: Callable[..., float], settings: Any, application: Any) -> float:
         seconds = original(settings, application)
         if not is_recovered(application):
             return seconds
         inside.fires()
         return _TOO_OFTEN * seconds
 
-    inside.instead_of(timeout._patience, time_limit)
+    inside.instead_of(timeout._seconds_to_gather, seconds_to_gather)
 
 
 @fault(

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 from google.protobuf.unknown_fields import UnknownFieldSet
 from sireference.configuration.problems import ConfigurationError
-from sireference.shell.extension.callback_table import CallbackTable
+from sireference.shell.callback_table import CallbackTable
 from sireference.shell.server import Server
 from sireference.shell.service import SchedulerService
 from sireference.shell.streams import OpenStream, StreamTable

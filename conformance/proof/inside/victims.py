@@ -117,7 +117,7 @@ def _spares_equals(inside: Inside) -> None:
         return [
             victim
             for victim in found
-            if victim.priority < candidates._sight(victim.allocation.application.leaf).most
+            if victim.priority < candidates._comparison(victim.allocation.application.leaf).most
         ]
 
     inside.instead_of(Candidates.among, among)

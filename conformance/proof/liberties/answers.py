@@ -20,6 +20,11 @@ from proof.fault import liberty
 from proof.inside import Inside
 
 
+def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
+    """Whose the ask is: which RM, partition and application."""
+    return id(rm), partition_name(one.partition), one.application_id
+
+
 @liberty(
     "asks-wait-for-their-application",
     "An ask of an application that is not there waits until it comes; none is rejected for it.",
@@ -28,9 +33,6 @@ from proof.inside import Inside
 )
 def _(inside: Inside) -> None:
     early: dict[tuple[int, str, str], dict[str, Any]] = {}
-
-    def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
-        return id(rm), partition_name(one.partition), one.application_id
 
     def add(original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
         partition = rm.partitions.get(partition_name(ask.partition))

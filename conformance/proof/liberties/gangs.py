@@ -134,8 +134,6 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
 )
 def _(inside: Inside) -> None:
-    reason = "nobody needs it"
-
     def first_of(partition: Any, live: list[Any]) -> list[Effect]:
         open_ones = [one for one in live if one.open_release is TerminationType.TIMEOUT]
         left = [one for one in live if one.open_release is None and one.is_placeholder]
@@ -143,7 +141,7 @@ def _(inside: Inside) -> None:
             return []
         if len(left) > 1:
             inside.fires()
-        release = partition.ask_for_release(left[0], TerminationType.TIMEOUT, reason)
+        release = partition.ask_for_release(left[0], TerminationType.TIMEOUT, "nobody needs it")
         for one in left[1:]:
             partition.gangs[one.application].mark(one)
         return [ReleasedAllocation(partition.rm_id, release)]

@@ -22,6 +22,18 @@ from proof.inside import Inside
 _EMPTY_TIMES: Final = 2  # that an RM has nothing any more before it is dropped: between two tests
 
 
+def held(rm: Any, allocation: Any) -> bool:
+    """Whether it is nobody's that is known, on a node there is, and new."""
+    partition = rm.partitions.get(partition_name(allocation.ask.partition))
+    return (
+        partition is not None
+        and allocation.node_id in partition.nodes
+        and allocation.identity not in partition.allocations.all
+        and allocation.ask.application_id not in partition.applications
+        and not next(allocation.ask.resource.objections(), "")
+    )
+
+
 @liberty(
     "existing-never-rejected",
     "An existing allocation is never rejected: what it holds is taken for occupied by others.",
@@ -29,17 +41,6 @@ _EMPTY_TIMES: Final = 2  # that an RM has nothing any more before it is dropped:
     departs_from=("SI-REC-006", "SI-REC-008"),
 )
 def _(inside: Inside) -> None:
-    def held(rm: Any, allocation: Any) -> bool:
-        """Whether it is nobody's that is known, on a node there is, and new."""
-        partition = rm.partitions.get(partition_name(allocation.ask.partition))
-        return (
-            partition is not None
-            and allocation.node_id in partition.nodes
-            and allocation.identity not in partition.allocations.all
-            and allocation.ask.application_id not in partition.applications
-            and not next(allocation.ask.resource.objections(), "")
-        )
-
     def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> list[Effect]:
         if held(rm, allocation):
             partition = rm.partitions[partition_name(allocation.ask.partition)]

@@ -162,7 +162,7 @@ def _requirement(entry: _Entry, area: str, file: str) -> Requirement:
 
 
 def _sources(places: Sequence[_Place], revisions: Sequence[str]) -> Iterator[Source]:
-    """One for each revision a place is in; those of the requirement are ``revisions``."""
+    """A source for each revision a place is in; those of the requirement are ``revisions``."""
     for number, place in enumerate(places):
         at = f"$.sources[{number}]"
         if place.design is None:

@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _nothing() -> None:
-    """Nobody wants to know whether anything was changed."""
+    """Stands for a report of changes that nobody wants."""
 
 
 async def serve(
@@ -146,7 +146,7 @@ class _Call:
         self.wire = Wire(self._to_rm, self._more.append, memory)
 
     async def up(self, requests: AsyncIterator[bytes], changed: Changes) -> None:
-        """What the RM says."""
+        """Pass on to the scheduler what the RM says, changed."""
         async for data in requests:
             for message in await changed(data):
                 await self.of.write(message)
@@ -154,7 +154,7 @@ class _Call:
         await self.of.done_writing()
 
     async def down(self, changed: Changes) -> None:
-        """What the scheduler says."""
+        """Pass on to the RM what the scheduler says, changed."""
         try:
             async for data in self.of:
                 for message in await changed(data):
@@ -174,7 +174,7 @@ class _Call:
 
 
 def _plain(message: Message) -> bytes:
-    """All of it, with what its type does not know."""
+    """The bytes of a message, with the fields its type does not know."""
     return message.SerializeToString(deterministic=True)
 
 

@@ -40,13 +40,13 @@ class Expectations:
         self._fencing = fencing
         self._alive = alive
 
-    def is_told(self, pattern: F, *, patience: float | None = None) -> F:
+    def is_told(self, pattern: F, *, timeout: float | None = None) -> F:
         """Wait for an element that matches; LATE within the grace, FAIL without it."""
-        return self._await((pattern,), patience)  # type: ignore[return-value]  # matches its type
+        return self._await((pattern,), timeout)  # type: ignore[return-value]  # matches its type
 
-    def is_told_one_of(self, *patterns: F, patience: float | None = None) -> F:
+    def is_told_one_of(self, *patterns: F, timeout: float | None = None) -> F:
         """Wait for the first element that matches one of the legal outcomes the test names."""
-        return self._await(patterns, patience)  # type: ignore[return-value]  # matches one's type
+        return self._await(patterns, timeout)  # type: ignore[return-value]  # matches one's type
 
     def is_not_told(self, *patterns: Fact) -> None:
         """Fence every stream concerned, then a quiet window: nothing unheard may match."""
@@ -80,25 +80,25 @@ class Expectations:
         said = used.in_short() if used is not None else otherwise
         self._exchange.recorded.append(f"{freedom}: {said}" if said else freedom)
 
-    def _await(self, patterns: tuple[Fact, ...], patience: float | None) -> Fact:
-        return self.await_entry(patterns, patience)[1]
+    def _await(self, patterns: tuple[Fact, ...], timeout: float | None) -> Fact:
+        return self.await_entry(patterns, timeout)[1]
 
     def await_entry(
         self,
         patterns: tuple[Fact, ...],
-        patience: float | None,
+        timeout: float | None,
         slack: float | None = None,
         *,
         first: float = 0.0,
     ) -> tuple[Entry, Fact]:
         """Grace applies to ``slack``: its class's limit, an answer's where a test sets its own.
 
-        A ``patience`` of its own is for a timer, of which ``first`` seconds may pass at once.
+        A ``timeout`` of its own is for a timer, of which ``first`` seconds may pass at once.
         """
         history = self._exchange.history
-        limit = self._deadlines.of(patterns) if patience is None else patience
+        limit = self._deadlines.of(patterns) if timeout is None else timeout
         if slack is None:
-            slack = limit if patience is None else min(limit, self._deadlines.ack)
+            slack = limit if timeout is None else min(limit, self._deadlines.ack)
         longest = limit + self._deadlines.grace * slack
         begun, begun_moment = history.now(), history.moment()
 
@@ -108,7 +108,7 @@ class Expectations:
                 raise self._missing(patterns, limit)
             return found
 
-        if patience is None:
+        if timeout is None:
             found = history.clock.wait_for_answer(partial(history.look, find), longest)
         else:
             look = self._fenced_look(patterns, find)
@@ -117,7 +117,7 @@ class Expectations:
         if found is None:
             raise self._missing(patterns, limit)
         entry, fact = history[found[0]], self._inbox.take(*found)
-        took = entry.at - begun if patience is None else entry.moment - begun_moment
+        took = entry.at - begun if timeout is None else entry.moment - begun_moment
         self._judge_time(patterns, took, limit)
         return entry, fact
 

@@ -41,6 +41,7 @@ from siconform.protocol.requests import (
     ReleaseRequest,
     Request,
 )
+from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.recording.history import Entry
 from siconform.transport.connection import FENCE_PREFIX, Connection
 
@@ -183,7 +184,8 @@ class Fences:
         allocated = self._asks_and_waits(UpdateKind.ALLOCATIONS, ask, (Allocated(key),))
         if isinstance(allocated, Allocated):
             identity = allocated.identity
-            release = ReleaseRequest(application, identity, Termination.STOPPED_BY_RM, key=key)
+            one = OneAllocation(application, identity, key)
+            release = ReleaseRequest(one, Termination.STOPPED_BY_RM)
             self._asks_and_waits(UpdateKind.ALLOCATIONS, release, (Released(identity=identity),))
         for undo in take_back:
             undo()
@@ -233,7 +235,7 @@ def _of_nobody(name: str) -> tuple[AskRequest, AskReleaseRequest]:
     """An ask of an application there is not, and what withdraws it."""
     nobody = f"{FENCE_PREFIX}nobody"
     ask = AskRequest(name, nobody, _HERE, {"memory": 1, "vcore": 1})
-    return ask, AskReleaseRequest(nobody, name, _HERE)
+    return ask, AskReleaseRequest(OneAsk(nobody, name), _HERE)
 
 
 def _first(entries: list[Entry], rm_id: str, wanted: tuple[Fact, ...]) -> Fact | None:

@@ -40,7 +40,7 @@ class Fencing:
             self.fences(kind)
 
     def raises_fence(self, kind: UpdateKind) -> None:
-        """One fence, whatever was said since the last one."""
+        """Send a fence, whatever was said since the last one."""
         self._guarded(partial(self._link.fences.raise_on, kind))
 
     def spoke_on(self, kinds: AbstractSet[UpdateKind]) -> None:

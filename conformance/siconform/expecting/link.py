@@ -9,7 +9,7 @@ from siconform.transport.extension import Extension
 
 @dataclass
 class Link:
-    """Its connection, the fences on that, and the extension, if the target has one.
+    """The connection of an RM, the fences on that, and the extension, if the target has one.
 
     All parts of an RM share the link: a scheduler that was restarted is reached another way, and
     then every part of the RM reaches it that way.

@@ -127,10 +127,10 @@ class Observations:
         """Up to ``most`` elements; fewer once none came for as long as their class allows."""
         history = self._exchange.history
         look = partial(history.look, partial(self._inbox.find, (pattern,)))
-        patience = self._deadlines.of((pattern,))
+        timeout = self._deadlines.of((pattern,))
         collected: list[F] = []
         while len(collected) < most:
-            found = history.clock.wait_for_answer(look, patience)
+            found = history.clock.wait_for_answer(look, timeout)
             if found is None:
                 break
             collected.append(self._inbox.take(*found))  # type: ignore[arg-type]  # it matches its type

@@ -34,7 +34,7 @@ class Pace:
         self.wall = max(self.wall, wall)
 
     def seen(self, virtual: float, wall: float) -> None:
-        """Some placement took so long at least; one or two may have met a busy machine."""
+        """Note how long a placement took at least; one or two may have met a busy machine."""
         if virtual <= self.virtual and wall <= self.wall:
             return
         self._slowest = nlargest(_OUTLIERS + 1, [*self._slowest, (virtual, wall)])

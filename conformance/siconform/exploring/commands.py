@@ -149,28 +149,28 @@ def _progress() -> Callable[[Exploration], None]:
         return lambda _: None
 
     def tells(exploration: Exploration) -> None:
-        tally = exploration.tally
-        if tally.histories % _SHOWN == 0:
+        progress = exploration.progress
+        if progress.histories % _SHOWN == 0:
             what = "making it smaller" if exploration.counterexamples() else "nothing found yet"
-            click.echo(f"\r {tally.histories} histories, {what} ", nl=False)
+            click.echo(f"\r {progress.histories} histories, {what} ", nl=False)
 
     return tells
 
 
 def _tells(exploration: Exploration, settings: Settings) -> int:
-    tally, counterexamples = exploration.tally, exploration.counterexamples()
+    progress, counterexamples = exploration.progress, exploration.counterexamples()
     done = (
-        f"{tally.histories} histories, {tally.steps} steps, {tally.elements} elements"
-        f"{', out of time' if tally.out_of_time else ''}   {exploration.seconds:.1f} s"
+        f"{progress.histories} histories, {progress.steps} steps, {progress.elements} elements"
+        f"{', out of time' if progress.out_of_time else ''}   {exploration.seconds:.1f} s"
     )
     if not counterexamples:
         click.echo(f"\nNOTHING FOUND in {done}")
-        idle = [name for name, held in tally.premises.items() if not held]
+        idle = [name for name, held in progress.premises.items() if not held]
         if idle:
             click.echo(f"  never had anything to judge: {', '.join(idle)}")
         return ExitCode.OK
     first, *others = counterexamples
-    click.echo(f"\nFOUND in history {tally.when_found}, the others made it smaller: {done}\n")
+    click.echo(f"\nFOUND in history {progress.when_found}, the others made it smaller: {done}\n")
     click.echo(_text(first, settings))
     click.echo(f"\n  {_seen_again(exploration.session, first, settings)}")
     for other in others:
@@ -207,7 +207,7 @@ def _replay_command(counterexample: Counterexample, settings: Settings) -> str:
 
 
 def _seen_again(session: Session, counterexample: Counterexample, settings: Settings) -> str:
-    """Whether it is there when the history is played once more, with all patience."""
+    """Whether it is there when the history is replayed, with the deadlines of any test."""
     try:
         session.renew()
         again: Replayed = Replay(session, read_history(_file(counterexample, settings))).plays()

@@ -82,7 +82,7 @@ def violations(exchange: Exchange, premises: dict[str, int]) -> list[Counterexam
 
 
 def smallest(counterexamples: Mapping[str, Counterexample]) -> list[Counterexample]:
-    """One of each name, those that take the least to see first."""
+    """One counterexample of each name, those that take the least to see first."""
     return sorted(
         counterexamples.values(),
         key=lambda counterexample: (counterexample.size, counterexample.name),

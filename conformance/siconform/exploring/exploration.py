@@ -34,7 +34,7 @@ class Budget:
 
 
 @dataclass
-class Tally:
+class Progress:
     """What was done so far."""
 
     histories: int = 0  # that came to an end, good or bad
@@ -61,14 +61,14 @@ class Exploration:
         self.session = session
         self.budget = budget
         self.seed = number
-        self.tally = Tally()
+        self.progress = Progress()
         self.last: Exchange | None = None
         self._found: dict[str, Counterexample] = {}
         self._first = ""
         self._tells = tells
         self._began = time.monotonic()
         self._longest_placement = 0.0
-        self._spoilt = False
+        self._needs_another_session = False
         self._numbers = count(1)
         self._current = self._last_better = 0
         self._over: _Over | None = None
@@ -104,7 +104,7 @@ class Exploration:
     def _told(self) -> str:
         """What was done, in words."""
         what = "something wrong with the last" if self._found else "nothing wrong with any"
-        done = self.tally.when_found or self.tally.histories
+        done = self.progress.when_found or self.progress.histories
         return f"{done} of up to {self.budget.steps} steps, seed {self.seed}, {what}"
 
     def explores(self) -> None:
@@ -122,7 +122,7 @@ class Exploration:
         history that is said again for arbitrary ones if the target answers at another pace, as a
         busy one may. Every counterexample was kept when it was made.
         """
-        left = self.budget.histories - self.tally.histories
+        left = self.budget.histories - self.progress.histories
         if left <= 0:
             return True
         chosen = settings(
@@ -153,16 +153,16 @@ class Exploration:
         if self._over is not None:
             raise self._over
         number = next(self._numbers)
-        self.tally.out_of_time = self.seconds > self.budget.seconds
+        self.progress.out_of_time = self.seconds > self.budget.seconds
         small_enough = bool(self._found) and number > self._last_better + _TRIES
-        if self.tally.out_of_time or small_enough:
+        if self.progress.out_of_time or small_enough:
             self._ends(_Over())
         try:
             self.session.begins_anew()
             rm = self.session.resource_manager(f"x{number}")
         except TargetLost as lost:
             self._ends(_Abandoned(lost))
-        self._spoilt, self._current = False, number
+        self._needs_another_session, self._current = False, number
         return ModelState(rm)
 
     def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
@@ -174,29 +174,29 @@ class Exploration:
             has.rm.fences_all()
         except Outcome as outcome:
             self._judges(has, outcome)
-        self.tally.steps += 1
+        self.progress.steps += 1
 
     def ends(self, has: ModelState) -> None:
         """The monitors look at it; then everything ends and all is given away once more."""
         self._judges(has, None)
         try:
             ends_everything(has)
-            took = fills_again(has, self._patience_for_placement())
+            took = fills_again(has, self._placement_timeout())
             has.rm.fences_all()
         except Outcome as outcome:
             self._judges(has, outcome)
         else:
             self._longest_placement = max(self._longest_placement, took)
-            self._judges(has, None, self.tally.premises)
-        self.tally.histories += 1
+            self._judges(has, None, self.progress.premises)
+        self.progress.histories += 1
 
     def breaks_off(self, has: ModelState) -> None:
         """Leave the target as it was found, or as well as it can be had."""
         exchange = self.last = has.rm.exchange
         if exchange.end is None:
             exchange.end = len(exchange.history)
-        self.tally.elements += sum(not entry.fence for entry in exchange.entries())
-        if self._spoilt:
+        self.progress.elements += sum(not entry.fence for entry in exchange.entries())
+        if self._needs_another_session:
             self.session.renew()
         else:
             has.rm.leaves()
@@ -216,10 +216,12 @@ class Exploration:
         if not found:
             return
         exchange.end = len(exchange.history)
-        self.tally.histories += 1
-        self._spoilt = isinstance(outcome, PremiseLost) or not self.session.serves_several()
+        self.progress.histories += 1
+        self._needs_another_session = (
+            isinstance(outcome, PremiseLost) or not self.session.serves_several()
+        )
         self._first = self._first or found[0].name
-        self.tally.when_found = self.tally.when_found or self.tally.histories
+        self.progress.when_found = self.progress.when_found or self.progress.histories
         for counterexample in found:
             known = self._found.get(counterexample.name)
             if known is None or counterexample.size < known.size:
@@ -232,7 +234,7 @@ class Exploration:
         self._over = over
         raise over
 
-    def _patience_for_placement(self) -> float:
+    def _placement_timeout(self) -> float:
         """In full until something is found; smaller histories are then tried at a good pace."""
         full = self.session.deadlines.place
         if not self._found:

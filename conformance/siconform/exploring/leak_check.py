@@ -46,10 +46,10 @@ def ends_everything(has: ModelState) -> None:
     has.rm.fences_all()
 
 
-def fills_again(has: ModelState, patience: float) -> float:
+def fills_again(has: ModelState, timeout: float) -> float:
     """One ask takes all of a node, one node after the other, and one all of a queue; or Missing.
 
-    Whatever was there has ended, and every node is draining. ``patience`` is for one allocation;
+    Whatever was there has ended, and every node is draining. ``timeout`` is for one allocation;
     returned is how long the slowest took, in seconds.
     """
     longest = 0.0
@@ -61,34 +61,34 @@ def fills_again(has: ModelState, patience: float) -> float:
         ask = rm.asks(application, resources=node.capacity)
         says = f"a node of {_amounts(node)} on which everything ended is not filled again"
         begun = rm.now()
-        filled = expects(rm, Allocated(ask, node=node), says, patience)
+        filled = expects(rm, Allocated(ask, node=node), says, timeout)
         longest = max(longest, rm.now() - begun)
         rm.releases(filled)
         expects(rm, Released(identity=filled.identity), "a release is not confirmed")
         rm.drains(node)
     for queue in sorted({application.queue for application in has.applications} & set(_LIMITED)):
-        _fills_queue(rm, queue, patience)
+        _fills_queue(rm, queue, timeout)
     return longest
 
 
-def _fills_queue(rm: ResourceManager, queue: str, patience: float) -> None:
+def _fills_queue(rm: ResourceManager, queue: str, timeout: float) -> None:
     node = rm.registers_node(memory=_LIMITED[queue])
     expects(rm, NodeAccepted(node), "no node is accepted any more")
     application = rm.submits_application(queue=queue)
     expects(rm, ApplicationAccepted(application), f"no application is accepted in {queue}")
     ask = rm.asks(application, memory=_LIMITED[queue])
     says = f"the queue {queue}, in which everything ended, is not filled again"
-    filled = expects(rm, Allocated(ask, node=node), says, patience)
+    filled = expects(rm, Allocated(ask, node=node), says, timeout)
     rm.releases(filled)
     expects(rm, Released(identity=filled.identity), "a release is not confirmed")
     rm.removes_application(application)
     rm.drains(node)
 
 
-def expects(rm: ResourceManager, pattern: F, says: str, patience: float | None = None) -> F:
+def expects(rm: ResourceManager, pattern: F, says: str, timeout: float | None = None) -> F:
     """What is told; Missing with this sentence where it is not told in time."""
     try:
-        return rm.is_told(pattern, patience=patience)
+        return rm.is_told(pattern, timeout=timeout)
     except CameLate:
         raise
     except NotAsTheTextSays as failure:

@@ -33,6 +33,7 @@ from siconform.protocol.requests import (
     Request,
     StreamOpening,
 )
+from siconform.protocol.subjects import OneAllocation
 from siconform.recording.history import Exchange
 from siconform.rm.endpoint import Endpoint
 from siconform.rm.session import Session
@@ -88,7 +89,7 @@ class Repeater:
         self._sender = at.sender
 
     def repeats(self, *requests: Request) -> None:
-        """All of it in one message, whatever was said on another stream."""
+        """Say all of a message in one again, whatever was said on another stream."""
         with self._sender.unordered(), self._sender.one_message():
             self._sender.says(*requests)
 
@@ -177,15 +178,15 @@ class Replay:
             rm.expectations.stays_quiet(window=gap)
 
     def _catches_up(self) -> None:
-        """Everything that was told by now is told, or missing."""
+        """Wait until all that was told by now is told again, or note that it is missing."""
         told, self._told = self._told, []
         for name, fact in told:
             rm, pattern = self._rms.get(name), self._pattern(fact)
             if rm is None or pattern is None:
                 continue
-            patience = rm.deadlines.quiet if self._missing else rm.deadlines.place
+            timeout = rm.deadlines.quiet if self._missing else rm.deadlines.place
             try:
-                seen = rm.expectations.is_told(pattern, patience=patience)
+                seen = rm.expectations.is_told(pattern, timeout=timeout)
             except NotAsTheTextSays:
                 self._missing.append(fact)
             else:
@@ -204,8 +205,9 @@ class Replay:
 
     def _renamed(self, request: Request) -> Request:
         match request:
-            case ReleaseRequest(identity=identity):
-                return replace(request, identity=self._identities.get(identity, identity))
+            case ReleaseRequest(subject=OneAllocation(application, identity, key)):
+                now = self._identities.get(identity, identity)
+                return replace(request, subject=OneAllocation(application, now, key))
             case NodeRequest(existing=existing) if existing:
                 return replace(request, existing=tuple(self._again(a) for a in existing))
             case ExistingAllocationRequest(allocation=allocation):

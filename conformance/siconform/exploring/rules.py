@@ -31,14 +31,14 @@ Rule = TypeVar("Rule", bound=Callable[..., None])
 _rule: Any = rule  # its types leave no room for arguments that are passed on
 
 
-class Occasion(Protocol):
-    """What one history is made for."""
+class HistoryMaker(Protocol):
+    """Who has a history made step by step, and judges it."""
 
     def begins(self) -> ModelState:
-        """An RM with nothing."""
+        """The state of an RM that has nothing at the scheduler yet."""
 
     def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
-        """One more step, fenced."""
+        """Make one more step, and fence it."""
 
     def ends(self, has: ModelState) -> None:
         """Every step was made: judge what is left."""
@@ -53,7 +53,7 @@ def step(**arguments: st.SearchStrategy[Any]) -> Callable[[Rule], Rule]:
     def declare(function: Rule) -> Rule:
         @wraps(function)
         def stepped(self: "ArbitraryRM", **drawn: Any) -> None:
-            self.occasion.goes_on(self.has, lambda: function(self, **drawn))
+            self.maker.goes_on(self.has, lambda: function(self, **drawn))
 
         declared: Rule = _rule(**arguments)(stepped)
         return declared
@@ -80,19 +80,19 @@ def _has_asks(self: "ArbitraryRM") -> bool:
 class ArbitraryRM(RuleBasedStateMachine):
     """An RM that keeps to the texts, and otherwise does as it likes."""
 
-    def __init__(self, occasion: Occasion) -> None:
+    def __init__(self, maker: HistoryMaker) -> None:
         super().__init__()
-        self.occasion = occasion
-        self.has = occasion.begins()
+        self.maker = maker
+        self.has = maker.begins()
         self.rm = self.has.rm
 
     def teardown(self) -> None:
         """Judge what is left, unless the history was broken off."""
         try:
             if sys.exc_info()[0] is None:
-                self.occasion.ends(self.has)
+                self.maker.ends(self.has)
         finally:
-            self.occasion.breaks_off(self.has)
+            self.maker.breaks_off(self.has)
 
     @initialize(
         memories=st.lists(_NODE_MEMORY, min_size=1, max_size=3),
@@ -105,7 +105,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.nodes += [self.rm.registers_node(memory=memory) for memory in memories]
             self.has.applications += [self.rm.submits_application(queue=queue) for queue in queues]
 
-        self.occasion.goes_on(self.has, begins)
+        self.maker.goes_on(self.has, begins)
 
     @precondition(lambda self: len(self.has.nodes) < _MOST_NODES)
     @step(memory=_NODE_MEMORY, draining=st.sampled_from((False, False, False, True)))

@@ -6,8 +6,9 @@ from typing import Final
 from siconform.monitors.bulk_ends import BulkEnds, Crossing
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.protocol.notifications import ANY, CONFIRMED, Allocated, Released, Termination
+from siconform.protocol.notifications import CONFIRMED, Allocated, Released, Termination
 from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
@@ -85,7 +86,7 @@ def ended_allocations_stay_ended() -> Judge:
         ending = set(bulk_ends.hears(entry.content))
         said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing.keys())
         match entry.content:
-            case Released(identity="") | ReleaseRequest(identity=""):
+            case Released(subject=AllOf()) | ReleaseRequest(subject=AllOf()):
                 pass
             case Released() as again if _is_repeated(again, unconfirmed, crossing):
                 pass
@@ -102,7 +103,7 @@ def ended_allocations_stay_ended() -> Judge:
                     return f"allocation {identity} was released twice"
                 ended.add(identity)
                 return ""
-            case ReleaseRequest(identity=identity, termination=termination):
+            case ReleaseRequest(OneAllocation(identity=identity), termination):
                 is_confirmation = unconfirmed.get(identity) is termination
                 said[identity] += not is_confirmation
                 if is_confirmation or termination not in CONFIRMED:
@@ -136,7 +137,7 @@ def releases_name_what_was_announced() -> Judge:
         match entry.content:
             case Allocated(identity=identity, application=application, key=key):
                 owners[identity], keys[identity] = application, key
-            case ReleaseRequest(identity=identity, application=application):
+            case ReleaseRequest(subject=OneAllocation(application, identity)):
                 said.add((application, identity))
             case Released(identity=identity, application=application) as release if identity:
                 repeated = (application, identity) in said and owners.get(identity) != application
@@ -155,23 +156,14 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
         return f"release of {identity}, which was never announced"
     if release.application != owners[identity]:
         return f"release of {identity} names application {release.application!r}"
-    if release.key not in ("", ANY, keys[identity]):
+    if release.key not in ("", keys[identity]):
         return f"release of {identity} names key {release.key!r}"
     return ""
 
 
 MONITORS: Final = (
-    Monitor("allocations_carry_their_ask", ("SI-ALLOC-002",), allocations_carry_their_ask),
-    Monitor(
-        "identities_are_unique",
-        ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008"),
-        identities_are_unique,
-    ),
-    Monitor("ended_allocations_stay_ended", ("SI-ALLOC-009",), ended_allocations_stay_ended),
-    Monitor(
-        "releases_name_what_was_announced",
-        ("SI-REL-023",),
-        releases_name_what_was_announced,
-        outlives_registrations=True,
-    ),
+    Monitor(allocations_carry_their_ask, ("SI-ALLOC-002",)),
+    Monitor(identities_are_unique, ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008")),
+    Monitor(ended_allocations_stay_ended, ("SI-ALLOC-009",)),
+    Monitor(releases_name_what_was_announced, ("SI-REL-023",), outlives_registrations=True),
 )

@@ -158,23 +158,10 @@ def _last_state(final: State, *besides: State) -> Judge:
 
 
 MONITORS: Final = (
-    Monitor(
-        "each_application_gets_at_most_one_verdict",
-        ("SI-APP-004",),
-        each_application_gets_at_most_one_verdict,
-    ),
-    Monitor("removed_applications_get_nothing", ("SI-APP-017",), removed_applications_get_nothing),
-    Monitor(
-        "state_changes_are_complete",
-        ("SI-APP-021",),
-        state_changes_are_complete,
-        outlives_registrations=True,
-    ),
-    Monitor("state_timestamps_do_not_go_back", ("SI-APP-022",), state_timestamps_do_not_go_back),
-    Monitor(
-        "completed_applications_stay_completed",
-        ("SI-APP-030",),
-        completed_applications_stay_completed,
-    ),
-    Monitor("failed_applications_stay_failed", ("SI-GANG-037",), failed_applications_stay_failed),
+    Monitor(each_application_gets_at_most_one_verdict, ("SI-APP-004",)),
+    Monitor(removed_applications_get_nothing, ("SI-APP-017",)),
+    Monitor(state_changes_are_complete, ("SI-APP-021",), outlives_registrations=True),
+    Monitor(state_timestamps_do_not_go_back, ("SI-APP-022",)),
+    Monitor(completed_applications_stay_completed, ("SI-APP-030",)),
+    Monitor(failed_applications_stay_failed, ("SI-GANG-037",)),
 )

@@ -4,7 +4,15 @@ from collections import Counter, defaultdict
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_JUDGE,
+    EntryJudgement,
+    Judge,
+    Monitor,
+    of_each,
+    violated_if,
+    without_reason,
+)
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     Allocated,
@@ -14,6 +22,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import ApplicationRequest, AskReleaseRequest, AskRequest
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAsk
 from siconform.recording.history import Entry
 
 
@@ -79,14 +88,7 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
 
 def rejections_of_asks_give_a_reason() -> Judge:
     """A rejection has a reason that is not empty."""
-
-    def judge(entry: Entry) -> EntryJudgement:
-        match entry.content:
-            case AskRejected(key=key, reason=reason):
-                return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
-        return NOTHING_TO_JUDGE
-
-    return judge
+    return of_each(AskRejected, without_reason)
 
 
 def rejected_asks_stay_rejected() -> Judge:
@@ -144,8 +146,7 @@ def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
     return (
         withdrawal.termination is Termination.STOPPED_BY_RM
         and withdrawal.partition == ask.partition
-        and withdrawal.application == ask.application
-        and withdrawal.key in ("", ask.key)
+        and withdrawal.subject in (OneAsk(ask.application, ask.key), AllOf(ask.application))
         and (ask.placeholder or not ask.task_group)
     )
 
@@ -178,7 +179,7 @@ def released_asks_were_asked_for() -> Judge:
     """
     owners: dict[str, set[str]] = defaultdict(set)
     applications: set[str] = set()
-    said: set[tuple[str, str]] = set()  # application and key, in withdrawals of the RM
+    said: set[OneAsk | AllOf | AllThereIs] = set()  # in withdrawals of the RM
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
@@ -186,10 +187,10 @@ def released_asks_were_asked_for() -> Judge:
                 applications.add(application)
             case AskRequest(key=key, application=application):
                 owners[key].add(application)
-            case AskReleaseRequest(key=key, application=application):
-                said.add((application, key))
-            case AskReleased(key=key, application=application):
-                if (application, key) in said:
+            case AskReleaseRequest(subject=subject):
+                said.add(subject)
+            case AskReleased(key=key, application=application) as told:
+                if told.subject in said:
                     return ""
                 if not key:
                     says = f"release of every ask of {application!r}, which was never added"
@@ -207,21 +208,11 @@ def released_asks_were_asked_for() -> Judge:
 
 
 MONITORS: Final = (
-    Monitor("asks_are_not_served_too_often", ("SI-ASK-005",), asks_are_not_served_too_often),
-    Monitor(
-        "rejections_of_asks_are_complete",
-        ("SI-ASK-022",),
-        rejections_of_asks_are_complete,
-        outlives_registrations=True,
-    ),
-    Monitor("rejections_of_asks_give_a_reason", ("SI-ASK-026",), rejections_of_asks_give_a_reason),
-    Monitor("rejected_asks_stay_rejected", ("SI-ASK-017",), rejected_asks_stay_rejected),
-    Monitor("withdrawn_asks_are_not_allocated", ("SI-ASK-018",), withdrawn_asks_are_not_allocated),
-    Monitor("allocated_asks_are_not_rejected", ("SI-ASK-019",), allocated_asks_are_not_rejected),
-    Monitor(
-        "released_asks_were_asked_for",
-        ("SI-ASK-002",),
-        released_asks_were_asked_for,
-        outlives_registrations=True,
-    ),
+    Monitor(asks_are_not_served_too_often, ("SI-ASK-005",)),
+    Monitor(rejections_of_asks_are_complete, ("SI-ASK-022",), outlives_registrations=True),
+    Monitor(rejections_of_asks_give_a_reason, ("SI-ASK-026",)),
+    Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",)),
+    Monitor(withdrawn_asks_are_not_allocated, ("SI-ASK-018",)),
+    Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",)),
+    Monitor(released_asks_were_asked_for, ("SI-ASK-002",), outlives_registrations=True),
 )

@@ -9,6 +9,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
+from siconform.protocol.subjects import AllOf
 from siconform.recording.history import Content, Entry
 
 
@@ -38,7 +39,7 @@ class BulkEnds:
         match content:
             case (
                 ApplicationRemoval(application=application)
-                | ReleaseRequest(identity="", application=application)
+                | ReleaseRequest(subject=AllOf(application=application))
             ):
                 return [i for i, a in self._placed.items() if a.application == application]
             case NodeRequest(action=Action.DECOMMISSION, node=node):

@@ -14,6 +14,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Content, Entry
 
 
@@ -74,12 +75,15 @@ class _Replacements:
                     self._open.add(identity)
                     self.seen.add(_group(self._placeholders[identity]))
             case (
-                ReleaseRequest(identity="", application=application)
-                | Released(identity="", application=application)
+                ReleaseRequest(subject=AllOf(application=application))
+                | Released(subject=AllOf(application=application))
                 | ApplicationRemoval(application=application)
             ):
                 self._ends(lambda placeholder: placeholder.application == application)
-            case ReleaseRequest(identity=identity) | Released(identity=identity):
+            case (
+                ReleaseRequest(subject=OneAllocation(identity=identity))
+                | Released(identity=identity)
+            ):
                 if identity in self._open:
                     self._confirmed.add(identity)
                 self._open.discard(identity)
@@ -98,10 +102,4 @@ def _group(placeholder: Allocated) -> _Group:
     return _Group(placeholder.application, placeholder.task_group)
 
 
-MONITORS: Final = (
-    Monitor(
-        "replacements_wait_for_their_confirmation",
-        ("SI-GANG-020",),
-        replacements_wait_for_their_confirmation,
-    ),
-)
+MONITORS: Final = (Monitor(replacements_wait_for_their_confirmation, ("SI-GANG-020",)),)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
+from siconform.protocol.notifications import AllocationRejected, AskRejected, Fact
 from siconform.recording.history import Entry
 
 EntryJudgement = str | None
@@ -14,6 +15,8 @@ Judge = Callable[[Entry], EntryJudgement]
 
 NOTHING_TO_JUDGE: Final = None
 
+F = TypeVar("F", bound=Fact)
+
 
 @dataclass(frozen=True, slots=True)
 class Monitor:
@@ -23,11 +26,15 @@ class Monitor:
     the judge of a rule that ``outlives_registrations`` hears all lives of the RM.
     """
 
-    name: str
-    requirements: tuple[str, ...]
     begins: Callable[[], Judge]
+    requirements: tuple[str, ...]
     outlives_registrations: bool = False
     presupposes: str = ""  # the feature of a target without which it judges nothing, "" for none
+
+    @property
+    def name(self) -> str:
+        """The rule in words, which is the name of its function."""
+        return self.begins.__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,21 @@ class MonitorResult:
     held: int
     violation: str | None
     seen_at: int | None = None  # the index of the entry with which it was violated first
+
+
+def of_each(kind: type[F], judgement: Callable[[F], str]) -> Judge:
+    """A judge of every fact of one kind by itself: what is wrong with it, or ""."""
+
+    def judge(entry: Entry) -> EntryJudgement:
+        return judgement(entry.content) if isinstance(entry.content, kind) else NOTHING_TO_JUDGE
+
+    return judge
+
+
+def without_reason(rejection: AskRejected | AllocationRejected) -> str:
+    """What is wrong with a rejection whose reason is empty."""
+    missing = not rejection.reason.strip()
+    return violated_if(missing, f"rejection of {rejection.key} gives no reason")
 
 
 def violated_if(wrong: object, says: str) -> str:

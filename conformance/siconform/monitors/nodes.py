@@ -126,9 +126,7 @@ class _Draining:
 
 
 MONITORS: Final = (
-    Monitor(
-        "creations_get_at_most_one_verdict", ("SI-NODE-004",), creations_get_at_most_one_verdict
-    ),
-    Monitor("nodes_of_allocations_exist", ("SI-ALLOC-001",), nodes_of_allocations_exist),
-    Monitor("draining_nodes_get_nothing_new", ("SI-NODE-026",), draining_nodes_get_nothing_new),
+    Monitor(creations_get_at_most_one_verdict, ("SI-NODE-004",)),
+    Monitor(nodes_of_allocations_exist, ("SI-ALLOC-001",)),
+    Monitor(draining_nodes_get_nothing_new, ("SI-NODE-026",)),
 )

@@ -2,8 +2,18 @@
 
 from collections.abc import Callable, Iterator
 
-from siconform.protocol.notifications import Allocated, NodeAccepted, NodeRejected
-from siconform.protocol.requests import Action, ExistingAllocationRequest, NodeRequest
+from siconform.protocol.notifications import (
+    Allocated,
+    NodeAccepted,
+    NodeRejected,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    ExistingAllocationRequest,
+    NodeRequest,
+    StreamOpening,
+)
 from siconform.recording.history import Content, Entry
 
 CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
@@ -49,7 +59,11 @@ class TakenOver:
                 self._reported |= {a.identity: a for a in self._with_node.pop(node, ())}
             case ExistingAllocationRequest(allocation=allocation):
                 self._reported[allocation.identity] = allocation
-            case content if entry.fence and hasattr(content, "key"):
+            case content if (
+                entry.fence
+                and entry.kind is UpdateKind.ALLOCATIONS
+                and not isinstance(content, StreamOpening)
+            ):
                 if entry.said_by_rm:
                     self._fenced |= self._reported
                     self._reported = {}

@@ -2,14 +2,22 @@
 
 from typing import Final
 
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_JUDGE,
+    EntryJudgement,
+    Judge,
+    Monitor,
+    of_each,
+    violated_if,
+    without_reason,
+)
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import AllocationRejected
 from siconform.recording.history import Entry
 
 
 def rejections_of_existing_allocations_are_complete() -> Judge:
-    """It names key and application of an allocation the RM reported."""
+    """A rejection of an existing allocation names key and application of one the RM reported."""
     reported: set[tuple[str, str]] = set()
 
     def judge(entry: Entry) -> EntryJudgement:
@@ -25,26 +33,11 @@ def rejections_of_existing_allocations_are_complete() -> Judge:
 
 
 def rejections_of_existing_allocations_give_a_reason() -> Judge:
-    """It has a reason that is not empty."""
-
-    def judge(entry: Entry) -> EntryJudgement:
-        match entry.content:
-            case AllocationRejected(key=key, reason=reason):
-                return violated_if(not reason.strip(), f"rejection of {key} gives no reason")
-        return NOTHING_TO_JUDGE
-
-    return judge
+    """A rejection of an existing allocation has a reason that is not empty."""
+    return of_each(AllocationRejected, without_reason)
 
 
 MONITORS: Final = (
-    Monitor(
-        "rejections_of_existing_allocations_are_complete",
-        ("SI-REC-017",),
-        rejections_of_existing_allocations_are_complete,
-    ),
-    Monitor(
-        "rejections_of_existing_allocations_give_a_reason",
-        ("SI-REC-022",),
-        rejections_of_existing_allocations_give_a_reason,
-    ),
+    Monitor(rejections_of_existing_allocations_are_complete, ("SI-REC-017",)),
+    Monitor(rejections_of_existing_allocations_give_a_reason, ("SI-REC-022",)),
 )

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from siconform.monitors.bulk_ends import BulkEnds, Crossing
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_JUDGE,
+    EntryJudgement,
+    Judge,
+    Monitor,
+    of_each,
+    violated_if,
+)
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     CONFIRMED,
@@ -22,6 +29,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
 from siconform.recording.history import Content, Entry
 
 
@@ -51,7 +59,7 @@ def confirmations_are_not_confirmed() -> Judge:
                 started[identity] = termination
             case Released(identity=identity):
                 said[identity] -= 1
-            case ReleaseRequest(identity=identity, termination=termination) if identity:
+            case ReleaseRequest(OneAllocation(identity=identity), termination):
                 if started.get(identity) is termination:
                     confirmed.add(identity)
                     crossing[identity] = termination
@@ -91,14 +99,10 @@ def stops_go_back_to_the_rm() -> Judge:
 def ask_releases_name_a_partition() -> Judge:
     """The release of an ask names a partition, whether it is a decision or a confirmation."""
 
-    def judge(entry: Entry) -> EntryJudgement:
-        match entry.content:
-            case AskReleased(key=key, partition=partition):
-                says = f"the release of ask {key} names no partition"
-                return violated_if(not partition, says)
-        return NOTHING_TO_JUDGE
+    def judgement(told: AskReleased) -> str:
+        return violated_if(not told.partition, f"the release of ask {told.key} names no partition")
 
-    return judge
+    return of_each(AskReleased, judgement)
 
 
 class _Causes:
@@ -109,7 +113,7 @@ class _Causes:
         self.ended: dict[str, set[str]] = defaultdict(set)  # by kind of name
 
     def registers_anew(self) -> None:
-        """Everything there is ends."""
+        """Count everything as ended: the RM registers anew."""
         self.ended["identity"].update(self.placed)
 
     def hears(self, content: Content) -> None:
@@ -144,20 +148,20 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
             yield "node", node
         case (
             ApplicationRemoval(application=application)
-            | ReleaseRequest(identity="", application=application)
-            | AskReleaseRequest(key="", application=application)
+            | ReleaseRequest(subject=AllOf(application=application))
+            | AskReleaseRequest(subject=AllOf(application=application))
         ):
             yield "application", application
-        case ReleaseRequest(identity=identity):
+        case ReleaseRequest(subject=OneAllocation(identity=identity)):
             yield "identity", identity
-        case AskReleaseRequest(key=key):
+        case AskReleaseRequest(subject=OneAsk(key=key)):
             yield "key", key
         case _:
             pass
 
 
 MONITORS: Final = (
-    Monitor("confirmations_are_not_confirmed", ("SI-REL-009",), confirmations_are_not_confirmed),
-    Monitor("stops_go_back_to_the_rm", ("SI-REL-013",), stops_go_back_to_the_rm),
-    Monitor("ask_releases_name_a_partition", ("SI-REL-020",), ask_releases_name_a_partition),
+    Monitor(confirmations_are_not_confirmed, ("SI-REL-009",)),
+    Monitor(stops_go_back_to_the_rm, ("SI-REL-013",)),
+    Monitor(ask_releases_name_a_partition, ("SI-REL-020",)),
 )

@@ -16,6 +16,7 @@ from siconform.monitors.quotas import Quotas
 from siconform.monitors.recovered_allocations import TakenOver
 from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
 from siconform.protocol.requests import Action, ApplicationRemoval, NodeRequest, ReleaseRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 Places = Callable[[Allocated], Iterable[str]]
@@ -28,17 +29,17 @@ MaximumOf = Callable[[str, str], int | None]
 def nodes_are_not_overfilled() -> Judge:
     """No new allocation takes a node above the largest capacity it may have at that moment."""
     nodes = _Capacities()
-    books = _Books(lambda allocation: (allocation.node,), nodes.most)
+    occupancy = _Occupancy(lambda allocation: (allocation.node,), nodes.most)
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case Allocated() as echo if books.existing.knows(echo):
-                books.takes_if_it_fits(echo)
+            case Allocated() as echo if occupancy.existing.knows(echo):
+                occupancy.takes_if_it_fits(echo)
             case Allocated() as new:
-                over = books.takes(new)
+                over = occupancy.takes(new)
                 return f"node {over}" if over else ""
             case _:
-                books.hears(entry)
+                occupancy.hears(entry)
                 nodes.hears(entry)
         return NOTHING_TO_JUDGE
 
@@ -57,19 +58,19 @@ def placeholders_count_against_the_quota() -> Judge:
 
 def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
     quotas = Quotas()
-    books = _Books(lambda allocation: quotas.limited(allocation.application), quotas.most)
+    occupancy = _Occupancy(lambda allocation: quotas.limited(allocation.application), quotas.most)
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case Allocated() as echo if books.existing.knows(echo):
-                books.takes_if_it_fits(echo)
+            case Allocated() as echo if occupancy.existing.knows(echo):
+                occupancy.takes_if_it_fits(echo)
             case Allocated() as new if queues := quotas.limited(new.application):
-                over = books.takes(new)
-                held = [allocation for queue in queues for allocation in books.held(queue)]
+                over = occupancy.takes(new)
+                held = [allocation for queue in queues for allocation in occupancy.held(queue)]
                 if concerns(held):
                     return f"queue {over}" if over else ""
             case _:
-                books.hears(entry)
+                occupancy.hears(entry)
                 quotas.hears(entry)
         return NOTHING_TO_JUDGE
 
@@ -94,7 +95,7 @@ class _Capacities:
                 self._said.setdefault(node, []).append(capacity)
 
 
-class _Books:
+class _Occupancy:
     """Which allocations hold room in which place."""
 
     def __init__(self, places: Places, most: MaximumOf) -> None:
@@ -136,13 +137,13 @@ class _Books:
             case ApplicationRemoval(application=application):
                 self._ends_where(lambda a: a.application == application)
             case (
-                ReleaseRequest(identity="", application=application)
-                | Released(identity="", application=application)
+                ReleaseRequest(subject=AllOf(application=application))
+                | Released(subject=AllOf(application=application))
             ):
                 self._ends_where(lambda a: a.application == application)
             case AllocationRejected(key=key):
                 self._ends_where(lambda a: a.key == key)
-            case ReleaseRequest(identity=identity):
+            case ReleaseRequest(subject=OneAllocation(identity=identity)):
                 self._ends_one(identity)
             case Released(identity=identity, termination=termination):
                 if termination not in CONFIRMED:
@@ -170,17 +171,7 @@ class _Books:
 
 
 MONITORS: Final = (
-    Monitor("nodes_are_not_overfilled", ("SI-NODE-006",), nodes_are_not_overfilled),
-    Monitor(
-        "queues_are_not_overfilled",
-        ("SI-ASK-011",),
-        queues_are_not_overfilled,
-        presupposes=Feature.QUEUES,
-    ),
-    Monitor(
-        "placeholders_count_against_the_quota",
-        ("SI-GANG-027",),
-        placeholders_count_against_the_quota,
-        presupposes=Feature.QUOTAS,
-    ),
+    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",)),
+    Monitor(queues_are_not_overfilled, ("SI-ASK-011",), presupposes=Feature.QUEUES),
+    Monitor(placeholders_count_against_the_quota, ("SI-GANG-027",), presupposes=Feature.QUOTAS),
 )

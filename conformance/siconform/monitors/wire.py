@@ -11,6 +11,7 @@ from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventTold, Subject
 from siconform.protocol.notifications import Released, Termination, Unreadable
 from siconform.protocol.requests import ReleaseRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
@@ -58,8 +59,10 @@ def what_has_a_meaning_is_set() -> Judge:
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case ReleaseRequest(termination=Termination.UNKNOWN) as said:
-                unset.add(said.identity or said.application)
+            case ReleaseRequest(AllOf(application=name), Termination.UNKNOWN):
+                unset.add(name)
+            case ReleaseRequest(OneAllocation(identity=name), Termination.UNKNOWN):
+                unset.add(name)
             case Released(identity=identity, application=application, termination=termination):
                 if not {identity, application} & unset:
                     missing = termination is Termination.UNKNOWN
@@ -155,9 +158,9 @@ def _unknown(message: Message) -> Iterator[str]:
 
 
 MONITORS: Final = (
-    Monitor("every_field_is_declared", ("SI-WIRE-006",), every_field_is_declared),
-    Monitor("reserved_numbers_are_not_used", ("SI-WIRE-008",), reserved_numbers_are_not_used),
-    Monitor("what_has_a_meaning_is_set", ("SI-WIRE-010",), what_has_a_meaning_is_set),
-    Monitor("a_priority_is_said_in_one_way", ("SI-WIRE-012",), a_priority_is_said_in_one_way),
-    Monitor("the_action_is_resync_or_none", ("SI-CONN-012",), the_action_is_resync_or_none),
+    Monitor(every_field_is_declared, ("SI-WIRE-006",)),
+    Monitor(reserved_numbers_are_not_used, ("SI-WIRE-008",)),
+    Monitor(what_has_a_meaning_is_set, ("SI-WIRE-010",)),
+    Monitor(a_priority_is_said_in_one_way, ("SI-WIRE-012",)),
+    Monitor(the_action_is_resync_or_none, ("SI-CONN-012",)),
 )

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, Final, Self
 
 
 class Matcher(str):
@@ -116,8 +116,18 @@ class Lacking(Matcher):
         return isinstance(told, Mapping) and self._key not in told
 
 
+class _Unsaid(str):
+    __slots__ = ()
+
+
+UNSAID: Final = _Unsaid()
+"""Told where the revision has no field: no text, and yet as whatever pattern wants it."""
+
+
 def agree(wanted: Any, told: Any) -> bool:
     """Whether a value is as a pattern wants it; in amounts a type left out counts as zero."""
+    if told is UNSAID:
+        return True
     if isinstance(wanted, Matcher):
         return wanted.accepts(told)
     if isinstance(wanted, Mapping) and isinstance(told, Mapping):

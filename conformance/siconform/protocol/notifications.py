@@ -1,8 +1,8 @@
 """What the scheduler tells an RM, revision-neutral: received facts, and patterns to expect them by.
 
-A fact read from the wire has every field set, to ``ANY`` where the revision leaves out what a
-test may expect. A pattern leaves the fields it does not care about at ``ANY``; resources compare
-as sparse maps (a type left out counts as zero), tags as plain ones.
+A fact read from the wire has every field set, to ``UNSAID`` where the revision has no field for
+what a test may expect. A pattern leaves the fields it does not care about at ``ANY``; resources
+compare as sparse maps (a type left out counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Final
 
 from siconform.protocol.matchers import agree
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 
 
 class _Any:
@@ -178,6 +179,13 @@ class Released(Fact):
     message: str = ANY
     partition: str = ANY
 
+    @property
+    def subject(self) -> OneAllocation | AllOf:
+        """What ends: without an identity it is everything of the application."""
+        if self.identity == "":
+            return AllOf(self.application, self.key)
+        return OneAllocation(self.application, self.identity, self.key)
+
 
 @dataclass(frozen=True, slots=True)
 class AskReleased(Fact):
@@ -188,6 +196,13 @@ class AskReleased(Fact):
     termination: Termination = ANY
     message: str = ANY
     partition: str = ANY
+
+    @property
+    def subject(self) -> OneAsk | AllOf | AllThereIs:
+        """What ends: without a key it is every ask of the application, or of the partition."""
+        if self.key:
+            return OneAsk(self.application, self.key)
+        return AllOf(self.application) if self.application else AllThereIs()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Termination, UpdateKind
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 
 Amounts = Mapping[str, int]
 """Resource type -> amount in the RM's smallest unit, as on the wire (int64)."""
@@ -162,15 +163,17 @@ class ReleaseRequest:
     """One AllocationRelease: the RM's own, or its confirmation of the scheduler's."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
-    application: str
-    identity: str
+    subject: OneAllocation | AllOf
     termination: Termination
-    key: str = ""
     partition: str = "default"
     message: str = ""
 
     def __str__(self) -> str:
-        what = self.identity or (f"everything of {self.application}")
+        match self.subject:
+            case OneAllocation(identity=identity):
+                what = identity
+            case AllOf(application=application):
+                what = f"everything of {application}"
         return f"release {what} {self.termination.value}"
 
 
@@ -179,13 +182,18 @@ class AskReleaseRequest:
     """One AllocationAskRelease."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
-    application: str
-    key: str
+    subject: OneAsk | AllOf | AllThereIs
     partition: str
     termination: Termination = Termination.STOPPED_BY_RM
 
     def __str__(self) -> str:
-        what = self.key or f"every ask of {self.application or 'the partition'}"
+        match self.subject:
+            case OneAsk(key=key):
+                what = key
+            case AllOf(application=application):
+                what = f"every ask of {application}"
+            case AllThereIs():
+                what = "every ask of the partition"
         return f"withdraws {what}"
 
 

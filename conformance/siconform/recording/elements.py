@@ -7,6 +7,7 @@ from typing import Any, Final, cast, get_args
 import msgspec
 
 from siconform.protocol import notifications
+from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import ANY, Fact
 from siconform.protocol.requests import Request
 
@@ -24,11 +25,11 @@ class Unreplayable(ValueError):
 
 
 def element(content: Request | Fact) -> dict[str, Any]:
-    """Its kind and its fields; a pattern leaves out those that may be anything."""
+    """The kind and the fields of an element, without those that may be anything or are unsaid."""
     named = {
         field.name: msgspec.to_builtins(value, enc_hook=_plain)
         for field in fields(content)
-        if (value := getattr(content, field.name)) is not ANY
+        if (value := getattr(content, field.name)) is not ANY and value is not UNSAID
     }
     return {_IS: type(content).__name__, **named}
 

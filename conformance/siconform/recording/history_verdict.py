@@ -74,7 +74,7 @@ class HistoryVerdict:
 
 
 def _plain(patterns: Iterable[object]) -> tuple[Fact, ...]:
-    """All of them, or none where one cannot be written down and read again as it is."""
+    """All fields, or none where one cannot be written down and read again as it is."""
     kept = []
     for pattern in patterns:
         try:

@@ -59,14 +59,14 @@ class Row:
         return _BY_VERDICT[self.judged.verdict]
 
     def why(self) -> str:
-        """One reason, to sort by."""
+        """The reason a page sorts by."""
         if self.entries:
             return " ".join(entry.reason for entry in self.entries)
         return self.judged.reason or self.requirement.not_tested
 
 
 def rows(record: Record, baseline: Baseline) -> list[Row]:
-    """One for each requirement of the record; RecordError where one is not in the catalogue."""
+    """A row for each requirement of the record; RecordError where one is not in the catalogue."""
     return [_row(identifier, judged, baseline) for identifier, judged in _known(record)]
 
 

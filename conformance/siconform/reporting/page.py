@@ -50,7 +50,7 @@ def counts(rows: Iterable[Row]) -> Counter[ResultClass]:
 
 
 def of_the_scheduler(rows: Iterable[Row]) -> list[Row]:
-    """All but those that bind the RM alone."""
+    """The rows that do not bind the RM alone."""
     return [row for row in rows if row.outcome is not ResultClass.OF_THE_RM]
 
 
@@ -61,7 +61,7 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
 
 
 def link(requirement: Requirement) -> str:
-    """Its id, leading to what the catalogue says."""
+    """The id of a requirement, leading to what the catalogue says."""
     return f"[{requirement.id}]({REQUIREMENTS}#{anchor(title(requirement))})"
 
 

@@ -42,7 +42,7 @@ that shows it.
 
 
 def records(folder: Path = RECORDS) -> list[Record]:
-    """All that are kept, schedulers by name, the reference first, each by revision."""
+    """All records that are kept, the reference first, then by name, each by revision."""
     kept = [read_record(path) for path in sorted(folder.glob("*.json"))]
     return sorted(kept, key=lambda r: (r.target != REFERENCE, r.target, r.revision))
 

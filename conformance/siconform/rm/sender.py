@@ -31,6 +31,10 @@ class Sender:
         """An id no other test uses."""
         return f"{self.prefix}-{what}-{next(self._counter)}"
 
+    def new_identity(self, key: str) -> str:
+        """What an allocation is called that this RM makes up, under this key."""
+        return self._link.connection.dialect.identity.made_up_for(key)
+
     def says(self, *requests: Request) -> None:
         """Say these elements, one message for each unless inside ``one_message``."""
         if self._collecting is not None:

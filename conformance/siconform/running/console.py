@@ -47,7 +47,7 @@ class Console:
         self.line()
 
     def test(self, report: pytest.TestReport, so_far: str) -> None:
-        """One more test is over; ``so_far`` shows only where it can be written over."""
+        """Count a test that is over; ``so_far`` shows only where it can be written over."""
         if self._verbosity > 0:
             word = "known" if hasattr(report, "wasxfail") else report.outcome
             self.line(f"  {word:<8} {report.nodeid}   {report.duration:.2f} s")
@@ -119,7 +119,7 @@ class Console:
         self._write(f"\r{padded}\r{text}")
 
 
-class Dispensable:
+class BestEffortStream:
     """A stream nobody depends on: a run goes on where it cannot be written to."""
 
     def __init__(self, stream: TextIO) -> None:

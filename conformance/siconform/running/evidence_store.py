@@ -81,7 +81,7 @@ class EvidenceStore:
         return {**pace, **{name: " / ".join(values) for name, values in self.observed.items()}}
 
     def requirements(self) -> list[RequirementResult]:
-        """One for every requirement of the revision, in the order of the catalogue."""
+        """The result of every requirement of the revision, in the order of the catalogue."""
         revision = self.settings.revision.name
         spoken = self._by_requirement()
         citing = self._citing()
@@ -120,7 +120,7 @@ class EvidenceStore:
             self.evidence.append(evidence)
 
     def _monitor_evidence(self) -> Iterator[Evidence]:
-        """One a monitor and requirement; in a part of the suite its premise may well be missing."""
+        """Evidence by monitor and requirement; in a part of the suite a premise may be missing."""
         unseen = Verdict.COULD_NOT_RUN if self._ran_the_whole_suite() else Verdict.NOT_SELECTED
         for (identifier, monitor, verdict), times in self.monitored.items():
             test = f"monitor {monitor}"

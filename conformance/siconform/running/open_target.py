@@ -10,7 +10,7 @@ from siconform.targets.attached import AttachedTarget, check_address
 from siconform.targets.embedded import NAME, TIMERS, embedded, embedded_version
 from siconform.targets.process import Launch, ProcessTarget
 
-_COMMAND_PATIENCE = 30.0  # seconds a --target-command has to listen
+_COMMAND_TIMEOUT = 30.0  # seconds a --target-command has to listen
 
 
 def prepare(settings: Settings) -> None:
@@ -74,14 +74,14 @@ def _launch(settings: Settings, *, real_clock: bool = False) -> Launch:
     launch = _usual_launch(settings, real_clock=real_clock)
     if settings.start_timeout is None:
         return launch
-    return replace(launch, patience=settings.start_timeout)
+    return replace(launch, timeout=settings.start_timeout)
 
 
 def _usual_launch(settings: Settings, *, real_clock: bool) -> Launch:
     if settings.named is not None:
         return settings.named.launch()
     if settings.command:
-        return Launch.of("the target command", settings.command, _COMMAND_PATIENCE)
+        return Launch.of("the target command", settings.command, _COMMAND_TIMEOUT)
     real_clock = real_clock or settings.real_clock
     return embedded(settings.revision, _timers(settings), real_clock=real_clock)
 

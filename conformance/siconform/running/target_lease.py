@@ -7,7 +7,7 @@ from siconform.targets.attached import check_listens
 from siconform.targets.process import ProcessTarget
 
 _LOSSES_AT_START = 2  # in a row, before the rest of the tests are spared the wait
-_DEATH_PATIENCE = 0.5  # seconds to see a process end after its connection broke
+_DEATH_TIMEOUT = 0.5  # seconds to see a process end after its connection broke
 
 
 class TargetLease:
@@ -37,10 +37,10 @@ class TargetLease:
         ``broken`` is how a connection to it broke, if one did: what is ours may be about to end
         then, and what is not may be somebody else's process by now.
         """
-        patience = _DEATH_PATIENCE if broken else 0.0
+        timeout = _DEATH_TIMEOUT if broken else 0.0
         for target in self._targets.values():
             if isinstance(target, ProcessTarget):
-                ended = target.ended(patience)
+                ended = target.ended(timeout)
                 if ended or not target.alive():
                     return f"the target died: {ended}"
                 if not target.listens():
@@ -56,7 +56,7 @@ class TargetLease:
         ours = [t for t in self._targets.values() if isinstance(t, ProcessTarget)]
         dead = next((target for target in ours if not target.alive()), None)
         chosen = dead or next(iter(ours), None)
-        return chosen.ended(_DEATH_PATIENCE) if chosen is not None else ""
+        return chosen.ended(_DEATH_TIMEOUT) if chosen is not None else ""
 
     def answered(self) -> None:
         """A test got through to the target."""

@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 def spread(tests: Sequence[T], waits: Callable[[T], bool], workers: int) -> list[T]:
-    """The same tests, so that each worker's share begins with its share of those that wait.
+    """The tests in an order in which each worker's share begins with those of it that wait.
 
     The shares are as ``--dist worksteal`` deals them out: consecutive, as equal as can be. What
     does not wait keeps its order, and so does everything where there is one worker.

@@ -173,7 +173,7 @@ def test_a_paused_rm_is_stopped_when_its_timeout_passes(unregistered_rm: Unregis
     too_early = lost + unregistered_rm.connection_loss_timeout() / 2
     unregistered_rm.does_not_see(*(PhaseSeen(phase) for phase in GONE), until=too_early)
     limit = unregistered_rm.connection_loss_timeout() + unregistered_rm.deadlines.timer
-    unregistered_rm.sees_one_of(*(PhaseSeen(phase) for phase in GONE), patience=limit)
+    unregistered_rm.sees_one_of(*(PhaseSeen(phase) for phase in GONE), timeout=limit)
 
 
 @requirement("SI-CONN-008")

@@ -139,7 +139,7 @@ def test_an_ask_release_of_any_type_leaves_allocations_alone(
         allocation = rm.is_told(Allocated(ask))
 
     rm.withdraws(ask, termination)
-    rm.withdraws(ask, termination, key="")
+    rm.withdraws_asks(termination, application=ask.said.application)
 
     rm.is_not_told(Released(identity=allocation.identity))
     rm.still_holds(allocation)
@@ -213,7 +213,7 @@ def test_a_confirmation_that_names_something_else_confirms_nothing(rm: ResourceM
     placeholder, confirmed = replaced.placeholder, replaced.release.termination
 
     rm.releases(placeholder, confirmed, identity=rm.new_name("unknown"), key="")
-    rm.releases(placeholder, confirmed, application=other_app, identity="", key="")
+    rm.releases_all(other_app, confirmed)
 
     rm.is_not_told(Allocated(replaced.real), *otherwise_released(placeholder))
     with rm.control("the right confirmation is taken"):

@@ -126,7 +126,7 @@ def test_releasing_what_does_not_exist_changes_nothing(rm: ResourceManager) -> N
     waiting = rm.has_waiting_ask(app, memory=10)
 
     rm.releases(allocation, identity=rm.new_name("unknown"), key="")
-    rm.releases(allocation, application=rm.new_name("unknown"), identity="", key="")
+    rm.releases_all(rm.new_name("unknown"))
     rm.releases(allocation, partition="unknown")
 
     # An answer that repeats what was said is none that says the allocation had ended.

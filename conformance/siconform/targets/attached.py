@@ -12,8 +12,8 @@ from siconform.targets import TargetUnavailable
 from siconform.targets.terms import PLAIN, Terms
 from siconform.transport.channels import DIRECTLY
 
-CONNECT_PATIENCE = 5.0  # seconds
-_PROBE_PATIENCE = 1.0  # seconds for a call that carries no message
+CONNECT_TIMEOUT = 5.0  # seconds
+_PROBE_TIMEOUT = 1.0  # seconds for a call that carries no message
 _HOST_PORT = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s:@/\[\]]+):(\d{1,5})")
 _HIGHEST_PORT = 65535
 
@@ -61,11 +61,11 @@ def check_address(address: str, revision: Revision) -> None:
     check_listens(address)
     with grpc.insecure_channel(address, options=[DIRECTLY]) as channel:
         try:
-            grpc.channel_ready_future(channel).result(timeout=CONNECT_PATIENCE)
+            grpc.channel_ready_future(channel).result(timeout=CONNECT_TIMEOUT)
         except grpc.FutureTimeoutError:
             message = (
                 f"the scheduler at {address} took the connection and did not answer as a gRPC "
-                f"server in {CONNECT_PATIENCE:g} s."
+                f"server in {CONNECT_TIMEOUT:g} s."
             )
             raise TargetUnavailable(message) from None
         _check_speaks(channel, address, revision)
@@ -84,7 +84,7 @@ def _check_speaks(channel: grpc.Channel, address: str, revision: Revision) -> No
 
 def _unimplemented(channel: grpc.Channel, method: rpc.Method) -> bool:
     """Whether the server says so; the call itself carries no message and changes nothing."""
-    call = rpc.callable_for(channel, method)(iter(()), timeout=_PROBE_PATIENCE)
+    call = rpc.callable_for(channel, method)(iter(()), timeout=_PROBE_TIMEOUT)
     try:
         for _ in call:
             call.cancel()
@@ -99,11 +99,11 @@ def check_listens(address: str) -> None:
     try:
         if address.startswith("unix:"):
             with socket.socket(socket.AF_UNIX) as probe:
-                probe.settimeout(CONNECT_PATIENCE)
+                probe.settimeout(CONNECT_TIMEOUT)
                 probe.connect(address.removeprefix("unix:").removeprefix("//"))
         else:
             host, _, port = address.rpartition(":")
-            socket.create_connection((host.strip("[]"), int(port)), CONNECT_PATIENCE).close()
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT).close()
     except socket.gaierror:
         raise TargetUnavailable(f"there is no host of the name in {address}.") from None
     except OSError as error:

@@ -11,7 +11,7 @@ from siconform.protocol.timers import SHORT, Timers
 from siconform.targets.process import Launch
 
 NAME = "the embedded reference"
-_PATIENCE = 10.0  # seconds until it listens
+_TIMEOUT = 10.0  # seconds until it listens
 
 TIMERS: Final = SHORT
 """What it is started with."""
@@ -24,7 +24,7 @@ def embedded(revision: Revision, timers: Timers, *, real_clock: bool) -> Launch:
         serve.append("--virtual-clock")
     options = (*_options(timers), *_policies(revision))
     words = (sys.executable, "-P", "-m", "sireference", *serve, *options)
-    return Launch(NAME, words, _PATIENCE)
+    return Launch(NAME, words, _TIMEOUT)
 
 
 def embedded_version() -> str:

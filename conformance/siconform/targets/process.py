@@ -36,13 +36,13 @@ class Launch:
 
     name: str
     command: tuple[str, ...]
-    patience: float
+    timeout: float
     folder: Path | None = None  # working directory
 
     @classmethod
-    def of(cls, name: str, line: str, patience: float, folder: Path | None = None) -> "Launch":
+    def of(cls, name: str, line: str, timeout: float, folder: Path | None = None) -> "Launch":
         """From a command line with shell quoting; ValueError when the quoting is broken."""
-        return cls(name, tuple(shlex.split(line)), patience, folder)
+        return cls(name, tuple(shlex.split(line)), timeout, folder)
 
 
 @dataclass
@@ -75,7 +75,7 @@ class ProcessTarget:
         if self._run is None:
             self.start()
         assert self._run is not None  # noqa: S101  # start() sets it
-        return self._run.address(self.launch.patience)
+        return self._run.address(self.launch.timeout)
 
     def start(self) -> None:
         """Start the process; what goes wrong shows when its address is asked for."""
@@ -89,9 +89,9 @@ class ProcessTarget:
         """Whether something listens where it did; True as long as nobody asked where."""
         return self._run is None or self._run.listens()
 
-    def ended(self, patience: float) -> str:
-        """How the process ended, if it does within ``patience`` seconds; "" if not."""
-        return self._run.ended(patience) if self._run is not None else ""
+    def ended(self, timeout: float) -> str:
+        """How the process ended, if it does within ``timeout`` seconds; "" if not."""
+        return self._run.ended(timeout) if self._run is not None else ""
 
     def restart(self) -> None:
         """Stop it and start a fresh one, which listens when this returns."""
@@ -129,8 +129,8 @@ class _Run:
         self._listener = threading.Thread(target=self._listen, daemon=True, name="target output")
         self._listener.start()
 
-    def address(self, patience: float) -> str:
-        deadline = time.monotonic() + patience
+    def address(self, timeout: float) -> str:
+        deadline = time.monotonic() + timeout
         with self._changed:
             while not self._address:
                 if not self.alive():
@@ -140,7 +140,7 @@ class _Run:
                 if self._address:
                     break
                 if time.monotonic() > deadline:
-                    raise TargetUnavailable(self._silence(patience))
+                    raise TargetUnavailable(self._silence(timeout))
                 self._changed.wait(_LOOK_AGAIN)
         return self._address
 
@@ -162,9 +162,9 @@ class _Run:
     def alive(self) -> bool:
         return self._supervisor.poll() is None
 
-    def ended(self, patience: float) -> str:
+    def ended(self, timeout: float) -> str:
         try:
-            code = self._supervisor.wait(patience)
+            code = self._supervisor.wait(timeout)
         except subprocess.TimeoutExpired:
             return ""
         self._listener.join(1.0)
@@ -199,7 +199,7 @@ class _Run:
         """A line about a port counts where it was told that one, or was free to choose."""
         return not self._told or bool({port, _ANY_PORT} & self._told)
 
-    def _silence(self, patience: float) -> str:
+    def _silence(self, timeout: float) -> str:
         where = "says not where it listens"
         if self._asked:
             where = f"does not listen on {self._asked}"
@@ -209,7 +209,7 @@ class _Run:
             where = f"says not that it listens on port {' or '.join(map(str, sorted(self._told)))}"
         others = [f"; what listens on {a} {whose.value}" for a, whose in self._not_its.items()]
         return (
-            f"{self._name} was started and {where} after {patience:g} s{''.join(others)} "
+            f"{self._name} was started and {where} after {timeout:g} s{''.join(others)} "
             f"(what it says is in {self._log_path})"
         )
 

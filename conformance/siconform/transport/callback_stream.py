@@ -62,9 +62,9 @@ class CallbackStream:
         )
         self._listener.start()
 
-    def holds(self, patience: float) -> bool:
+    def holds(self, timeout: float) -> bool:
         """Whether the scheduler has said in time that the offer holds; it need not say so."""
-        return self._holds.wait(patience)
+        return self._holds.wait(timeout)
 
     def cut(self) -> None:
         """Take no callbacks any more; nothing is recorded after it."""

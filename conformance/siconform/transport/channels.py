@@ -17,11 +17,11 @@ OPTIONS: Final = (
 )
 
 
-def close(channel: grpc.Channel, patience: float = 0.0) -> None:
-    """Close it within ``patience`` seconds, or later, and at last with the process.
+def close(channel: grpc.Channel, timeout: float = 0.0) -> None:
+    """Close it within ``timeout`` seconds, or later, and at last with the process.
 
     gRPC waits for every call to end, looks only now and then whether it has, and has no limit.
     """
     closing = threading.Thread(target=channel.close, name="closes a channel", daemon=True)
     closing.start()
-    closing.join(patience)
+    closing.join(timeout)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import grpc
 from google.protobuf.message import DecodeError, Message
@@ -11,10 +12,16 @@ from siwire import Revision, rpc
 from siconform.outcomes import Unreachable
 from siconform.protocol.notifications import Fact, Nothing, StreamEnded, Unreadable, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import Registration, Request, StreamOpening
+from siconform.protocol.requests import (
+    AskReleaseRequest,
+    Registration,
+    ReleaseRequest,
+    Request,
+    StreamOpening,
+)
 from siconform.recording.history import Content, History
 from siconform.transport.channels import OPTIONS, close
-from siconform.transport.dialects import dialect_for
+from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
 
@@ -33,17 +40,26 @@ class Connection:
     the rmID; a stream the scheduler ended is opened again the same way. ``listeners`` see every
     fact as it comes; ``hearing`` is held from the moment a message is in the history until all of
     them have seen it.
-    ``pace`` is the least time between two messages, for schedulers that mix them up.
+    ``pace`` is the least time between two messages, for schedulers that mix them up. The dialect
+    is this connection's own and made by it, with ``speaks``: it may remember what was said.
     """
 
     def __init__(
-        self, address: str, revision: Revision, rm_id: str, history: History, pace: float = 0.0
+        self,
+        address: str,
+        revision: Revision,
+        rm_id: str,
+        history: History,
+        pace: float = 0.0,
+        *,
+        speaks: Callable[[Revision], Dialect] = dialect_for,
     ) -> None:
         self.revision = revision
         self.pace = pace
         self.rm_id = rm_id
         self.history = history
-        self.dialect = dialect_for(revision)
+        self._speaks = speaks
+        self.dialect: Final = speaks(revision)
         self.listeners: list[Callable[[Fact], None]] = []
         self._methods = rpc.methods(revision)
         self._channel = grpc.insecure_channel(address, options=OPTIONS)
@@ -54,26 +70,28 @@ class Connection:
         self._closing = False
         self.hearing = threading.Lock()
 
-    def connects(self, patience: float) -> None:
-        """Wait for the transport; Unreachable after ``patience`` seconds."""
+    def connects(self, timeout: float) -> None:
+        """Wait for the transport; Unreachable after ``timeout`` seconds."""
         try:
-            grpc.channel_ready_future(self._channel).result(timeout=patience)
+            grpc.channel_ready_future(self._channel).result(timeout=timeout)
         except grpc.FutureTimeoutError:
-            message = f"nothing answers on {self._address} within {patience:g} s"
+            message = f"nothing answers on {self._address} within {timeout:g} s"
             raise Unreachable(message) from None
 
     def another(self, rm_id: str) -> "Connection":
         """A connection of its own to the same scheduler, for another RM of the same history."""
-        return Connection(self._address, self.revision, rm_id, self.history, self.pace)
+        return Connection(
+            self._address, self.revision, rm_id, self.history, self.pace, speaks=self._speaks
+        )
 
-    def registers(self, registration: Registration, patience: float) -> RegistrationAnswered:
-        """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within patience)."""
+    def registers(self, registration: Registration, timeout: float) -> RegistrationAnswered:
+        """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within timeout)."""
         request = self.dialect.registration(registration)
         rm = registration.rm
         self.history.add(self.rm_id, [RegistrationRequested(rm)], said_by_rm=True, message=request)
         call = rpc.callable_for(self._channel, self._methods["RegisterResourceManager"])
         try:
-            response = call(request, timeout=patience)
+            response = call(request, timeout=timeout)
         except grpc.RpcError as error:
             code, details = _status(error)
             outcome = RegistrationAnswered(rm, code, details)
@@ -121,29 +139,29 @@ class Connection:
                 stream.cut()
             self._streams.clear()
 
-    def calls_raw(self, path: str, patience: float) -> str:
+    def calls_raw(self, path: str, timeout: float) -> str:
         """Open any method by its path with one empty message; the gRPC status name it ends with."""
         call = self._channel.stream_stream(path, _bytes, _bytes)
         try:
-            for _ in call(iter([b""]), timeout=patience):
+            for _ in call(iter([b""]), timeout=timeout):
                 pass
         except grpc.RpcError as error:
             return _status(error)[0]
         return "OK"
 
-    def asks_for_description(self, patience: float) -> Description | None:
+    def asks_for_description(self, timeout: float) -> Description | None:
         """What the scheduler says of its own service; None where it offers no reflection."""
-        return describe(self._channel, self.revision, rpc.SERVICE, patience)
+        return describe(self._channel, self.revision, rpc.SERVICE, timeout)
 
-    def close(self, patience: float = 0.0) -> None:
-        """Cut every stream at once, and the transport within ``patience`` seconds or later.
+    def close(self, timeout: float = 0.0) -> None:
+        """Cut every stream at once, and the transport within ``timeout`` seconds or later.
 
         Nothing is recorded after it.
         """
         self._closing = True
         for stream in self._streams.values():
             stream.cut()
-        close(self._channel, patience)
+        close(self._channel, timeout)
 
     def _stream(self, kind: UpdateKind) -> Stream:
         method = self.dialect.method(kind)
@@ -200,9 +218,12 @@ class Connection:
 
 def is_fence(content: Content) -> bool:
     """Whether this element is the kit's own probe."""
-    names = ("node", "application", "key")
-    return any(str(getattr(content, name, "")).startswith(FENCE_PREFIX) for name in names) or (
-        isinstance(content, StreamOpening)
+    about: object = content
+    if isinstance(content, (ReleaseRequest, AskReleaseRequest)):
+        about = content.subject
+    return isinstance(content, StreamOpening) or any(
+        str(getattr(about, name, "")).startswith(FENCE_PREFIX)
+        for name in ("node", "application", "key")
     )
 
 

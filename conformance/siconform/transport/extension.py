@@ -24,10 +24,10 @@ class Extension:
     not offered raises NotOffered before anything is sent.
     """
 
-    def __init__(self, address: str, patience: float, facets: Facets | None = None) -> None:
+    def __init__(self, address: str, timeout: float, facets: Facets | None = None) -> None:
         self._channel = grpc.insecure_channel(address, options=OPTIONS)
         self._methods = rpc.methods_of(SERVICE)
-        self._patience = patience
+        self._timeout = timeout
         self._facets = facets
 
     @property
@@ -79,7 +79,7 @@ class Extension:
                 raise _lost("ApplyConfiguration", error) from None
             if code is grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise PremiseLost(
-                    f"no answer to ApplyConfiguration in {self._patience:g} s"
+                    f"no answer to ApplyConfiguration in {self._timeout:g} s"
                 ) from None
             return ext.ConfigurationOutcome(applied=False, reason=_says(error))
         return told
@@ -110,7 +110,7 @@ class Extension:
 
     def _ask(self, name: str, request: Message) -> Any:
         call: Callable[..., Any] = rpc.callable_for(self._channel, self._methods[name])
-        return call(request, timeout=self._patience)
+        return call(request, timeout=self._timeout)
 
 
 def _lost(name: str, error: grpc.RpcError) -> Unreachable:

@@ -123,7 +123,7 @@ class Description:
 
 
 def describe(
-    channel: grpc.Channel, revision: Revision, service: str, patience: float
+    channel: grpc.Channel, revision: Revision, service: str, timeout: float
 ) -> Description | None:
     """Ask by both versions of the protocol; None where neither is served.
 
@@ -131,7 +131,7 @@ def describe(
     """
     for path in _PATHS:
         try:
-            files = list(_files(channel, path, service, patience))
+            files = list(_files(channel, path, service, timeout))
         except grpc.RpcError as error:
             code = error.code() if isinstance(error, grpc.Call) else None
             if code is not grpc.StatusCode.UNIMPLEMENTED:
@@ -142,7 +142,7 @@ def describe(
 
 
 def _files(
-    channel: grpc.Channel, path: str, service: str, patience: float
+    channel: grpc.Channel, path: str, service: str, timeout: float
 ) -> Iterator[FileDescriptorProto]:
     """The file of the service and all it imports."""
     call = channel.stream_stream(
@@ -153,7 +153,7 @@ def _files(
     wanted = [reflection_pb2.ServerReflectionRequest(file_containing_symbol=service)]
     seen: set[str] = set()
     while wanted:
-        answers = call(iter([wanted.pop()]), timeout=patience)
+        answers = call(iter([wanted.pop()]), timeout=timeout)
         for answer in answers:
             if not answer.HasField("file_descriptor_response"):
                 raise NotForThisTarget(

@@ -14,7 +14,7 @@ from siwire import Revision
 
 from sireference.api.callback import SIError, StateDumpPlugin
 from sireference.api.calls import Calls, Responses
-from sireference.api.deadlines import Deadlines
+from sireference.api.deadline_thread import DeadlineThread
 from sireference.clock import Clock, SystemClock
 from sireference.codec import NoPolicyError, Policies, codec_for
 from sireference.codec.extra_config import without_secrets
@@ -66,9 +66,9 @@ class InProcess:
         self._to_tell: deque[Call | Responses] = deque()
         self._is_telling = False
         self._lock = threading.RLock()
-        self._deadlines: Deadlines | None = None
+        self._deadlines: DeadlineThread | None = None
         if clock is None:
-            self._deadlines = Deadlines(
+            self._deadlines = DeadlineThread(
                 self._clock, self._lock, self.next_deadline, self.keep_deadlines
             )
 
@@ -163,7 +163,7 @@ class InProcess:
             raise TypeError(f"{needed} is needed, not {type(message).__name__}")
 
     def _tell(self, effects: Iterable[Effect]) -> None:
-        self._to_tell.extend(self._tellings(effects))
+        self._to_tell.extend(self._calls_for(effects))
         if self._deadlines is not None:
             self._deadlines.changed()
         if self._is_telling:  # whoever does it goes on with these
@@ -176,7 +176,7 @@ class InProcess:
         finally:
             self._is_telling = False
 
-    def _tellings(self, effects: Iterable[Effect]) -> list[Call | Responses]:
+    def _calls_for(self, effects: Iterable[Effect]) -> list[Call | Responses]:
         """Calls in their order, then answers, those of a method together."""
         calls: list[Call | Responses] = []
         answers: dict[tuple[str, str], list[Answer]] = {}

@@ -55,7 +55,7 @@ operation_options: Final = group(
     click.option(
         "--first-message-timeout",
         type=click.FloatRange(min=0, min_open=True),
-        default=DEFAULT_LIMITS.first_message_patience,
+        default=DEFAULT_LIMITS.first_message_timeout,
         show_default=True,
         metavar="SECONDS",
         help="After which a stream is ended on which nothing was said.",
@@ -78,7 +78,7 @@ operation_options: Final = group(
     click.option(
         "--callback-timeout",
         type=SECONDS,
-        default=DEFAULT_LIMITS.callback_patience,
+        default=DEFAULT_LIMITS.callback_timeout,
         show_default=True,
         metavar="SECONDS",
         help="After which a callback without answer counts as refused.",
@@ -116,9 +116,9 @@ def limits(options: dict[str, Any]) -> Limits:
         message_bytes=options["max_message_bytes"],
         streams=options["max_streams"],
         streams_per_rm=options["max_streams_per_rm"],
-        first_message_patience=options["first_message_timeout"],
+        first_message_timeout=options["first_message_timeout"],
         outbox_bytes=options["max_outbox_bytes"],
-        callback_patience=options["callback_timeout"],
+        callback_timeout=options["callback_timeout"],
     )
 
 

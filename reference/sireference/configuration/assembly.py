@@ -29,7 +29,7 @@ def assemble(partitions: tuple[WrittenPartition, ...]) -> Configuration:
     return Configuration(tuple(_partition(partition) for partition in partitions))
 
 
-def partition_name(written: str) -> str:
+def name_of_partition(written: str) -> str:
     """Give a partition its name: none, and `default` in any case, is the default partition."""
     is_default = not written or written.lower() == DEFAULT_PARTITION
     return DEFAULT_PARTITION if is_default else written
@@ -38,7 +38,7 @@ def partition_name(written: str) -> str:
 def _partition(partition: WrittenPartition) -> PartitionConfig:
     limits = _limits(partition.root.limits or partition.limits)
     return PartitionConfig(
-        name=partition_name(partition.name),
+        name=name_of_partition(partition.name),
         root=_queue(partition.root, limits, QueueProperties()),
         placement_rules=tuple(_rule(rule) for rule in partition.rules),
         limits=limits,

@@ -32,7 +32,7 @@ class PriorityPolicy(Enum):
     FENCE = "fence"
 
 
-class PreemptionPolicy(Enum):
+class QueuePreemptionPolicy(Enum):
     """Whether preemption crosses or touches a queue (`preemption.policy`)."""
 
     DEFAULT = "default"
@@ -92,7 +92,7 @@ class QueueProperties:
     sort_priority: bool = True
     priority_policy: PriorityPolicy = PriorityPolicy.DEFAULT
     priority_offset: int = 0
-    preemption_policy: PreemptionPolicy = PreemptionPolicy.DEFAULT
+    preemption_policy: QueuePreemptionPolicy = QueuePreemptionPolicy.DEFAULT
     preemption_delay: float = DEFAULT_PREEMPTION_DELAY
     others: Mapping[str, str] = field(default_factory=dict)
 

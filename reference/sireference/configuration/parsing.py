@@ -1,6 +1,6 @@
 """The way in: from the text of a registration or an update to a configuration."""
 
-from sireference.configuration.assembly import assemble, partition_name
+from sireference.configuration.assembly import assemble, name_of_partition
 from sireference.configuration.defaults import default_configuration
 from sireference.configuration.document import read_document
 from sireference.configuration.fields import Report, top_field
@@ -51,7 +51,7 @@ _NOTHING_IN_IT = ConfigurationProblem("", 1, 1, "there is nothing in the text")
 def _check_partition_names(partitions: tuple[WrittenPartition, ...], report: Report) -> None:
     seen: set[str] = set()
     for partition in partitions:
-        name = partition_name(partition.name)
+        name = name_of_partition(partition.name)
         if name.lower() in seen:
             report.refuse(f"{partition.path}.name", f"a second partition {quoted(name)}")
         seen.add(name.lower())

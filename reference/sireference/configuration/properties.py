@@ -14,8 +14,8 @@ from typing import TypeVar
 from sireference.configuration.durations import read_duration
 from sireference.configuration.fields import Field
 from sireference.configuration.model import (
-    PreemptionPolicy,
     PriorityPolicy,
+    QueuePreemptionPolicy,
     QueueProperties,
     SortPolicy,
 )
@@ -61,7 +61,7 @@ def read_properties(properties: Field) -> WrittenProperties:
         ),
         priority_offset=field(PRIORITY_OFFSET).read(_read_offset, None),
         preemption_policy=field(PREEMPTION_POLICY).read(
-            partial(read_choice, choices=PreemptionPolicy), None
+            partial(read_choice, choices=QueuePreemptionPolicy), None
         ),
         preemption_delay=field(PREEMPTION_DELAY).read(_read_delay, None),
         others={name: value.text() for name, value in words.items() if name not in _KNOWN},
@@ -75,8 +75,8 @@ def inherit(above: QueueProperties, written: WrittenProperties) -> QueueProperti
     priority offset (offsets add up along the path) and a fence; only `disabled` preemption is
     passed on (`queue.go`, filterParentProperty).
     """
-    disabled = above.preemption_policy is PreemptionPolicy.DISABLED
-    passed_on = PreemptionPolicy.DISABLED if disabled else PreemptionPolicy.DEFAULT
+    disabled = above.preemption_policy is QueuePreemptionPolicy.DISABLED
+    passed_on = QueuePreemptionPolicy.DISABLED if disabled else QueuePreemptionPolicy.DEFAULT
     default = QueueProperties()
     return QueueProperties(
         sort_policy=_first(written.sort_policy, above.sort_policy),

@@ -10,8 +10,8 @@ from sireference.configuration.model import (
     Acl,
     NodeSortPolicy,
     PlacementFilter,
-    PreemptionPolicy,
     PriorityPolicy,
+    QueuePreemptionPolicy,
     SortPolicy,
 )
 
@@ -26,7 +26,7 @@ class WrittenProperties:
     sort_priority: bool | None = None
     priority_policy: PriorityPolicy | None = None
     priority_offset: int | None = None
-    preemption_policy: PreemptionPolicy | None = None
+    preemption_policy: QueuePreemptionPolicy | None = None
     preemption_delay: float | None = None
     others: dict[str, str] = field(default_factory=dict)
 

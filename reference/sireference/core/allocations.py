@@ -40,7 +40,7 @@ def watch(partition: Partition, allocation: Allocation, now: float) -> None:
 
 
 def _expire(partition: Partition, allocation: Allocation, _now: float) -> list[Effect]:
-    """Its time is over: the RM is asked to end it, unless it was asked already."""
+    """Ask the RM to end an allocation whose time is over, unless it was asked already."""
     allocation.timer = None
     if allocation.open_release is not None:
         return []

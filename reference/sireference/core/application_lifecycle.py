@@ -91,7 +91,7 @@ def count(application: Application) -> None:
 
 
 def retire(partition: Partition, application: Application, now: float) -> None:
-    """It was taken out: it does not count any more, and nothing of it is to come."""
+    """Leave off counting an application that was taken out, and stop its timers."""
     application.stop_state_timer()
     application.stop_execution_timer()
     _set_counts(application, counts=False)
@@ -161,7 +161,7 @@ def _execution_timeout(partition: Partition, application: Application, now: floa
 
 
 def fail(partition: Partition, application: Application, now: float, reason: str) -> list[Effect]:
-    """It loses all it has because its time is over, and has failed once everything is released."""
+    """Release all that an application has whose time is over; it fails with the last of it."""
     effects = move(partition, application, ApplicationTrigger.FAIL, now, reason)
     asks = list(application.pending.values())
     held = list(partition.allocations.of(application).values())

@@ -15,8 +15,8 @@ from sireference.core.state.proposals import Placement
 from sireference.core.states import NodeState
 
 # Seconds until nodes that the RM did not want are proposed again: once, and at most
-_FIRST_PATIENCE: Final = 1.0
-_LAST_PATIENCE: Final = 60.0
+_FIRST_TIMEOUT: Final = 1.0
+_LAST_TIMEOUT: Final = 60.0
 
 
 def are_wanted(partition: Partition) -> bool:
@@ -54,7 +54,7 @@ def is_possible(partition: Partition, placement: Placement) -> bool:
 def exclude(partition: Partition, pending: PendingAsk, node: Node) -> None:
     """The RM does not want the ask on ``node``."""
     if pending.exclusions is None:
-        pending.exclusions = NodeExclusions(_FIRST_PATIENCE)
+        pending.exclusions = NodeExclusions(_FIRST_TIMEOUT)
     partition.node_index.exclude(pending.exclusions, node)
 
 
@@ -68,10 +68,10 @@ def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None
         return
 
     def forget(_: float) -> list[Effect]:
-        pending.exclusions = NodeExclusions(min(2 * exclusions.patience, _LAST_PATIENCE))
+        pending.exclusions = NodeExclusions(min(2 * exclusions.timeout, _LAST_TIMEOUT))
         if pending.wants_more:
             partition.asks.enqueue(pending)
         partition.preemptors.try_again(pending)
         return []
 
-    exclusions.timer = partition.timers.set(now + exclusions.patience, forget)
+    exclusions.timer = partition.timers.set(now + exclusions.timeout, forget)

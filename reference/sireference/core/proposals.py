@@ -118,7 +118,7 @@ def _carry_out(
 
 
 def _give_up(partition: Partition, proposal: Proposal, now: float) -> None:
-    """It comes to nothing."""
+    """Drop what was proposed: the RM refused it, or it is not possible any more."""
     match proposal:
         case Placement(pending=pending, is_second_choice=is_second_choice):
             pending.had_placeholder = pending.had_placeholder or is_second_choice

@@ -16,7 +16,7 @@ from sireference.core.state.quota import Quotas
 
 
 def enter(leaf: Queue, new: NewApplication) -> Quotas:
-    """One more application in ``leaf``; what it counts against."""
+    """Take an application in; the quotas it counts against."""
     leaf.applications += 1
     leaf.stop_timer()
     return limits.join(leaf, new.user, new.member_of)
@@ -39,12 +39,12 @@ def tidy(partition: Partition, queue: Queue, now: float) -> None:
     if queue.is_draining:
         _remove(partition, queue, above, now)
     elif queue.is_dynamic and queue.timer is None:
-        patience = partition.settings.empty_queue_timeout
-        queue.timer = partition.timers.set(now + patience, partial(_expire, partition, queue))
+        timeout = partition.settings.empty_queue_timeout
+        queue.timer = partition.timers.set(now + timeout, partial(_expire, partition, queue))
 
 
 def _expire(partition: Partition, queue: Queue, now: float) -> list[Effect]:
-    """It was empty for long enough; if it is no more, somebody else will see to it."""
+    """Remove a queue that was empty for long enough, unless it is needed again."""
     queue.timer = None
     if queue.parent is not None and queue.is_empty:
         _remove(partition, queue, queue.parent, now)
@@ -58,6 +58,6 @@ def _remove(partition: Partition, queue: Queue, above: Queue, now: float) -> Non
 
 
 def removed(event_log: EventLog, queue: Queue, message: str) -> None:
-    """``queue`` is known no more."""
+    """Log that ``queue`` was removed, and why."""
     detail = ChangeDetail.QUEUE_DYNAMIC if queue.is_dynamic else ChangeDetail.QUEUE_CONFIG
     event_log.queue(queue, ChangeType.REMOVE, detail, message)

@@ -89,6 +89,6 @@ class ResourceManagers:
 
 
 def _forget(known: dict[str, ResourceManager], rm_id: str, _: float) -> list[Effect]:
-    """Nobody is told: who comes back is unknown."""
+    """Forget an RM that is stopped: when it comes back it is unknown."""
     del known[rm_id]
     return []

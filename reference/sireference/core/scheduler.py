@@ -7,7 +7,7 @@ from typing import Final
 from sireference.core import (
     applications,
     asks,
-    callbacks,
+    callback_offer,
     configuration_update,
     nodes,
     proposals,
@@ -73,7 +73,7 @@ class Scheduler:
             case ShutDown():
                 effects = self.rms.shut_down(rm, now)
             case OfferCallbacks():
-                callbacks.offer(rm, event)
+                callback_offer.offer(rm, event)
                 effects = []
             case Answered():
                 effects = rm.callbacks.answered(event, now)
@@ -112,7 +112,7 @@ class Scheduler:
         return snapshot(rm_id, self.rms.known(rm_id))
 
     def taking_snapshot(self, rm_id: str) -> Generator[None, None, Snapshot]:
-        """The same bit by bit; between the bits nothing of this RM may be handled."""
+        """What ``snapshot`` returns, in portions; nothing of this RM is handled in between."""
         return snapshot_portions(rm_id, self.rms.known(rm_id))
 
     def all_counts(self) -> list[Counts]:

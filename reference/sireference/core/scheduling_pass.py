@@ -58,7 +58,7 @@ def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]
 
 def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue[Any]) -> list[Effect]:
     ask_group.wait_in(wait_queue)
-    partition.states.slept(ask_group)
+    partition.states.has_to_wait(ask_group)
     return []
 
 

@@ -75,7 +75,7 @@ class QueueView:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All of it; ``state`` is None for an RM that never registered."""
+    """What the scheduler holds for an RM; ``state`` is None for one that never registered."""
 
     rm_id: str
     state: RMState | None

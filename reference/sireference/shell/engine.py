@@ -27,13 +27,13 @@ from sireference.core.model import (
 from sireference.core.scheduler import Scheduler
 from sireference.core.snapshot import Snapshot
 from sireference.core.state.resource_manager import ResourceManager
+from sireference.shell.callback_table import CallbackTable
+from sireference.shell.configuration_locks import ConfigurationLocks
 from sireference.shell.counters import Counters
-from sireference.shell.extension.callback_table import CallbackTable
 from sireference.shell.jobs import PAUSE, Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
 from sireference.shell.streams import Ending, OpenStream, StreamTable
-from sireference.shell.turns import LazyHeap
 
 Result = TypeVar("Result")
 _REGISTERED_ANEW: Final = Ending(
@@ -56,7 +56,7 @@ class Engine:
         self.callbacks = CallbackTable(codec.revision, limits)
         self._streams = streams
         self.limits = limits
-        self.turns = LazyHeap()
+        self.configuration_locks = ConfigurationLocks()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sireference")
         self._jobs = Jobs(self.scheduler.hold, self._idle)
         self._snapshots: dict[str, asyncio.Future[Snapshot]] = {}  # that are being taken
@@ -133,7 +133,7 @@ class Engine:
         await self._jobs.all_done()
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= moment:
             clock.move_to(deadline)
-            self._ring()
+            self._keep_deadlines()
         clock.move_to(moment)
 
     def _handling(
@@ -219,13 +219,13 @@ class Engine:
             self._alarm = None
         if deadline is None:
             return
-        patience = max(0.0, deadline - self.clock.now())
-        if patience == 0.0 or not isinstance(self.clock, VirtualClock):
-            later = max(patience, PAUSE)  # a pass may go on that was long enough
-            self._alarm = asyncio.get_running_loop().call_later(later, self._ring)
+        timeout = max(0.0, deadline - self.clock.now())
+        if timeout == 0.0 or not isinstance(self.clock, VirtualClock):
+            later = max(timeout, PAUSE)  # a pass may go on that was long enough
+            self._alarm = asyncio.get_running_loop().call_later(later, self._keep_deadlines)
             self._alarm_is_for = deadline
 
-    def _ring(self) -> None:
+    def _keep_deadlines(self) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None

@@ -29,7 +29,7 @@ from sireference.shell.options import DEFAULT_ACCESS, Access
 from sireference.shell.sharing import Sharing
 from sireference.shell.unexpected import SAYS, report
 
-_PATIENCE: Final = 10.0  # seconds for the event loop to answer
+_TIMEOUT: Final = 10.0  # seconds for the event loop to answer
 _WHAT_THERE_IS: Final = b"/metrics  metrics for Prometheus\n/state    the state as JSON\n"
 _BEARER: Final = "Bearer"
 _TEXT: Final = "text/plain; charset=utf-8"
@@ -63,7 +63,7 @@ class HttpPage:
         self._thread.start()
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Close the socket; requests that come later are refused."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -117,7 +117,7 @@ class HttpPage:
         return self._on_loop(count())
 
     def _on_loop(self, reading: Coroutine[Any, Any, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(reading, self._loop).result(_PATIENCE)
+        return asyncio.run_coroutine_threadsafe(reading, self._loop).result(_TIMEOUT)
 
 
 def _encoded(revision: str, now: float, snapshots: list[Snapshot]) -> bytes:
@@ -197,7 +197,7 @@ class _BoundedThreads(ThreadingMixIn, WSGIServer):
 
 
 class _OnIpv6(_BoundedThreads):
-    """The same on an address of IPv6."""
+    """The server of the page on an address of IPv6."""
 
     address_family = socket.AF_INET6
 

@@ -48,7 +48,7 @@ class Jobs:
         return result
 
     async def all_done(self) -> None:
-        """No job is under way any more."""
+        """Wait until no job is under way any more."""
         await self._all_done.wait()
 
     def _come_again(self) -> None:
@@ -58,7 +58,7 @@ class Jobs:
             self._all_done.set()
 
     def _go_on(self) -> None:
-        """One portion for the RM whose turn it is; then it is the next one's."""
+        """Do a portion for the RM that is next, and go on with the one after it."""
         rm_id = next(iter(self._waiting))
         jobs = self._waiting.pop(rm_id)
         if _advance(*jobs[0]):

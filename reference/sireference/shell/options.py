@@ -24,10 +24,10 @@ class Limits:
     message_bytes: int = 64 * _MIB  # of one message it reads
     streams: int = 1024  # open at a time, of all resource managers together
     streams_per_rm: int = 16  # of these, of one resource manager: four kinds, and what they replace
-    first_message_patience: float = 10.0  # seconds until a stream has to say whose it is
+    first_message_timeout: float = 10.0  # seconds until a stream has to say whose it is
     # that wait to be written to one resource manager; one that does not read is lost beyond it
     outbox_bytes: int = 256 * _MIB
-    callback_patience: float = 10.0  # seconds until a callback without answer counts as refused
+    callback_timeout: float = 10.0  # seconds until a callback without answer counts as refused
 
     def __post_init__(self) -> None:
         check_times(self)
@@ -43,11 +43,11 @@ def keepalive(connection_loss_timeout: float) -> tuple[tuple[str, int], ...]:
     of ``connection_loss_timeout`` (seconds), or six seconds where that is more.
     """
     quiet = max(_PINGS_AT_LEAST, min(_PINGS_AT_MOST, connection_loss_timeout / 2))
-    patience = round(1000 * max(_ANSWER_AT_LEAST, min(_PINGS_AT_MOST, connection_loss_timeout / 4)))
+    timeout = round(1000 * max(_ANSWER_AT_LEAST, min(_PINGS_AT_MOST, connection_loss_timeout / 4)))
     return (
         ("grpc.keepalive_time_ms", round(1000 * quiet)),
-        ("grpc.keepalive_timeout_ms", patience),
-        ("grpc.http2.ping_timeout_ms", patience),  # else a minute, whatever the line above says
+        ("grpc.keepalive_timeout_ms", timeout),
+        ("grpc.http2.ping_timeout_ms", timeout),  # else a minute, whatever the line above says
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", round(1000 * _PINGS_AT_LEAST)),
     )

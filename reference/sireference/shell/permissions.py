@@ -30,7 +30,7 @@ class ClientRM:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """All of them; what none permits is refused."""
+    """All permissions together; what none permits is refused."""
 
     permitted: tuple[ClientRM, ...]
 

@@ -63,7 +63,7 @@ class SchedulerService:
         self._note("RegisterResourceManager", request)
         try:
             sent = getattr(request, "config", "")  # which 2021-02 does not have
-            async with self._engine.turns.of(request.rmID, sent):
+            async with self._engine.configuration_locks.held_for(request.rmID, sent):
                 event = await asyncio.to_thread(self._codec.register, request)
                 refused = await self._engine.handle(event)
         except ConfigurationError as why:
@@ -127,16 +127,16 @@ class SchedulerService:
         return _NOT_READ if is_cut_short else ending
 
     async def _read(self, stream: OpenStream, requests: AsyncIterator[Any]) -> None:
-        patience = self._limits.first_message_patience
+        timeout = self._limits.first_message_timeout
         try:
-            async with asyncio.timeout(patience) as until_first:
+            async with asyncio.timeout(timeout) as until_first:
                 async for request in requests:
                     until_first.reschedule(None)
                     if stream.ending.done():
                         return
                     await self._take(stream, request)
         except TimeoutError:
-            stream.end(too_silent(patience))
+            stream.end(too_silent(timeout))
             return
         await asyncio.sleep(_CANCELLATION_FOLLOWS)
         self._half_closed(stream)

@@ -33,7 +33,7 @@ class StreamLimit:
             self._taken -= 1
 
     def take_for(self, rm_id: str) -> Ending | None:
-        """One stream more belongs to this RM; how it ends where the RM has too many."""
+        """Count a stream for this RM; how the stream ends where the RM has too many."""
         taken = self._taken_by[rm_id]
         if taken >= self._most_of_one:
             says = (
@@ -51,7 +51,7 @@ class StreamLimit:
             del self._taken_by[rm_id]
 
 
-def too_silent(patience: float) -> Ending:
-    """How a stream ends that said nothing for ``patience`` seconds, so that nobody knows whose."""
-    says = f"no first message came in {patience:g} s, so the stream is nobody's"
+def too_silent(timeout: float) -> Ending:
+    """How a stream ends that said nothing for ``timeout`` seconds, so that nobody knows whose."""
+    says = f"no first message came in {timeout:g} s, so the stream is nobody's"
     return Ending(grpc.StatusCode.DEADLINE_EXCEEDED, says)

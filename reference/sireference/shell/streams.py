@@ -141,7 +141,7 @@ class StreamTable:
             stream.put(held.empty())
 
     def unbind(self, stream: OpenStream) -> bool:
-        """``stream`` is over; whether it was in use until now."""
+        """Leave off using a stream that is over; whether it was in use until now."""
         rm_id = stream.rm_id or ""
         if self._open.get(rm_id, {}).get(stream.method) is not stream:
             return False
@@ -149,7 +149,7 @@ class StreamTable:
         return True
 
     def leave(self, stream: OpenStream) -> bool:
-        """``stream`` is over; whether it was in use until now.
+        """Leave off using a stream that is over; whether it was in use until now.
 
         What it did not write waits for the next of its kind.
         """

@@ -18,9 +18,9 @@ from sireference.configuration.model import (
     PartitionConfig,
     PlacementFilter,
     PlacementRule,
-    PreemptionPolicy,
     PriorityPolicy,
     QueueConfig,
+    QueuePreemptionPolicy,
     QueueProperties,
     RuleName,
     SortPolicy,
@@ -117,16 +117,18 @@ def test_properties_are_inherited_but_for_priorities_and_fences() -> None:
     )
 
     assert root.properties == replace(
-        inherited, priority_offset=5, preemption_policy=PreemptionPolicy.FENCE
+        inherited, priority_offset=5, preemption_policy=QueuePreemptionPolicy.FENCE
     )
     assert production.properties == replace(
         inherited,
         sort_priority=False,
         priority_policy=PriorityPolicy.FENCE,
         priority_offset=-10,
-        preemption_policy=PreemptionPolicy.DISABLED,
+        preemption_policy=QueuePreemptionPolicy.DISABLED,
     )
-    below = replace(inherited, sort_priority=False, preemption_policy=PreemptionPolicy.DISABLED)
+    below = replace(
+        inherited, sort_priority=False, preemption_policy=QueuePreemptionPolicy.DISABLED
+    )
     assert live.properties == below
     assert batch.properties == replace(
         below, sort_policy=SortPolicy.STATE_AWARE, preemption_delay=90.0

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 from sireference.configuration.model import (
-    PreemptionPolicy,
     PriorityPolicy,
+    QueuePreemptionPolicy,
     QueueProperties,
     SortPolicy,
 )
@@ -94,6 +94,6 @@ def test_properties_are_what_is_written() -> None:
         sort_priority=False,
         priority_policy=PriorityPolicy.FENCE,
         priority_offset=-7,
-        preemption_policy=PreemptionPolicy.DISABLED,
+        preemption_policy=QueuePreemptionPolicy.DISABLED,
         preemption_delay=0.25,
     )

@@ -5,7 +5,7 @@ import re
 import pytest
 from sireference.configuration.acls import read_acl
 from sireference.configuration.durations import read_duration
-from sireference.configuration.model import Acl, NodeSortType, PreemptionPolicy
+from sireference.configuration.model import Acl, NodeSortType, QueuePreemptionPolicy
 from sireference.configuration.names import read_group, read_user
 from sireference.configuration.quantities import read_quantity, written_quantity
 from sireference.configuration.scalars import (
@@ -260,8 +260,8 @@ def test_whole_numbers() -> None:
 
 
 def test_choices() -> None:
-    assert read_choice("fence", PreemptionPolicy) is PreemptionPolicy.FENCE
+    assert read_choice("fence", QueuePreemptionPolicy) is QueuePreemptionPolicy.FENCE
     with pytest.raises(ValueError, match='"Fence" is unknown; did you mean fence'):
-        read_choice("Fence", PreemptionPolicy)
+        read_choice("Fence", QueuePreemptionPolicy)
     with pytest.raises(ValueError, match='"x" is unknown: the choice is fair, binpacking'):
         read_choice("x", NodeSortType)

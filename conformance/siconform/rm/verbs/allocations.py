@@ -26,6 +26,7 @@ from siconform.protocol.requests import (
     AskRequest,
     ReleaseRequest,
 )
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
 
 ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
@@ -158,18 +159,30 @@ class AllocationVerbs:
         """Release one pending ask; fields can be given to name it wrongly."""
         self._sender.says(
             AskReleaseRequest(
-                ask.said.application if application is None else str(application),
-                str(ask) if key is None else key,
+                OneAsk(
+                    ask.said.application if application is None else str(application),
+                    str(ask) if key is None else key,
+                ),
                 ask.said.partition if partition is None else partition,
                 termination,
             )
         )
 
     def withdraws_asks(
-        self, *, application: str = "", key: str = "", partition: str = DEFAULT_PARTITION
+        self,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        key: str | None = None,
+        partition: str = DEFAULT_PARTITION,
     ) -> None:
-        """Release asks by whatever filters are given."""
-        self._sender.says(AskReleaseRequest(str(application), str(key), partition))
+        """Release asks by whatever filters are given: all there are where none is."""
+        subject: OneAsk | AllOf | AllThereIs = AllThereIs()
+        if key is not None:
+            subject = OneAsk(str(application or ""), str(key))
+        elif application is not None:
+            subject = AllOf(str(application))
+        self._sender.says(AskReleaseRequest(subject, partition, termination))
 
     def releases(
         self,
@@ -184,11 +197,13 @@ class AllocationVerbs:
         """Release one allocation; fields can be given to name it wrongly."""
         self._sender.says(
             ReleaseRequest(
-                application=allocation.application if application is None else str(application),
-                identity=allocation.identity if identity is None else identity,
-                termination=termination,
-                key=allocation.key if key is None else key,
-                partition=partition,
+                OneAllocation(
+                    allocation.application if application is None else str(application),
+                    allocation.identity if identity is None else identity,
+                    allocation.key if key is None else key,
+                ),
+                termination,
+                partition,
             )
         )
 
@@ -227,7 +242,7 @@ class AllocationVerbs:
         key: str = "",
     ) -> None:
         """Release every allocation of an application: no identity is named."""
-        self._sender.says(ReleaseRequest(str(application), "", termination, key=key))
+        self._sender.says(ReleaseRequest(AllOf(str(application), key), termination))
 
     def is_told_all_released(self, *allocations: Allocated) -> None:
         """All of an application's allocations end: one release each, or one that names none."""

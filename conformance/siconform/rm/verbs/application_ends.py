@@ -79,7 +79,7 @@ class ApplicationEndVerbs:
         self._expectations.is_told_one_of(
             reported,
             ApplicationUpdated(application, state=COMPLETED),
-            patience=self._timers.waiting_timeout() + self._deadlines.timer,
+            timeout=self._timers.waiting_timeout() + self._deadlines.timer,
         )
 
     def reported_waiting(self) -> State:
@@ -159,7 +159,7 @@ class ApplicationEndVerbs:
         self._expectations.is_not_told(Allocated(self._allocations.asks(application)))
 
     def waits_a_while(self, *unexpected: Fact, since: float) -> None:
-        """So much of the time to be waiting passes that a second wait can be told from this one.
+        """Let half of the waiting time pass, so that a second wait can be told from this one.
 
         What passed of it ``since`` it may have begun counts.
         """
@@ -168,7 +168,7 @@ class ApplicationEndVerbs:
             self._expectations.stays_quiet(*unexpected, window=left)
 
     def outlasts_waiting(self, *unexpected: Fact) -> None:
-        """So much time passes that an application that was waiting since now is completed."""
+        """Let the waiting time pass, after which an application that waits now is completed."""
         self._expectations.stays_quiet(
             *unexpected, window=self._timers.waiting_timeout() + self._deadlines.timer
         )

@@ -198,7 +198,7 @@ class ApplicationStateVerbs:
         """Then: within so many seconds it runs, submitted once more where it was rejected."""
         application, ask = held_back.application, held_back.ask
         if ask is not None and not self._prerequisites.rejected(ask):
-            self._expectations.is_told(Allocated(ask), patience=after + self._deadlines.place)
+            self._expectations.is_told(Allocated(ask), timeout=after + self._deadlines.place)
             return
         self._expectations.stays_quiet(window=after + self._deadlines.timer)
         self._applications.submits_application(

@@ -149,10 +149,10 @@ class CallbackVerbs:
     def names_victims(self, check: EvictionCheck, live: Sequence[Allocated]) -> None:
         """The check names live allocations of its node, each once, and a start among them."""
         there = {allocation.key for allocation in live if allocation.node == check.node}
-        strangers = [key for key in check.victims if key not in there]
-        if strangers or not check.victims:
+        unknown = [key for key in check.victims if key not in there]
+        if unknown or not check.victims:
             raise NotAsTheTextSays(
-                f"victims are {'no allocations of the node' if strangers else 'missing'}",
+                f"victims are {'no allocations of the node' if unknown else 'missing'}",
                 expected=f"keys of live allocations on {check.node}",
                 happened=str(check),
             )
@@ -175,10 +175,10 @@ class CallbackVerbs:
         spared = [allocation for allocation in live if allocation.key not in allowed]
         self._preemption.sees_no_preemption_of(*spared)
         told = self._inbox.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
-        strangers = {a.identity for a in spared} & {release.identity for release in told}
-        if strangers:
+        unapproved = {a.identity for a in spared} & {release.identity for release in told}
+        if unapproved:
             raise NotAsTheTextSays(
-                f"{len(strangers)} released that the RM did not let go",
+                f"{len(unapproved)} released that the RM did not let go",
                 expected=f"releases of {', '.join(sorted(allowed))} at most",
                 happened=f"{len(told)} releases",
             )

@@ -17,6 +17,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 from siconform.recording.history import Exchange
 from siconform.rm.sender import Sender
 
@@ -42,20 +43,16 @@ class ConfirmationVerbs:
         """Answer a release of the scheduler with the same message (or with another type)."""
         self._sender.says(
             ReleaseRequest(
-                application=release.application,
-                identity=release.identity,
-                termination=release.termination if termination is None else termination,
-                key=release.key,
-                partition=release.partition,
+                release.subject,
+                release.termination if termination is None else termination,
+                release.partition,
             )
         )
 
     def confirms_ask(self, release: AskReleased) -> None:
         """Answer the scheduler's release of an ask with the same message."""
         self._sender.says(
-            AskReleaseRequest(
-                release.application, release.key, release.partition, release.termination
-            )
+            AskReleaseRequest(release.subject, release.partition, release.termination)
         )
 
     @contextmanager
@@ -99,7 +96,7 @@ class ConfirmationVerbs:
         said = [
             e.content for e in self._exchange.entries() if isinstance(e.content, ReleaseRequest)
         ]
-        answered = {(request.identity, request.termination) for request in said}
+        answered = {(_identity(request.subject), request.termination) for request in said}
         told = {  # a release may be repeated until it is confirmed
             (release.application, release.identity, release.termination): release
             for release in self._inbox.hears(Released())
@@ -115,23 +112,13 @@ class ConfirmationVerbs:
         """Confirm it at once, if it is a release the RM confirms by itself."""
         if isinstance(fact, Released) and fact.termination in CONFIRMED:
             if self._confirms_releases and not self._is_left_open(fact):
-                confirmation = ReleaseRequest(
-                    application=fact.application,
-                    identity=fact.identity,
-                    termination=fact.termination,
-                    key=fact.key,
-                    partition=fact.partition,
-                )
-                self._confirms_by(confirmation)
+                self._confirms_by(ReleaseRequest(fact.subject, fact.termination, fact.partition))
         elif (
             isinstance(fact, AskReleased)
             and fact.termination in CONFIRMED
             and not self._may_be_an_answer(fact)
         ):
-            withdrawal = AskReleaseRequest(
-                fact.application, fact.key, fact.partition, fact.termination
-            )
-            self._confirms_by(withdrawal)
+            self._confirms_by(AskReleaseRequest(fact.subject, fact.partition, fact.termination))
 
     def _confirms_by(self, request: ReleaseRequest | AskReleaseRequest) -> None:
         self._fencing.has_confirmed()
@@ -144,7 +131,21 @@ class ConfirmationVerbs:
         return any(
             entry.rm == self._link.connection.rm_id
             and isinstance(said := entry.content, AskReleaseRequest)
-            and said.application in ("", release.application)
-            and said.key in ("", release.key)
+            and _covers(said.subject, release)
             for entry in self._exchange.entries()
         )
+
+
+def _identity(subject: OneAllocation | AllOf) -> str:
+    """The identity it names, which a release of everything does not."""
+    return subject.identity if isinstance(subject, OneAllocation) else ""
+
+
+def _covers(withdrawn: OneAsk | AllOf | AllThereIs, release: AskReleased) -> bool:
+    match withdrawn:
+        case OneAsk(application=application, key=key):
+            return key == release.key and application in ("", release.application)
+        case AllOf(application=application):
+            return application == release.application
+        case AllThereIs():
+            return True

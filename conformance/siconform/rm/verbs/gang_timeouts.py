@@ -215,14 +215,14 @@ class GangTimeoutVerbs:
 
     def _are_withdrawn(self, placeholders: Sequence[Allocated], seconds: float) -> list[Released]:
         limit = seconds + self._deadlines.timer
-        return [self._expectations.is_told(timed_out(p), patience=limit) for p in placeholders]
+        return [self._expectations.is_told(timed_out(p), timeout=limit) for p in placeholders]
 
     def _is_withdrawn_first(
         self, placeholders: Sequence[Allocated], seconds: float
     ) -> tuple[Released, Allocated]:
         limit = seconds + self._deadlines.timer
         first = self._expectations.is_told_one_of(
-            *(timed_out(p) for p in placeholders), patience=limit
+            *(timed_out(p) for p in placeholders), timeout=limit
         )
         return first, next(p for p in placeholders if p.identity != first.identity)
 

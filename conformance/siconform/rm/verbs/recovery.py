@@ -55,7 +55,7 @@ class RecoveryVerbs:
             key=name,
             application=str(application),
             node=str(node),
-            identity=f"{name}-identity" if identity is None else identity,
+            identity=self._sender.new_identity(name) if identity is None else identity,
             resource={"memory": memory, "vcore": 1},
             task_group=task_group,
             placeholder=placeholder,

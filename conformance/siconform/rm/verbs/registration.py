@@ -60,7 +60,7 @@ class RegistrationVerbs:
         rm_id: str | None = None,
         build_info: Mapping[str, str] | None = None,
         extra_config: Mapping[str, str] | None = None,
-        patience: float | None = None,
+        timeout: float | None = None,
     ) -> RegistrationAnswered:
         """Call RegisterResourceManager and return how it ended; each value can be replaced.
 
@@ -86,9 +86,7 @@ class RegistrationVerbs:
         )
         history = self._exchange.history
         began = history.now()
-        outcome = self._link.connection.registers(
-            registration, patience or self._deadlines.register
-        )
+        outcome = self._link.connection.registers(registration, timeout or self._deadlines.register)
         if outcome.status == "OK":
             self._took = max(self._took, history.now() - began)
         return outcome
@@ -121,13 +119,13 @@ class RegistrationVerbs:
 
         The scheduler may end the streams of the earlier registration; whatever is said after this
         goes to streams that are served, where all that is told of the earlier life has been heard.
-        The call gets several times the time of the first one, not all the patience there is for
+        The call gets several times the time of the first one, not all the timeout there is for
         that: a scheduler that hangs here is known.
         """
         used = [kind for kind in UpdateKind if self._link.connection.is_open(kind)]
         least = max(self._deadlines.ack * (1 + self._deadlines.grace), _SEVERAL * self._took)
         limit = min(least, self._deadlines.register)
-        outcome = self.registers(patience=limit, **request)
+        outcome = self.registers(timeout=limit, **request)
         if outcome.status == "DEADLINE_EXCEEDED":
             raise NotAsTheTextSays(
                 f"no answer to a second registration in {limit:g} s",
@@ -184,7 +182,7 @@ class RegistrationVerbs:
         return outcome
 
     def _version(self) -> str:
-        """That of the revision, or what the target insists on."""
+        """The version of the revision, or what the target insists on."""
         told = self._profile.terms.version
         return self._link.connection.revision.name if told is None else told
 

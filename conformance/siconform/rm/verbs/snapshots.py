@@ -48,11 +48,11 @@ class SnapshotVerbs:
             self._extension.offered(Facet.SNAPSHOT).snapshot(self._link.connection.rm_id)
         )
 
-    def sees(self, pattern: F, *, patience: float | None = None) -> F:
+    def sees(self, pattern: F, *, timeout: float | None = None) -> F:
         """A snapshot shows this: in the time of an acknowledgement, or of a timer of its own."""
-        return self.sees_one_of(pattern, patience=patience)
+        return self.sees_one_of(pattern, timeout=timeout)
 
-    def sees_one_of(self, *patterns: F, patience: float | None = None) -> F:
+    def sees_one_of(self, *patterns: F, timeout: float | None = None) -> F:
         """A snapshot shows one of the legal outcomes the test names."""
         last: list[Fact] = []
 
@@ -60,7 +60,7 @@ class SnapshotVerbs:
             last[:] = shown
             return _matching(shown, patterns)
 
-        found = self.watches(find, patience=patience)
+        found = self.watches(find, timeout=timeout)
         if found is None:
             raise _not_shown(patterns, last)
         self._notes(found)
@@ -105,14 +105,14 @@ class SnapshotVerbs:
             self.sees(pattern)
 
     def watches(
-        self, find: Callable[[list[Fact]], T | None], *, patience: float | None = None
+        self, find: Callable[[list[Fact]], T | None], *, timeout: float | None = None
     ) -> T | None:
         """What ``find`` finds in one of the snapshots taken until the time is over."""
         clock = self._exchange.history.clock
         look = partial(self._look, find)
-        if patience is None:
+        if timeout is None:
             return clock.wait_for_answer(look, self._deadlines.ack)
-        return clock.advance_and_look(look, patience, settled=self._deadlines.ack)
+        return clock.advance_and_look(look, timeout, settled=self._deadlines.ack)
 
     def _look(self, find: Callable[[list[Fact]], T | None], seconds: float) -> T | None:
         until = time.monotonic() + seconds

@@ -1,18 +1,18 @@
 """Resource amounts on the wire: the one message all revisions agree on."""
 
-from typing import Any
-
 from siconform.protocol.requests import Amounts
+from siconform.transport.dialects.messages import Resource
 
 
-def resource_of(si: Any, amounts: Amounts) -> Any:
-    """A Resource of the message module ``si``."""
-    resource = si.Resource()
+def write_amounts(resource: Resource, amounts: Amounts | None) -> None:
+    """Say these amounts: nothing where they are None, an empty message where they are empty."""
+    if amounts is None:
+        return
+    resource.SetInParent()
     for name, amount in amounts.items():
         resource.resources[name].value = amount
-    return resource
 
 
-def amounts_in(resource: Any) -> dict[str, int]:
+def read_amounts(resource: Resource) -> dict[str, int]:
     """Amount by resource type, as the message lists them."""
     return {name: resource.resources[name].value for name in sorted(resource.resources)}

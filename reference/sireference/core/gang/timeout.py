@@ -23,11 +23,11 @@ def watch(partition: Partition, application: Application, now: float) -> None:
     is_waiting = application.placeholders_held and not application.has_begun
     if gang is None or gang.timer is not None or not is_waiting:
         return
-    patience = _patience(partition.settings, application)
-    gang.timer = partition.timers.set(now + patience, partial(_expire, partition, application))
+    timeout = _seconds_to_gather(partition.settings, application)
+    gang.timer = partition.timers.set(now + timeout, partial(_expire, partition, application))
 
 
-def _patience(settings: Settings, application: Application) -> float:
+def _seconds_to_gather(settings: Settings, application: Application) -> float:
     of_application = application.submitted.execution_timeout
     if settings.placeholder_timeout_from_application and of_application > 0:
         return of_application

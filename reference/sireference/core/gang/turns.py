@@ -39,7 +39,7 @@ def watch(partition: Partition, now: float) -> None:
 def _expire(
     gathering: AdmissionOrder[LeafApplication], application: LeafApplication, _now: float
 ) -> list[Effect]:
-    """It had nothing all the time: the next one may gather."""
+    """End the turn of a gang that got nothing all the time: the next one may gather."""
     gathering.turn = None
     if gathering.first() is application:
         application.pass_turn()

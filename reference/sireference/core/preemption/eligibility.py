@@ -1,6 +1,6 @@
 """Who may preempt: what an ask, its queue and its partition have to say about it."""
 
-from sireference.configuration.model import PreemptionPolicy as QueuePolicy
+from sireference.configuration.model import QueuePreemptionPolicy
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
@@ -32,13 +32,13 @@ def delay(pending: PendingAsk) -> float:
 
 def is_disabled(leaf: Queue) -> bool:
     """Whether preemption neither starts in ``leaf`` nor strikes it."""
-    return leaf.config.properties.preemption_policy is QueuePolicy.DISABLED
+    return leaf.config.properties.preemption_policy is QueuePreemptionPolicy.DISABLED
 
 
 def fence(leaf: Queue) -> Queue:
     """The queue that preemption by asks of ``leaf`` does not go beyond, the root if none is."""
     for queue in leaf.path:
-        if queue.config.properties.preemption_policy is QueuePolicy.FENCE:
+        if queue.config.properties.preemption_policy is QueuePreemptionPolicy.FENCE:
             return queue
     return leaf.path[-1]
 

@@ -57,27 +57,27 @@ class VictimSet:
         return self._of.get(queue, NOTHING)
 
     def add(self, victim: Victim) -> None:
-        """``victim`` goes."""
+        """Count ``victim`` among those that go."""
         self.victims[victim.allocation] = None
         for queue in victim.allocation.application.leaf.path:
             self._of[queue] = self.of(queue) + victim.resource
 
     def spare(self, victim: Victim) -> None:
-        """``victim`` stays."""
+        """Take ``victim`` out: it may stay."""
         del self.victims[victim.allocation]
         for queue in victim.allocation.application.leaf.path:
             self._of[queue] -= victim.resource
 
 
-class _Sight(NamedTuple):
-    """How priorities in a leaf compare to the ask's, as seen from the lowest queue above both."""
+class _Comparison(NamedTuple):
+    """How priorities in a leaf compare to the ask's, below the lowest queue above both."""
 
     is_fenced: bool  # the priority of the allocation itself does not show
     offset: int
     most: int  # the ask's
 
     def priority(self, allocation: Allocation) -> int:
-        """The one that compares."""
+        """The priority that is compared: of the ask, or of the fence it is behind."""
         return self.offset + (0 if self.is_fenced else allocation.record.ask.priority)
 
 
@@ -89,16 +89,16 @@ class Candidates:
         self._application = pending.application
         self._leaf = pending.application.leaf
         self._fence = eligibility.fence(self._leaf)
-        self._sights: dict[Queue, _Sight | None] = {}
+        self._comparisons: dict[Queue, _Comparison | None] = {}
 
     def among(self, allocations: Iterable[Allocation]) -> list[Victim]:
         """Those of ``allocations`` who may be victims, who goes first coming first."""
         victims: list[Victim] = []
         for allocation in allocations:
-            sight = self._sight(allocation.application.leaf)
-            if sight is not None and self._may_go(allocation):
-                priority = sight.priority(allocation)
-                if priority <= sight.most:
+            comparison = self._comparison(allocation.application.leaf)
+            if comparison is not None and self._may_go(allocation):
+                priority = comparison.priority(allocation)
+                if priority <= comparison.most:
                     victims.append(Victim(allocation, priority))
         return sorted(victims, key=lambda victim: victim.order)
 
@@ -112,22 +112,22 @@ class Candidates:
             and allocation.application is not self._application
         )
 
-    def _sight(self, leaf: Queue) -> _Sight | None:
+    def _comparison(self, leaf: Queue) -> _Comparison | None:
         """How priorities in ``leaf`` compare; None if it has no victims for this ask."""
-        if leaf not in self._sights:
+        if leaf not in self._comparisons:
             is_in_reach = self._ask.required_node or (
                 leaf is not self._leaf and self._fence in leaf.path
             )
             has_victims = is_in_reach and not eligibility.is_disabled(leaf)
-            self._sights[leaf] = self._compare(leaf) if has_victims else None
-        return self._sights[leaf]
+            self._comparisons[leaf] = self._compare(leaf) if has_victims else None
+        return self._comparisons[leaf]
 
-    def _compare(self, leaf: Queue) -> _Sight:
+    def _compare(self, leaf: Queue) -> _Comparison:
         above = next(queue for queue in self._leaf.path if queue in leaf.path)
-        is_fenced, offset = _seen_from(above, leaf)
-        own_is_fenced, own_offset = _seen_from(above, self._leaf)
+        is_fenced, offset = _fence_and_offset(above, leaf)
+        own_is_fenced, own_offset = _fence_and_offset(above, self._leaf)
         most = own_offset + (0 if own_is_fenced else self._ask.priority)
-        return _Sight(is_fenced, offset, most)
+        return _Comparison(is_fenced, offset, most)
 
     def leaves_guarantees(self, victim: Victim, loss: VictimSet) -> bool:
         """Whether the queues that only lose keep what is guaranteed to them without ``victim``."""
@@ -151,7 +151,7 @@ def _is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
     )
 
 
-def _seen_from(above: Queue, leaf: Queue) -> tuple[bool, int]:
+def _fence_and_offset(above: Queue, leaf: Queue) -> tuple[bool, int]:
     """What ``above`` sees of priorities in ``leaf``: whether a fence hides them, and the offset.
 
     Each queue on the way up adds its offset; a fence hides what is below it.

@@ -60,7 +60,7 @@ class AffinityCounts:
         self._by_targets: ByTargets[_Kind] = ByTargets()
 
     def wanted(self, profile: PlacementProfile) -> None:
-        """Some ask has this profile."""
+        """Count for this profile from now on: an ask has it."""
         affinity = profile.affinity
         if affinity is None:
             return
@@ -72,7 +72,7 @@ class AffinityCounts:
         self._counts[kind].profiles.setdefault(wish, {})[profile] = None
 
     def unwanted(self, profile: PlacementProfile) -> None:
-        """No ask has this profile any more."""
+        """Leave off counting for this profile: no ask has it any more."""
         affinity = profile.affinity
         if affinity is None:
             return

@@ -68,14 +68,14 @@ class Allocations:
         return self._on.get(node, _NONE)
 
     def add(self, allocation: Allocation) -> None:
-        """One more."""
+        """Keep an allocation that was made or recovered."""
         identity = allocation.record.identity
         self.all[identity] = allocation
         self._of.setdefault(allocation.application, {})[identity] = allocation
         self._on.setdefault(allocation.node, {})[identity] = allocation
 
     def remove(self, allocation: Allocation) -> None:
-        """One less."""
+        """Forget an allocation that has ended."""
         identity = allocation.record.identity
         del self.all[identity]
         of_application = self._of[allocation.application]
@@ -88,7 +88,7 @@ class Allocations:
             del self._on[allocation.node]
 
     def clear(self) -> None:
-        """Nothing is left."""
+        """Forget all allocations: the partition is over."""
         self.all.clear()
         self._of.clear()
         self._on.clear()

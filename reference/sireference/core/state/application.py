@@ -120,7 +120,7 @@ class AskGroup:
     # Its asks
 
     def join(self, pending: PendingAsk) -> None:
-        """One more ask in the group."""
+        """Take an ask into the group."""
         if pending.ask_group is self:
             return
         if pending.ask_group is not None:
@@ -130,7 +130,7 @@ class AskGroup:
         heapq.heappush(self._heap, (pending.order, self._joined, pending))
 
     def leave(self, pending: PendingAsk) -> None:
-        """One ask less, wherever it stands; no more than half of the heap is nobody's."""
+        """Take an ask out of the group; at most half of the heap is asks that have left."""
         pending.ask_group = None
         self._stale += 1
         if 2 * self._stale > len(self._heap):
@@ -199,18 +199,18 @@ class AskGroup:
         self.application.awakens(self)
 
     def notify(self) -> None:
-        """It is worth a look when it would be served, if it still may go then."""
+        """Have the group looked at when it would be served, if it still may go then."""
         self.application.notified[self] = None
         self.notified_by = self.waits_in
         self.application.awakens(self)
 
     def dismiss(self) -> None:
-        """It was notified in vain: when it would have been served, it could not go any more."""
+        """Take a notification back: when the group would have been served it could not go."""
         self.application.notified.pop(self, None)
         self.notified_by = None
 
     def done_with(self) -> None:
-        """One of its application had its chance: the first of its bucket now is notified next."""
+        """Have the first of its bucket notified next: a group of its application had its chance."""
         notified_by, self.notified_by = self.notified_by, None
         if notified_by is None:
             return
@@ -322,17 +322,17 @@ class Application:
             ask_group.wake()
 
     def pass_turn(self) -> None:
-        """It gathered nothing in its turn: the next gang of its leaf may gather."""
+        """Let the next gang of the leaf gather: this one got nothing in its turn."""
         self.has_passed = True
         self.moved()
 
     def awakens(self, ask_group: AskGroup) -> None:
-        """``ask_group`` is worth a look."""
+        """Have ``ask_group`` looked at by the next pass."""
         self.awake.update(ask_group)
         self.leaf.awakens(self)
 
     def next_sort_key(self) -> SortKey | None:
-        """Among the applications of its leaf."""
+        """Its place among the applications of its leaf; None with nothing to be served."""
         ask_group = self.awake.first()
         if ask_group is None:
             return None
@@ -340,11 +340,11 @@ class Application:
         return self.leaf.sort_key_of(self, ask_group.priority)
 
     def stop_state_timer(self) -> None:
-        """The state lasts."""
+        """Cancel the deadline of the present state, which then lasts until something happens."""
         cancel(self.state_timer)
         self.state_timer = None
 
     def stop_execution_timer(self) -> None:
-        """It is not running any more."""
+        """Cancel the deadline of the running time: the application is over."""
         cancel(self.execution_timer)
         self.execution_timer = None

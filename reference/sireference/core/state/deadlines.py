@@ -35,7 +35,7 @@ class Deadlines:
             self.changed(rm)
 
     def forget(self, rm: ResourceManager) -> None:
-        """No deadline of ``rm`` counts any more."""
+        """Leave out all deadlines of ``rm`` from now on."""
         self._changed.pop(rm, None)
         self._remove(rm)
 

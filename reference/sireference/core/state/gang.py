@@ -32,12 +32,12 @@ class Gang:
     is_clearing_up: bool = False  # waiting is over, the leftovers have to go
 
     def book(self, placeholder: Allocation) -> None:
-        """One placeholder more."""
+        """Count a placeholder that was allocated."""
         group = placeholder.record.ask.task_group
         self.replaceable.setdefault(group, OrderedDict())[placeholder.record.identity] = placeholder
 
     def mark(self, placeholder: Allocation) -> None:
-        """``placeholder`` is about to be released: nobody can take its place any more."""
+        """Leave ``placeholder`` out of those that can be replaced: it is about to be released."""
         group, identity = placeholder.record.ask.task_group, placeholder.record.identity
         members = self.replaceable.get(group, OrderedDict())
         if identity in members:
@@ -46,7 +46,7 @@ class Gang:
                 del self.replaceable[group]
 
     def stop_timer(self) -> None:
-        """The placeholders may stay."""
+        """Cancel the placeholder timeout: the placeholders may stay."""
         cancel(self.timer)
         self.timer = None
 
@@ -102,6 +102,6 @@ class Replacements:
         pending.awaiting = 0
 
     def clear(self) -> None:
-        """Nobody waits."""
+        """Forget who waits for which placeholder: the partition is over."""
         self._by_placeholder.clear()
         self._placeholders.clear()

@@ -11,6 +11,6 @@ class Identities:
         self._made = 0
 
     def next(self) -> str:
-        """A new one."""
+        """An identity that no allocation had before."""
         self._made += 1
         return f"{self._prefix}{self._made}"

@@ -8,7 +8,7 @@ SortKey = tuple[float, ...]
 
 
 class Member(Protocol):
-    """Who may be served."""
+    """What a heap knows of its members."""
 
     sort_key: SortKey | None  # under which it is in the heap, None while it is not
 
@@ -49,7 +49,7 @@ class LazyHeap(Generic[Kind]):
         self._updated.update((entry[2], None) for entry in entries if entry[0] is entry[2].sort_key)
 
     def remove(self, member: Kind) -> None:
-        """``member`` has nothing to be served."""
+        """Take ``member`` out, which has nothing to be served."""
         self._updated.pop(member, None)
         self._take_back(member)
 

@@ -53,7 +53,7 @@ class Node:
         self.free -= resource
 
     def unreserve(self, resource: Resource) -> None:
-        """Keep it no more."""
+        """Give back room that was reserved."""
         self.reserved -= resource
         self.free += resource
 
@@ -62,5 +62,5 @@ class Node:
         self.free -= resource
 
     def unbook(self, resource: Resource) -> None:
-        """It does not run any more."""
+        """Give back what an allocation held that has ended."""
         self.free += resource

@@ -6,19 +6,19 @@ from sireference.core.state.timers import Timer, cancel
 class NodeExclusions:
     """The nodes on which the RM does not want one ask; an ask with exclusions is looked for alone.
 
-    They hold until something changes on the node, or for ``patience`` seconds once no other node is
+    They hold until something changes on the node, or for ``timeout`` seconds once no other node is
     left.
     """
 
-    __slots__ = ("nodes", "patience", "timer")
+    __slots__ = ("nodes", "timeout", "timer")
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, timeout: float) -> None:
         self.nodes: set[str] = set()
-        self.patience = patience
+        self.timeout = timeout
         self.timer: Timer | None = None
 
     def stop_timer(self) -> None:
-        """Nobody waits for them to end."""
+        """Cancel the end of the exclusions: nobody waits for it."""
         cancel(self.timer)
         self.timer = None
 
@@ -33,13 +33,13 @@ class ActiveExclusions:
         self._by_node: dict[str, set[NodeExclusions]] = {}
 
     def add(self, exclusions: NodeExclusions) -> None:
-        """Their ask waits for a node."""
+        """Watch these exclusions: their ask waits for a node."""
         self._active.add(exclusions)
         for node_id in exclusions.nodes:
             self._by_node.setdefault(node_id, set()).add(exclusions)
 
     def discard(self, exclusions: NodeExclusions) -> None:
-        """Their ask does not wait for a node any more."""
+        """Leave off watching these exclusions: their ask waits no more."""
         self._active.discard(exclusions)
         for node_id in exclusions.nodes:
             self._by_node[node_id].discard(exclusions)

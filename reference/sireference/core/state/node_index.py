@@ -122,7 +122,7 @@ class NodeIndex:
             self.index.add(node)
 
     def wanted(self, profile: PlacementProfile) -> None:
-        """One more group has this profile."""
+        """Count one more group with this profile."""
         before = self._wanted.get(profile, 0)
         self._wanted[profile] = before + 1
         if not before:
@@ -131,7 +131,7 @@ class NodeIndex:
                 self._exclusions.add(profile.exclusions)
 
     def unwanted(self, profile: PlacementProfile) -> None:
-        """One group less has this profile."""
+        """Count one group less with this profile."""
         self._wanted[profile] -= 1
         if self._wanted[profile]:
             return
@@ -189,12 +189,12 @@ class NodeIndex:
         )
 
     def allocation_added(self, allocation: Allocation) -> None:
-        """``allocation`` is there: some may have waited for company."""
+        """Look again at who may have waited for an allocation like this beside it."""
         self.changes += 1
         self._opened(self._groups.allocation_added(allocation))
 
     def allocation_removed(self, allocation: Allocation) -> None:
-        """``allocation`` is gone: some may have kept away from it."""
+        """Look again at who may have kept away from an allocation like this."""
         self.changes += 1
         self._opened(self._groups.allocation_removed(allocation))
 
@@ -209,7 +209,7 @@ class NodeIndex:
             self.waiting.notify(profile)
 
     def capacity_used(self, node: Node) -> None:
-        """``node`` has less room than before."""
+        """Move ``node`` in the order: it has less room than before."""
         self.index.changed(node)
 
     def capacity_freed(self, node: Node) -> None:

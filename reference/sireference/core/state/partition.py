@@ -180,7 +180,7 @@ class Partition:
         self.event_log.allocation_removed(allocation, termination)
 
     def _placeholder_ended(self, placeholder: Allocation) -> None:
-        """One placeholder less; with the last one there is nothing left that could time out."""
+        """Count a placeholder less; with the last one nothing is left that could time out."""
         application = placeholder.application
         application.placeholders_held -= 1
         gang = self.gangs.get(application)

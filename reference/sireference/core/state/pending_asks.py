@@ -154,7 +154,7 @@ class PendingAsks:
         self._preemptors.forget(pending)
 
     def served(self, pending: PendingAsk) -> None:
-        """One more allocation of ``pending`` is made; with its last one it is over."""
+        """Count an allocation made for ``pending``; with the last one the ask is over."""
         pending.made += 1
         if pending.made >= pending.ask.max_allocations:
             self.drop(pending, AskTrigger.ALL_ALLOCATED)

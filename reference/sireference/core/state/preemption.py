@@ -52,7 +52,7 @@ class Preemptions:
 
     @property
     def open(self) -> Iterable[Preemption]:
-        """All of them, the oldest first unless an ask was sent again."""
+        """All preemptions, the oldest first unless an ask was sent again."""
         return self._by_ask.values()
 
     def of(self, pending: PendingAsk) -> Preemption | None:
@@ -123,7 +123,7 @@ class Preemptions:
         return preemption
 
     def clear(self) -> None:
-        """Nothing is left."""
+        """Forget all reservations and victims: the partition is over."""
         self._by_ask.clear()
         self._by_node.clear()
         self._by_victim.clear()
@@ -156,7 +156,7 @@ class Preemptors:
         self._timers[pending] = timer
 
     def add(self, pending: PendingAsk) -> None:
-        """``pending`` is worth a look."""
+        """Have ``pending`` looked at by the next cycle."""
         self._timers.pop(pending, None)
         self.tried.pop(pending, None)
         self.fresh[pending] = None

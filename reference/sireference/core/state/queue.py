@@ -35,7 +35,7 @@ class LeafApplication(Applicant, Served, Protocol):
         """How many allocations it has."""
 
     def pass_turn(self) -> None:
-        """It gathered nothing in its turn: the next gang of its leaf may gather."""
+        """Let the next gang of the leaf gather: this one got nothing in its turn."""
 
 
 class Queue(Quota):
@@ -134,14 +134,14 @@ class Queue(Quota):
     # Queues come and go
 
     def add(self, config: QueueConfig) -> "Queue":
-        """A new child."""
+        """Take a queue in below this one."""
         child = Queue(config, self, self._born)
         self._born += 1
         self.children[config.name] = child
         return child
 
     def remove(self, child: "Queue") -> None:
-        """``child`` is gone."""
+        """Take ``child`` out, which is gone."""
         child.stop_timer()
         del self.children[child.config.name]
         self.served.remove(child)
@@ -159,7 +159,7 @@ class Queue(Quota):
             child.number = number
 
     def let_go(self) -> None:
-        """It is gone, with all below it: nothing there refers to itself any more."""
+        """Drop all references of a queue that is gone, and of all below it."""
         super().let_go()
         self.forget_user_quotas()
         for child in self.children.values():
@@ -178,7 +178,7 @@ class Queue(Quota):
         self.user_quotas.clear()
 
     def stop_timer(self) -> None:
-        """It is needed, empty or not."""
+        """Cancel the removal of the queue: it is needed, empty or not."""
         cancel(self.timer)
         self.timer = None
 
@@ -209,7 +209,7 @@ class Queue(Quota):
             member, above = above, above.parent
 
     def forget(self, application: LeafApplication) -> None:
-        """``application`` is out of this leaf."""
+        """Take ``application`` out of this leaf."""
         self.served.remove(application)
 
     def changed(self, bucket: Bucket[Any]) -> None:
@@ -217,7 +217,7 @@ class Queue(Quota):
         self.root.changed_buckets[bucket] = None
 
     def next_sort_key(self) -> SortKey | None:
-        """Among its siblings."""
+        """The place of the queue among its siblings, as it is now; None with nobody to serve."""
         first = self.first_served()
         if first is None or self.parent is None:
             return None

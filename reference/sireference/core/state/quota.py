@@ -62,7 +62,7 @@ class Quota:
         )
 
     def let_go(self) -> None:
-        """Nobody counts against it any more: it refers to itself no more, and so goes at once."""
+        """Drop the references of a quota nobody counts against, so that it is freed at once."""
         self.full.may_go = self.slots_taken.may_go = self.too_small.may_go = never
 
     def has_room(self, need: Resource) -> bool:
@@ -106,16 +106,16 @@ class Quota:
         self.book(resource)
 
     def unreserve(self, resource: Resource) -> None:
-        """Keep it no more."""
+        """Give back what was reserved."""
         self.reserved -= resource
         self.unbook(resource)
 
     def application_runs(self) -> None:
-        """One more application counts."""
+        """Count one more running application."""
         self.running += 1
 
     def application_rests(self) -> None:
-        """One application less counts; those that waited for its place are worth a look."""
+        """Count one running application less, and look again at those that waited for its place."""
         self.running -= 1
         if self.has_slot():
             self.slots_taken.notify_all()
@@ -153,6 +153,6 @@ class Quotas(tuple[Quota, ...]):
             quota.reserve(resource)
 
     def unreserve(self, resource: Resource) -> None:
-        """Keep it no more."""
+        """Give back what was reserved, in each."""
         for quota in self:
             quota.unreserve(resource)

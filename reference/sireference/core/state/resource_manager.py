@@ -31,7 +31,7 @@ class ResourceManager:
             self.add(config)
 
     def add(self, config: PartitionConfig) -> None:
-        """A new partition."""
+        """Take a partition in."""
         self.partitions[config.name] = Partition(
             self.rm_id,
             config,

@@ -28,20 +28,20 @@ class SchedulingStates:
         self._groups: dict[AskGroup, None] = {}  # that began to wait
         self._asks: dict[PendingAsk, None] = {}  # that may go on in another way
 
-    def slept(self, ask_group: AskGroup) -> None:
-        """``ask_group`` has to wait."""
+    def has_to_wait(self, ask_group: AskGroup) -> None:
+        """Note that ``ask_group`` has to wait, to be told of its asks."""
         if self.is_read:
             self._groups[ask_group] = None
 
     def joined(self, ask_group: AskGroup, pending: PendingAsk) -> None:
-        """``pending`` is in ``ask_group``; unless that waits, nobody knows how it goes on."""
+        """Note that ``pending`` is in ``ask_group``; unless that waits, its state is not known."""
         if ask_group.waits_in is None or ask_group.is_notified:
             ask_group.told = None
         else:
             self.moved(pending)
 
     def moved(self, pending: PendingAsk) -> None:
-        """``pending`` had room reserved, or lost it, or got what it wants."""
+        """Note that ``pending`` had room reserved, or lost it, or got what it wants."""
         if self.is_read:
             self._asks[pending] = None
 
@@ -59,7 +59,7 @@ class SchedulingStates:
         self.forget()
 
     def forget(self) -> None:
-        """Nobody is to be told."""
+        """Forget everything that was to be told."""
         self._groups.clear()
         self._asks.clear()
 

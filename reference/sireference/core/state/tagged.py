@@ -32,13 +32,13 @@ class TaggedAllocations:
             self.add(allocation)
 
     def add(self, allocation: Allocation) -> None:
-        """``allocation`` is there."""
+        """Take an allocation in."""
         for key, value in allocation.record.ask.tags.items():
             by_value = self._by_tag.setdefault(key, {})
             by_value.setdefault(value, {})[allocation.record.identity] = allocation
 
     def discard(self, allocation: Allocation) -> None:
-        """``allocation`` is gone."""
+        """Take an allocation out."""
         for key, value in allocation.record.ask.tags.items():
             by_value = self._by_tag[key]
             del by_value[value][allocation.record.identity]

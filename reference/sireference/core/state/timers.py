@@ -20,7 +20,7 @@ class Timer:
     due: Due | None = field(compare=False)
 
     def cancel(self) -> None:
-        """Nothing happens when the deadline comes."""
+        """Cancel the deadline: nothing happens when it comes."""
         self.due = None
 
 
@@ -55,7 +55,7 @@ class Timers:
         self._pass_at = at if self._pass_at is None else min(self._pass_at, at)
 
     def clear(self) -> None:
-        """No deadline counts any more."""
+        """Cancel all deadlines."""
         self._pass_at = None
         for timer in self._heap:
             timer.cancel()

@@ -36,7 +36,7 @@ class Unplaced:
         self._gained[profile] = {}
 
     def forget(self, profile: PlacementProfile) -> None:
-        """Nobody knows of ``profile`` any more that it was looked for."""
+        """Forget that a place for ``profile`` was looked for."""
         if profile not in self._gained:
             return
         self._part(profile)
@@ -87,7 +87,7 @@ class Unplaced:
         return fitting
 
     def gains(self, profile: PlacementProfile, node: Node) -> None:
-        """``node`` is worth a look for ``profile``."""
+        """Have ``node`` looked at for ``profile``."""
         self._gained[profile][node] = None
         self._profiles.setdefault(node, {})[profile] = None
 

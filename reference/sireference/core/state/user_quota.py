@@ -20,7 +20,7 @@ class UserQuota(Quota):
         self.most_applications = limit.max_applications
 
     def leave(self) -> None:
-        """One application less; without any it is forgotten, as there may be many users."""
+        """Count an application less; without any the quota is forgotten: users may be many."""
         self.applications -= 1
         if not self.applications:
             self._unused()

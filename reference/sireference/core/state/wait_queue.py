@@ -30,7 +30,7 @@ class Lane(Protocol):
 
 
 class Waiter(Protocol):
-    """Who may wait."""
+    """What a wait queue knows of those who wait in it."""
 
     @property
     def profile(self) -> Hashable:
@@ -48,17 +48,17 @@ class Waiter(Protocol):
         """When it would be served, the lowest first; None if it has nothing to be served."""
 
     def wake(self) -> None:
-        """It waits no more, and is worth a look."""
+        """End the wait: it is worth a look now."""
 
     def notify(self) -> None:
-        """It is worth a look when it would be served, if it still may go then."""
+        """Have it looked at when it would be served, if it still may go then."""
 
 
 W = TypeVar("W", bound=Waiter)
 
 
 def never(_: Waiter) -> bool:
-    """Nobody is notified; who changes something wakes those it concerns."""
+    """Notify nobody: who changes something wakes those it concerns."""
     return False
 
 

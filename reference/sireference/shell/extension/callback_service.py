@@ -8,8 +8,8 @@ import grpc
 from siwire.ext import extension_pb2 as ext
 
 from sireference.core.model import OfferCallbacks, quoted
+from sireference.shell.callback_stream import CallbackStream
 from sireference.shell.engine import Engine
-from sireference.shell.extension.callback_stream import CallbackStream
 from sireference.shell.options import Limits
 from sireference.shell.stream_limit import StreamLimit, too_silent
 from sireference.shell.streams import Ending
@@ -31,7 +31,7 @@ class CallbackService:
             async with self._places.one(context):
                 offer = await self._offer(requests, context)
                 owner = offer.rm_id
-                stream = CallbackStream(owner, offer.kinds, self._limits.callback_patience)
+                stream = CallbackStream(owner, offer.kinds, self._limits.callback_timeout)
                 ending = await self._serve(stream, requests, context)
             if ending.code is not grpc.StatusCode.OK:
                 await context.abort(ending.code, ending.says)
@@ -54,12 +54,12 @@ class CallbackService:
         return first.offer
 
     async def _first(self, requests: AsyncIterator[ext.FromRm], context: Any) -> ext.FromRm:
-        patience = self._limits.first_message_patience
+        timeout = self._limits.first_message_timeout
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(timeout):
                 return await anext(aiter(requests), ext.FromRm())
         except TimeoutError:
-            ending = too_silent(patience)
+            ending = too_silent(timeout)
             await context.abort(ending.code, ending.says)
             raise
 

@@ -59,7 +59,7 @@ class ExtensionService:
         described = facets(self._engine.codec.revision, settings, is_virtual=is_virtual)
         callbacks = self._engine.callbacks
         described.callbacks.extend(callbacks.kinds)
-        described.timers.callback_answer = milliseconds(callbacks.patience)
+        described.timers.callback_answer = milliseconds(callbacks.timeout)
         return described
 
     async def snapshot(self, request: ext.SnapshotQuery, _context: Any) -> bytes:
@@ -98,7 +98,7 @@ class ExtensionService:
         read = self._engine.codec.policies.configuration
         group, extra = request.policy_group, dict(request.extra)
         try:
-            async with self._engine.turns.of(request.rm_id, request.config):
+            async with self._engine.configuration_locks.held_for(request.rm_id, request.config):
                 await self._known(request.rm_id, context)
                 configuration = await asyncio.to_thread(read, group, request.config)
                 refused = await self._engine.handle(

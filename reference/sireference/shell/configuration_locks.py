@@ -1,4 +1,4 @@
-"""Whose turn it is among requests that bring a configuration, which is read beside the loop."""
+"""Locks that put requests which bring a configuration in order: it is read beside the loop."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 _LARGE: Final = 1 << 16
 
 
-class LazyHeap:
+class ConfigurationLocks:
     """Configurations of one RM are read one at a time, and so are large ones, whoever sends them.
 
     Threads share one interpreter: the more of them read at once, the less is left for the loop.
@@ -22,11 +22,11 @@ class LazyHeap:
         self._large = asyncio.Lock()
 
     @asynccontextmanager
-    async def of(self, rm_id: str, configuration: str) -> AsyncIterator[None]:
+    async def held_for(self, rm_id: str, configuration: str) -> AsyncIterator[None]:
         """Wait for the requests of this RM that came before, so that the latest one holds."""
         lock = self._locks.setdefault(rm_id, asyncio.Lock())
-        async with AsyncExitStack() as turns:
-            await turns.enter_async_context(lock)
+        async with AsyncExitStack() as held:
+            await held.enter_async_context(lock)
             if len(configuration) > _LARGE:
-                await turns.enter_async_context(self._large)
+                await held.enter_async_context(self._large)
             yield

@@ -1,4 +1,4 @@
-"""Callbacks: the RM says what it takes that way."""
+"""The offer of callbacks: the RM says which it takes, and is told anew what goes that way."""
 
 from sireference.core.model import OfferCallbacks
 from sireference.core.state.partition import Partition

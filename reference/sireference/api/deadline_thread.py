@@ -1,4 +1,4 @@
-"""Deadlines: a thread that calls a scheduler when the next of its deadlines has come."""
+"""A thread that calls a scheduler when the next of its deadlines has come."""
 
 import logging
 import threading
@@ -12,7 +12,7 @@ _LOGGER: Final = logging.getLogger("sireference.api")
 _LONGEST_WAIT: Final = 3600.0
 
 
-class Deadlines:
+class DeadlineThread:
     """Kept from the first ``changed`` on; whoever calls that or ``stop`` holds the lock."""
 
     def __init__(
@@ -44,11 +44,11 @@ class Deadlines:
 
     def _run(self) -> None:
         while not self._is_over:
-            if not self._has_changed.wait(self._patience()):
+            if not self._has_changed.wait(self._timeout()):
                 self._keep_those_due()
             self._has_changed.clear()
 
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
         """Seconds until the next deadline, or until it is to be asked for again; None if never."""
         try:
             deadline = self._next_deadline()

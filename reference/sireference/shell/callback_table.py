@@ -20,7 +20,7 @@ from sireference.core.model import (
     SentEvents,
     SyncedCache,
 )
-from sireference.shell.extension.callback_stream import Answer, CallbackStream, Kind
+from sireference.shell.callback_stream import Answer, CallbackStream, Kind
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
 from sireference.shell.streams import Ending
@@ -48,18 +48,18 @@ class CallbackTable:
         self.kinds = tuple(sorted(kinds))
         self._codec = CallbackCodec(revision)
         self._limits = limits
-        self.patience = limits.callback_patience
+        self.timeout = limits.callback_timeout
         self._streams: dict[str, CallbackStream] = {}
 
     def bind(self, stream: CallbackStream) -> frozenset[Callback]:
-        """``stream`` is the one of its RM from now on; what the core may call there."""
+        """Use ``stream`` for its RM from now on; what the core may call there."""
         self.end(stream.owner, "another Callbacks stream took its place")
         self._streams[stream.owner] = stream
         taken = stream.kinds & set(self.kinds)
         return frozenset(callback for callback, kind in _KINDS.items() if kind in taken)
 
     def unbind(self, stream: CallbackStream) -> bool:
-        """``stream`` is over; whether it was in use until now."""
+        """Leave off using a stream that is over; whether it was in use until now."""
         was_in_use = self._streams.get(stream.owner) is stream
         if was_in_use:
             del self._streams[stream.owner]

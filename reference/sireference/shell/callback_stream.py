@@ -17,13 +17,13 @@ _NO_ANSWER: Final = "the resource manager did not answer in time"
 
 
 class CallbackStream(OpenStream):
-    """From the offer of ``kinds`` on; no answer within ``patience`` is a refusal."""
+    """From the offer of ``kinds`` on; no answer within ``timeout`` is a refusal."""
 
-    def __init__(self, rm_id: str, kinds: Iterable[Kind], patience: float) -> None:
+    def __init__(self, rm_id: str, kinds: Iterable[Kind], timeout: float) -> None:
         super().__init__(_METHOD)
         self.owner = rm_id
         self.kinds = frozenset(kinds)
-        self._patience = patience
+        self._timeout = timeout
         self._open: dict[int, tuple[Listener, asyncio.TimerHandle]] = {}
         self._calls = 0
 
@@ -34,7 +34,7 @@ class CallbackStream(OpenStream):
         self._calls += 1
         if listener is not None:
             silence = Answer(call_id=self._calls, ok=False, text=_NO_ANSWER)
-            alarm = asyncio.get_running_loop().call_later(self._patience, self.answer, silence)
+            alarm = asyncio.get_running_loop().call_later(self._timeout, self.answer, silence)
             self._open[self._calls] = (listener, alarm)
         is_question = listener is not None
         message = ext.ToRm(
@@ -50,7 +50,7 @@ class CallbackStream(OpenStream):
             listener(answer)
 
     def hang_up(self) -> None:
-        """Nobody waits for answers any more; whoever wants one has to ask again."""
+        """Give up all answers that are awaited; whoever wants one has to ask again."""
         for _, alarm in self._open.values():
             alarm.cancel()
         self._open.clear()

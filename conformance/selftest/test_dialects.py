@@ -1,0 +1,175 @@
+"""Dialects are tables, one for each revision, and each connection has one that may remember."""
+
+from dataclasses import replace
+
+import pytest
+from siconform.protocol.notifications import (
+    Allocated,
+    AskReleased,
+    Fact,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
+    Request,
+    UtilisationRequest,
+)
+from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
+from siconform.recording.history import History
+from siconform.transport.connection import Connection
+from siconform.transport.dialects import Dialect, dialect_for
+from siconform.transport.dialects.registry import tables_of
+from siconform.transport.dialects.tables import Tables
+from siwire import REVISIONS, Revision
+from siwire.r2023_12 import si_pb2
+
+NEWEST = REVISIONS["2023-12"]
+ASK = AskRequest("k", "a", "default", {"memory": 1})
+EXISTING = ExistingAllocationRequest(Allocated("k", "a", "n", "id"))
+
+
+class Keys:
+    """Asks by their keys, for a text that releases asks and allocations by the key alone."""
+
+    def __init__(self) -> None:
+        self._pending: set[str] = set()
+
+    def ask(self, request: si_pb2.AllocationRequest, said: AskRequest) -> None:
+        request.asks.add(allocationKey=said.key, applicationID=said.application)
+        self._pending.add(said.key)
+
+    def ask_release(self, request: si_pb2.AllocationRequest, said: AskReleaseRequest) -> None:
+        assert isinstance(said.subject, OneAsk)
+        request.releases.allocationsToRelease.add(allocationKey=said.subject.key)
+
+    def allocated(self, told: si_pb2.Allocation) -> Fact:
+        self._pending.discard(told.allocationKey)
+        return Allocated(told.allocationKey, told.applicationID, identity=told.allocationKey)
+
+    def released(self, told: si_pb2.AllocationRelease) -> Fact:
+        if told.allocationKey in self._pending:
+            return AskReleased(told.allocationKey, told.applicationID)
+        return Released(told.allocationKey, told.applicationID, identity=told.allocationKey)
+
+    def tables(self) -> Tables:
+        before = tables_of(NEWEST)
+        readers = before.readers[UpdateKind.ALLOCATIONS]
+        return replace(
+            before,
+            writers={
+                **before.writers,
+                AskRequest: self.ask,
+                AskReleaseRequest: self.ask_release,
+            },
+            readers={
+                **before.readers,
+                UpdateKind.ALLOCATIONS: {
+                    **readers,
+                    "new": self.allocated,
+                    "released": self.released,
+                },
+            },
+            identity=Identity.KEY_OF_THE_ASK,
+        )
+
+
+def by_keys(revision: Revision) -> Dialect:
+    return Dialect(revision, Keys().tables())
+
+
+def test_a_dialect_reads_an_answer_by_what_it_was_asked() -> None:
+    dialect = by_keys(NEWEST)
+
+    dialect.request(UpdateKind.ALLOCATIONS, "rm", [ASK])
+
+    assert told(dialect, released("k")) == [AskReleased("k", "a")]
+    told(dialect, allocated("k"))
+    assert told(dialect, released("k")) == [Released("k", "a", identity="k")]
+
+
+def test_what_one_connection_said_another_one_does_not_know() -> None:
+    first = Connection("127.0.0.1:1", NEWEST, "first", History(), speaks=by_keys)
+    second = first.another("second")
+
+    first.dialect.request(UpdateKind.ALLOCATIONS, "first", [ASK])
+
+    assert told(first.dialect, released("k")) == [AskReleased("k", "a")]
+    assert told(second.dialect, released("k")) == [Released("k", "a", identity="k")]
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_each_connection_has_a_dialect_of_its_own(revision: Revision) -> None:
+    first = Connection("127.0.0.1:1", revision, "first", History())
+
+    assert first.dialect is not first.another("second").dialect
+
+
+def test_a_key_that_is_the_identity_is_so_for_what_an_rm_makes_up() -> None:
+    assert by_keys(NEWEST).identity.made_up_for("k") == "k"
+    assert dialect_for(NEWEST).identity.made_up_for("k") != "k"
+
+
+@pytest.mark.parametrize(
+    ("revision", "said"),
+    [
+        ("2021-02", NodeRequest("n", Action.UPDATE, existing=(EXISTING.allocation,))),
+        ("2021-02", NodeRequest("n", Action.CREATE_DRAINING)),
+        ("2021-02", EXISTING),
+        ("2023-04", NodeRequest("n", Action.CREATE_DRAINING)),
+        ("2023-04", EXISTING),
+        ("2023-04", UtilisationRequest("n", {"memory": 1})),
+        ("2023-08", UtilisationRequest("n", {"memory": 1})),
+        ("2023-12", replace(ASK, priority_class="gold")),
+        ("2023-12", AskReleaseRequest(AllThereIs(), "default", Termination.UNDEFINED)),
+    ],
+    ids=str,
+)
+def test_what_a_revision_has_no_words_for_is_not_said(revision: str, said: Request) -> None:
+    dialect = dialect_for(REVISIONS[revision])
+
+    with pytest.raises(LookupError) as refused:
+        dialect.request(said.kind, "rm", [said])
+
+    assert str(refused.value) == f"SI {revision} has no words for {said}"
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_every_list_of_a_response_is_read(revision: Revision) -> None:
+    dialect = dialect_for(revision)
+    readers = tables_of(revision).readers
+
+    for kind in UpdateKind:
+        fields = [field.name for field in dialect.response(kind, b"").DESCRIPTOR.fields]
+        assert set(readers[kind]) == set(fields)
+
+
+def test_a_release_says_by_its_identity_or_its_key_what_ends() -> None:
+    release = Released("k", "a", "id")
+
+    assert release.subject == OneAllocation("a", "id", "k")
+    assert replace(release, identity="").subject == AllOf("a", "k")
+    assert AskReleased("k", "a").subject == OneAsk("a", "k")
+    assert AskReleased("", "a").subject == AllOf("a")
+    assert AskReleased("", "").subject == AllThereIs()
+
+
+def told(dialect: Dialect, response: si_pb2.AllocationResponse) -> list[Fact]:
+    data = response.SerializeToString()
+    kind = UpdateKind.ALLOCATIONS
+    return dialect.facts(kind, dialect.response(kind, data))
+
+
+def allocated(key: str) -> si_pb2.AllocationResponse:
+    new = si_pb2.Allocation(allocationKey=key, applicationID="a")
+    return si_pb2.AllocationResponse(new=[new])
+
+
+def released(key: str) -> si_pb2.AllocationResponse:
+    release = si_pb2.AllocationRelease(allocationKey=key, applicationID="a")
+    return si_pb2.AllocationResponse(released=[release])

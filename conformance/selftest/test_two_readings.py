@@ -1,0 +1,76 @@
+"""What the kit expects of an application's states agrees with the table of the reference.
+
+The kit does not know the table: both are held against the edges of fixtures/drawn-states.yaml,
+which a test of the reference holds against the table.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+from siconform.monitors.applications import ACTIVE
+from siconform.protocol import application_states
+from siconform.protocol.application_states import COMPLETED, FAILED, KNOWN, State
+
+DRAWN: Final = Path(__file__).parents[2] / "fixtures" / "drawn-states.yaml"
+NAMES: Final = {
+    name: state
+    for name, state in vars(application_states).items()
+    if isinstance(state, State) and state is not KNOWN
+}
+
+
+class Undrawn(msgspec.Struct):
+    """An edge that no text draws: from, trigger, to."""
+
+    edge: tuple[str, str, str]
+
+
+class Machine(msgspec.Struct):
+    """What the file says of one table, as far as it is looked at here."""
+
+    table: str
+    drawn: list[tuple[str, str, str, str]]
+    not_drawn: list[Undrawn] = []
+    kit: dict[str, list[str]] = {}
+
+
+def application() -> Machine:
+    machines = msgspec.yaml.decode(DRAWN.read_text("utf-8"), type=list[Machine])
+    return next(one for one in machines if one.table == "APPLICATION_TRANSITIONS")
+
+
+def edges() -> list[tuple[str, str]]:
+    """From which state to which an application of the reference moves."""
+    machine = application()
+    drawn = [(state, after) for state, _, after, _ in machine.drawn]
+    return drawn + [(one.edge[0], one.edge[2]) for one in machine.not_drawn]
+
+
+def states() -> list[str]:
+    return sorted({state for edge in edges() for state in edge})
+
+
+def accepted_by(state: State) -> list[str]:
+    return [name for name in states() if state.accepts(name)]
+
+
+def test_each_name_of_the_kit_stands_for_the_states_the_page_shows() -> None:
+    shown = application().kit
+
+    assert {name: sorted(of) for name, of in shown.items()} == {
+        name: accepted_by(state) for name, state in NAMES.items()
+    }
+
+
+def test_every_state_of_the_reference_has_a_name_in_the_kit() -> None:
+    assert accepted_by(KNOWN) == states()
+
+
+@pytest.mark.parametrize("final", [COMPLETED, FAILED], ids=str)
+def test_no_edge_leads_from_a_final_state_of_the_kit_to_one_that_is_not_over(final: State) -> None:
+    after = [after for state, after in edges() if final.accepts(state)]
+
+    assert after
+    assert not [name for name in after if any(active.accepts(name) for active in ACTIVE)]

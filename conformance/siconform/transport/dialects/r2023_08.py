@@ -1,0 +1,51 @@
+"""What 2023-08 says anew: existing allocations by themselves, and events in detail."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from siwire.ext import extension_pb2 as ext
+from siwire.r2023_08 import si_pb2 as si
+
+from siconform.protocol.events import Detail, EventChange
+from siconform.protocol.notifications import AllocationRejected, Fact, UpdateKind
+from siconform.protocol.requests import ExistingAllocationRequest
+from siconform.transport.dialects import elements, messages, r2023_04
+from siconform.transport.dialects.amounts import read_amounts
+from siconform.transport.dialects.enums import read_enum
+from siconform.transport.dialects.tables import Payload
+
+
+def existing_allocation(request: si.AllocationRequest, said: ExistingAllocationRequest) -> None:
+    """An allocation from before."""
+    r2023_04.write_existing(request.allocations.add(), said.allocation)
+
+
+def allocation_rejected(told: messages.RejectedAllocation) -> Fact:
+    """An allocation from before that is not taken over."""
+    return AllocationRejected(told.allocationKey, told.applicationID, told.reason)
+
+
+def event(told: messages.DetailedEventRecord, offer: int) -> Iterator[Fact]:
+    """A record with its change in detail, the other object and the amounts."""
+    yield replace(
+        elements.read_event(told, offer),
+        change=read_enum(EventChange, told, "eventChangeType"),
+        detail=read_enum(Detail, told, "eventChangeDetail"),
+        reference=told.referenceID,
+        resource=read_amounts(told.resource) if told.HasField("resource") else None,
+    )
+
+
+_BEFORE: Final = r2023_04.TABLES
+_ALLOCATIONS: Final = _BEFORE.readers[UpdateKind.ALLOCATIONS]
+
+TABLES: Final = replace(
+    _BEFORE,
+    writers={**_BEFORE.writers, ExistingAllocationRequest: existing_allocation},
+    readers={
+        **_BEFORE.readers,
+        UpdateKind.ALLOCATIONS: {**_ALLOCATIONS, "rejectedAllocations": allocation_rejected},
+    },
+    payloads={**_BEFORE.payloads, ext.EVENT_BATCH: Payload("EventRecord", event)},
+)
