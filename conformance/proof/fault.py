@@ -2,7 +2,7 @@
 
 What is different is made on the wire (a proxy changes what passes) or inside the process (functions
 of the reference are replaced there, and only there). The first argument of the function that makes
-it summary which: a type of message, or ``Inside``. What changes messages names their revision.
+it says which: a type of message, or ``Inside``. What changes messages names their revision.
 """
 
 import inspect

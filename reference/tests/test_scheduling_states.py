@@ -224,9 +224,9 @@ def test_many_in_one_line_are_not_gone_through_without_news(
     looks: list[AskGroup] = []
     everybody = AskGroup.__iter__
 
-    def counted(line: AskGroup) -> Iterator[PendingAsk]:
-        looks.append(line)
-        return everybody(line)
+    def counted(group: AskGroup) -> Iterator[PendingAsk]:
+        looks.append(group)
+        return everybody(group)
 
     monkeypatch.setattr(AskGroup, "__iter__", counted)
 
