@@ -20,18 +20,10 @@ class Capability(Enum):
     ONE_UPDATE_STREAM = auto()  # nodes, applications and allocations share the stream Update
     THREE_UPDATE_STREAMS = auto()  # UpdateAllocation, UpdateApplication, UpdateNode
     CONFIGURATION_IN_REGISTRATION = auto()  # config, extraConfig, buildInfo
-    IDENTITY_IN_ALLOCATION_ID = (
-        auto()
-    )  # Allocation.allocationID = 13, AllocationRelease.allocationID = 7
     TYPED_ASK_RELEASE = auto()  # AllocationAskRelease.terminationType
     CREATE_DRAIN = auto()  # NodeInfo.ActionFromRM.CREATE_DRAIN
-    RECOVERY_BY_ALLOCATIONS = auto()  # AllocationRequest.allocations, rejectedAllocations
-    POLICY_AND_ORIGINATOR_IN_ALLOCATION = auto()  # Allocation.preemptionPolicy, .originator
     GANG_STYLE = auto()  # AddApplicationRequest.gangSchedulingStyle
     PLACEMENT_CONSTRAINTS = auto()
-    EVENT_GROUP_AND_REASON = auto()  # EventRecord.groupID, .reason
-    EVENT_CHANGE_TYPE = auto()  # EventRecord.eventChangeType
-    EVENT_CHANGE_DETAIL = auto()  # EventRecord.eventChangeDetail, .referenceID, .resource
 
 
 @dataclass(frozen=True)
@@ -61,7 +53,6 @@ _2021_02: Final = frozenset(
     {
         Capability.ONE_UPDATE_STREAM,
         Capability.PLACEMENT_CONSTRAINTS,
-        Capability.EVENT_GROUP_AND_REASON,
     }
 )
 _2023_04: Final = frozenset(
@@ -70,18 +61,10 @@ _2023_04: Final = frozenset(
         Capability.CONFIGURATION_IN_REGISTRATION,
         Capability.TYPED_ASK_RELEASE,
         Capability.GANG_STYLE,
-        Capability.EVENT_CHANGE_TYPE,
     }
 )
-_2023_08: Final = _2023_04 | {
-    Capability.CREATE_DRAIN,
-    Capability.RECOVERY_BY_ALLOCATIONS,
-    Capability.EVENT_CHANGE_DETAIL,
-}
-_2023_12: Final = _2023_08 | {
-    Capability.IDENTITY_IN_ALLOCATION_ID,
-    Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION,
-}
+_2023_08: Final = _2023_04 | {Capability.CREATE_DRAIN}
+_2023_12: Final = _2023_08
 
 REVISIONS: Final[Mapping[str, Revision]] = {
     revision.name: revision

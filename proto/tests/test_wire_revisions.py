@@ -19,33 +19,10 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
             "RegisterResourceManagerRequest.extraConfig",
         )
     ],
-    Capability.IDENTITY_IN_ALLOCATION_ID: [
-        ("Allocation.allocationID", "AllocationRelease.allocationID")
-    ],
     Capability.TYPED_ASK_RELEASE: [("AllocationAskRelease.terminationType",)],
     Capability.CREATE_DRAIN: [("NodeInfo.ActionFromRM.CREATE_DRAIN",)],
-    Capability.RECOVERY_BY_ALLOCATIONS: [
-        (
-            "AllocationRequest.allocations",
-            "AllocationResponse.rejectedAllocations",
-            "RejectedAllocation",
-        )
-    ],
-    Capability.POLICY_AND_ORIGINATOR_IN_ALLOCATION: [
-        ("Allocation.preemptionPolicy", "Allocation.originator")
-    ],
     Capability.GANG_STYLE: [("AddApplicationRequest.gangSchedulingStyle",)],
     Capability.PLACEMENT_CONSTRAINTS: [("AllocationAsk.placementConstraint",)],
-    Capability.EVENT_GROUP_AND_REASON: [("EventRecord.groupID", "EventRecord.reason")],
-    Capability.EVENT_CHANGE_TYPE: [("EventRecord.eventChangeType", "EventRecord.ChangeType.SET")],
-    Capability.EVENT_CHANGE_DETAIL: [
-        (
-            "EventRecord.eventChangeDetail",
-            "EventRecord.referenceID",
-            "EventRecord.resource",
-            "EventRecord.ChangeDetail.NODE_CAPACITY",
-        )
-    ],
 }
 
 each_revision = pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)

@@ -12,6 +12,7 @@ from sireference.core.states import TerminationType
 from proof.fault import fault
 from proof.inside import Inside, Original
 from proof.inside.confirming import allocated_again
+from proof.inside.releasing import identity_of
 
 _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
