@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from enum import Enum
 from math import ceil
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +12,7 @@ from siconform.catalogue import catalogue
 from siconform.catalogue.features import find_feature
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.target_habits import TARGET_HABITS, TargetHabits
+from siconform.exploring.exploration import Budget, Exploration
 from siconform.marks import waits
 from siconform.recording.history import HISTORY, Exchange
 from siconform.rm.resource_manager import ResourceManager
@@ -21,9 +21,6 @@ from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets import Target
-
-if TYPE_CHECKING:
-    from siconform.exploring.exploration import Exploration
 
 SEED = 2023
 STEPS = 25  # of one arbitrary history, at most
@@ -120,12 +117,8 @@ def unregistered_rm(
 
 
 @pytest.fixture
-def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploration":
+def exploration(session: Session, request: pytest.FixtureRequest) -> Exploration:
     """Arbitrary histories, always the same ones; each has an RM of its own if it can."""
-    from siconform.exploring.exploration import (  # noqa: PLC0415  # one worker of several needs it
-        Budget,
-        Exploration,
-    )
 
     def keeps(exploration: Exploration) -> None:
         exchange = exploration.judged()

@@ -3,12 +3,8 @@
 The monitors judge every history; ``siconform explore`` makes more of them.
 """
 
-from typing import TYPE_CHECKING
-
+from siconform.exploring.exploration import Exploration
 from siconform.marks import explores, removals_are_a_race, requirement, waits
-
-if TYPE_CHECKING:
-    from siconform.exploring.exploration import Exploration
 
 
 @waits
@@ -16,6 +12,6 @@ if TYPE_CHECKING:
 @removals_are_a_race
 @requirement("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")
 def test_whatever_ended_its_nodes_and_queues_can_be_filled_again(
-    exploration: "Exploration",
+    exploration: Exploration,
 ) -> None:
     exploration.finds_nothing()
