@@ -193,9 +193,11 @@ def _pass(rm: ResourceManager, now: float) -> list[Effect]:
     """One scheduling pass over every partition of an RM that is running (SI-CONN-009)."""
     effects: list[Effect] = []
     for partition in rm.partitions.values():
-        effects += proposals.ask(partition, now)
+        if partition.proposals:
+            effects += proposals.ask(partition, now)
         effects += scheduling_pass.run(partition, now)
         effects += cycle.run(partition, now)
-        effects += proposals.ask(partition, now)
+        if partition.proposals:
+            effects += proposals.ask(partition, now)
         turns.watch(partition, now)
     return effects

@@ -63,9 +63,9 @@ class PendingAsk:
     @property
     def key(self) -> AskGroupKey:
         """The group it belongs in."""
-        ask = self.ask
-        replaces = "" if ask.is_placeholder or self.had_placeholder else ask.task_group
-        return AskGroupKey(profile_of(ask, self.exclusions), ask.is_placeholder, replaces)
+        ask, is_placeholder = self.ask, self.ask.is_placeholder
+        replaces = "" if is_placeholder or self.had_placeholder else ask.task_group
+        return AskGroupKey(profile_of(ask, self.exclusions), is_placeholder, replaces)
 
     @property
     def wants_more(self) -> bool:

@@ -62,6 +62,8 @@ class EventLog:
 
     def take(self, now: float) -> tuple[EventRecord, ...]:
         """What was written since the last time, all of which happened ``now``."""
+        if not self._records:
+            return ()
         records = tuple(record(at=now) for record in self._records)
         self._records.clear()
         return records
