@@ -142,6 +142,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
     session.run("python", "reference/tests/state_machines.py", *session.posargs)
     session.run("python", "reference/import_graph.py", *session.posargs)
+    session.run("python", "reference/state_writers.py", *session.posargs)
     session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.reporting.publish", *session.posargs)
     session.run("python", "-m", "proof.rules", *session.posargs)

@@ -7,6 +7,7 @@ from tests.driving import RM, identities, keys
 QUEUES = """
 partitions:
   - name: default
+    placementrules: [{name: provided, create: true}]
     queues:
       - name: root
         submitacl: "*"
@@ -59,3 +60,15 @@ def test_who_has_a_share_of_what_there_is_has_less_when_a_node_grows(rm: RM) -> 
     rm.asks("k1", "a1", vcore=1, most=20)
 
     assert keys(rm.updates("n1", memory=900, vcore=100)) == ["k2", "k2"]
+
+
+def test_who_gets_a_right_to_more_has_a_smaller_share(rm: RM) -> None:
+    rm.submits("a1", "root.first")
+    rm.submits("a2", "root.dynamic")
+    rm.asks("large", "a2", memory=20)
+    rm.asks("k1", "a1", memory=1, most=20)
+    rm.asks("k2", "a2", memory=1, most=20)
+
+    right = {"namespace.resourceguaranteed": '{"resources": {"memory": {"value": 200}}}'}
+
+    assert keys(rm.submits("a3", "root.dynamic", tags=right)) == ["k2", "k2"]

@@ -45,10 +45,9 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
     namespace_quota.apply(leaf, new)
     reason = next(submission.objections(leaf, new), "")
     if reason:
-        leaf.maximum, leaf.guaranteed = before
+        leaf.limit(*before)
         queues.tidy(partition, leaf, now)
         return rejected(reason)
-    leaf.wake_those_with_room()
     quotas = queues.enter(leaf, new)
     application = Application(new, partition.number(), leaf, quotas)
     partition.applications[new.application_id] = application

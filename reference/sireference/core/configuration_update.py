@@ -111,8 +111,7 @@ def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None
     for name, other in queue.children.items():
         if name not in named:
             goes = not (other.is_dynamic and config.is_parent)
-            for below in other.all():
-                below.is_draining = goes or not below.is_dynamic
+            other.drain(keeps_dynamic=not goes)
     queue.sort_children(named)
 
 

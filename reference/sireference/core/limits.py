@@ -50,8 +50,9 @@ def renew(partition: Partition) -> None:
         new = application.submitted
         application.quotas = join(application.leaf, new.user, new.member_of)
         for user_quota in _user_quotas(application):
-            user_quota.used += application.used
-            user_quota.running += application.is_counted
+            user_quota.book(application.used)
+            if application.is_counted:
+                user_quota.application_runs()
         for allocation in partition.allocations.of(application).values():
             if allocation.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
                 for user_quota in _user_quotas(application):
@@ -87,5 +88,5 @@ def _user_quota(queue: Queue, key: tuple[str, str], limit: Limit) -> UserQuota:
     user_quotas = queue.user_quotas
     if key not in user_quotas:
         user_quotas[key] = UserQuota(limit, partial(user_quotas.__delitem__, key))
-    user_quotas[key].applications += 1
+    user_quotas[key].join()
     return user_quotas[key]

@@ -24,8 +24,9 @@ def apply(leaf: Queue, new: NewApplication) -> None:
     """Take the quotas that the tags of ``new`` have for ``leaf``."""
     if not leaf.is_dynamic or leaf.config.name == RECOVERY_QUEUE:
         return
-    leaf.maximum = _amounts(new.tag(QUOTA)) or leaf.maximum
-    leaf.guaranteed = _amounts(new.tag(GUARANTEED)) or leaf.guaranteed
+    maximum, guaranteed = _amounts(new.tag(QUOTA)), _amounts(new.tag(GUARANTEED))
+    if maximum is not None or guaranteed is not None:
+        leaf.limit(maximum or leaf.maximum, guaranteed or leaf.guaranteed)
 
 
 def _amounts(text: str) -> Resource | None:

@@ -42,7 +42,7 @@ def _expire(partition: Partition, application: Application, now: float) -> list[
     gone (SI-GANG-034, SI-GANG-037); with the soft style, which is the default (C-18), it is
     scheduled like any other from then on (SI-GANG-035).
     """
-    partition.gangs.begin(application).timer = None
+    partition.gangs[application].timer = None
     if not application.is_gathering:
         return []
     if application.submitted.gang_style.casefold() == _HARD:

@@ -115,6 +115,13 @@ class Queue(Quota):
         self.is_fair = config.properties.sort_policy is SortPolicy.FAIR
         self._sorts_by_priority = config.properties.sort_priority
 
+    def limit(self, maximum: Resource | None, guaranteed: Resource | None) -> None:
+        """Take these limits; what fits below them now is worth a look, and its share is another."""
+        self.maximum, self.guaranteed = maximum, guaranteed
+        self.wake_those_with_room()
+        if self.parent is not None:
+            self.parent._update(self)  # noqa: SLF001  # a queue, too
+
     @property
     def is_state_aware(self) -> bool:
         """Whether its applications begin one after the other."""
@@ -170,6 +177,11 @@ class Queue(Quota):
         self.served = LazyHeap()
         self.path = ()
         del self.root
+
+    def drain(self, *, keeps_dynamic: bool) -> None:
+        """It takes no new applications, nor does what is below; dynamic queues may go on."""
+        for queue in self.all():
+            queue.is_draining = not (keeps_dynamic and queue.is_dynamic)
 
     def forget_user_quotas(self) -> None:
         """Nobody counts against them any more."""

@@ -19,6 +19,10 @@ class UserQuota(Quota):
         self.maximum = None if limit.max_resources is None else Resource(limit.max_resources)
         self.most_applications = limit.max_applications
 
+    def join(self) -> None:
+        """One application more."""
+        self.applications += 1
+
     def leave(self) -> None:
         """Count an application less; without any the quota is forgotten: users may be many."""
         self.applications -= 1
