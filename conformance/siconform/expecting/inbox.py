@@ -6,7 +6,7 @@ from typing import TypeVar
 from siconform.expecting.link import Link
 from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import (
-    CONFIRMED,
+    BY_THE_SCHEDULER,
     ApplicationUpdated,
     Fact,
     NodeAccepted,
@@ -51,7 +51,7 @@ class Inbox:
     def take(self, index: int, fact: Fact) -> Fact:
         """The element, which has answered an expectation with this."""
         self._taken.add(index)
-        if isinstance(fact, Released) and fact.termination in CONFIRMED:
+        if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
             self._open_releases.add((fact.identity, fact.termination))
         return fact
 

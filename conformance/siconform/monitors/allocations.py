@@ -6,7 +6,12 @@ from typing import Final
 from siconform.monitors.bulk_ends import BulkEnds, Crossing
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.protocol.notifications import CONFIRMED, Allocated, Released, Termination
+from siconform.protocol.notifications import (
+    BY_THE_SCHEDULER,
+    Allocated,
+    Released,
+    Termination,
+)
 from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
@@ -90,7 +95,9 @@ def ended_allocations_stay_ended() -> Judge:
                 pass
             case Released() as again if _is_repeated(again, unconfirmed, crossing):
                 pass
-            case Released(identity=identity, termination=termination) if termination in CONFIRMED:
+            case Released(identity=identity, termination=termination) if (
+                termination in BY_THE_SCHEDULER
+            ):
                 if identity in ended:
                     return f"allocation {identity} was released twice"
                 ended.add(identity)
@@ -106,7 +113,7 @@ def ended_allocations_stay_ended() -> Judge:
             case ReleaseRequest(OneAllocation(identity=identity), termination):
                 is_confirmation = unconfirmed.get(identity) is termination
                 said[identity] += not is_confirmation
-                if is_confirmation or termination not in CONFIRMED:
+                if is_confirmation or termination not in BY_THE_SCHEDULER:
                     crossing.begins(identity, unconfirmed.pop(identity, None))
             case content:
                 ended.difference_update(existing.identity for existing in recovered_in(content))

@@ -15,7 +15,7 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
-    CONFIRMED,
+    BY_THE_SCHEDULER,
     Allocated,
     AskReleased,
     Released,
@@ -49,13 +49,15 @@ def confirmations_are_not_confirmed() -> Judge:
         said.update(i for i in ending if i not in confirmed or i in crossing)
         match entry.content:
             case Released(identity=identity, termination=termination) if identity in confirmed:
-                if termination not in CONFIRMED and said[identity] > 0:
+                if termination not in BY_THE_SCHEDULER and said[identity] > 0:
                     said[identity] -= 1
                     return NOTHING_TO_JUDGE
                 if crossing.has_repeated(entry.content):
                     return NOTHING_TO_JUDGE
                 return f"the confirmation for {identity} was answered"
-            case Released(identity=identity, termination=termination) if termination in CONFIRMED:
+            case Released(identity=identity, termination=termination) if (
+                termination in BY_THE_SCHEDULER
+            ):
                 started[identity] = termination
             case Released(identity=identity):
                 said[identity] -= 1

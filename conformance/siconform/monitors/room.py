@@ -14,7 +14,12 @@ from siconform.catalogue.features import Feature
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor
 from siconform.monitors.quotas import Quotas
 from siconform.monitors.recovered_allocations import TakenOver
-from siconform.protocol.notifications import CONFIRMED, Allocated, AllocationRejected, Released
+from siconform.protocol.notifications import (
+    BY_THE_SCHEDULER,
+    Allocated,
+    AllocationRejected,
+    Released,
+)
 from siconform.protocol.requests import Action, ApplicationRemoval, NodeRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
@@ -146,7 +151,7 @@ class _Occupancy:
             case ReleaseRequest(subject=OneAllocation(identity=identity)):
                 self._ends_one(identity)
             case Released(identity=identity, termination=termination):
-                if termination not in CONFIRMED:
+                if termination not in BY_THE_SCHEDULER:
                     self._ends_one(identity)
 
     def _begins(self, new: Allocated) -> None:

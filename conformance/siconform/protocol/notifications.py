@@ -35,7 +35,7 @@ class Termination(Enum):
     UNDEFINED = "a number the revision does not define"
 
 
-CONFIRMED: Final = frozenset(
+BY_THE_SCHEDULER: Final = frozenset(
     {
         Termination.TIMEOUT,
         Termination.PREEMPTED_BY_SCHEDULER,

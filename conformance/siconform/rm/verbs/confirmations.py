@@ -9,7 +9,7 @@ from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
 from siconform.protocol.notifications import (
-    CONFIRMED,
+    BY_THE_SCHEDULER,
     AskReleased,
     Fact,
     Released,
@@ -100,7 +100,7 @@ class ConfirmationVerbs:
         told = {  # a release may be repeated until it is confirmed
             (release.application, release.identity, release.termination): release
             for release in self._inbox.hears(Released())
-            if release.termination in CONFIRMED
+            if release.termination in BY_THE_SCHEDULER
         }
         return [
             release
@@ -110,12 +110,12 @@ class ConfirmationVerbs:
 
     def hears(self, fact: Fact) -> None:
         """Confirm it at once, if it is a release the RM confirms by itself."""
-        if isinstance(fact, Released) and fact.termination in CONFIRMED:
+        if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
             if self._confirms_releases and not self._is_left_open(fact):
                 self._confirms_by(ReleaseRequest(fact.subject, fact.termination, fact.partition))
         elif (
             isinstance(fact, AskReleased)
-            and fact.termination in CONFIRMED
+            and fact.termination in BY_THE_SCHEDULER
             and not self._may_be_an_answer(fact)
         ):
             self._confirms_by(AskReleaseRequest(fact.subject, fact.partition, fact.termination))

@@ -17,10 +17,7 @@ _PLACEMENTS: Final = (
 
 
 class TimerVerbs:
-    """Each is a premise: the timer is known, and short enough to wait for.
-
-    ``known`` are those of targets of this kind, ``stated`` those the user told.
-    """
+    """Each is a premise: the timer is known, and short enough to wait for."""
 
     def __init__(
         self,
