@@ -39,7 +39,7 @@ from siwire.ext import extension_pb2 as ext
 SI: Final[Any] = DEFAULT_REVISION.si
 METHODS: Final = rpc.methods(DEFAULT_REVISION)
 EXTENSION: Final = rpc.methods_of(ext.DESCRIPTOR.services_by_name["SchedulerExtension"])
-PATIENCE: Final = 300.0  # seconds until a load is given up
+TIMEOUT: Final = 300.0  # seconds until a load is given up
 BUSY: Final = 50.0  # percent of a core that a server uses who has still something to do
 INTERVAL: Final = 0.01  # seconds between two health checks
 REQUIRED_NODE: Final = constants.DOMAIN_YUNIKORN + constants.KEY_REQUIRED_NODE
@@ -72,7 +72,7 @@ class Client:
         register = rpc.callable_for(self.channel, METHODS["RegisterResourceManager"])
         request = SI.RegisterResourceManagerRequest(rmID="rm", policyGroup="queues", config=queues)
         with suppress(grpc.RpcError):
-            register(request, timeout=PATIENCE)
+            register(request, timeout=TIMEOUT)
 
     def _opens(self, name: str) -> None:
         said = self._streams[name] = queue.SimpleQueue()
@@ -132,7 +132,7 @@ class Client:
     def looks(self, _: int = 0) -> None:
         """Ask for a snapshot."""
         call = rpc.callable_for(self.channel, EXTENSION["Snapshot"])
-        call(ext.SnapshotQuery(rm_id="rm"), timeout=PATIENCE)
+        call(ext.SnapshotQuery(rm_id="rm"), timeout=TIMEOUT)
 
     def browses(self, _: int = 0) -> None:
         """Ask for the state over HTTP."""
@@ -142,8 +142,8 @@ class Client:
 
     def passes(self) -> None:
         """Until the fence is rejected."""
-        if not self._passed.acquire(timeout=PATIENCE):
-            raise SystemExit(f"there was no answer within {PATIENCE:.0f} seconds")
+        if not self._passed.acquire(timeout=TIMEOUT):
+            raise SystemExit(f"there was no answer within {TIMEOUT:.0f} seconds")
 
 
 def resource(amount: int) -> Any:
@@ -247,7 +247,7 @@ def probe(address: str, begin: Event, end: Event, results: Any) -> None:
 
     async def once(stub: Any, spent: list[float]) -> None:
         asked = time.perf_counter()
-        await stub.Check(health_pb2.HealthCheckRequest(), timeout=PATIENCE)
+        await stub.Check(health_pb2.HealthCheckRequest(), timeout=TIMEOUT)
         spent.append(time.perf_counter() - asked)
 
     async def run() -> list[float]:
@@ -311,14 +311,14 @@ def measure(load: Load, checkout: Path | None) -> tuple[list[float], float]:
         rests(process)
         prober = context.Process(target=probe, args=(address, begin, end, results))
         prober.start()
-        begin.wait(PATIENCE)
+        begin.wait(TIMEOUT)
         began = time.perf_counter()
         load.work(client)
         rests(process)
         took = time.perf_counter() - began
         end.set()
-        spent = results.get(timeout=PATIENCE)
-        prober.join(PATIENCE)
+        spent = results.get(timeout=TIMEOUT)
+        prober.join(TIMEOUT)
         client.channel.close()
     return spent, took
 

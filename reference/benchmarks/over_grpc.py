@@ -27,7 +27,7 @@ from siwire import DEFAULT_REVISION, rpc
 
 CORE: Final = "1.5.1"  # which speaks the default revision
 BUILD: Final = Path(__file__).parents[2] / "fixtures" / "targets" / "yunikorn-core" / "build.py"
-PATIENCE: Final = 120.0  # seconds until a run is given up
+TIMEOUT: Final = 120.0  # seconds until a run is given up
 NEED: Final = {"memory": 1_000, "vcore": 100}
 NODES_A_MESSAGE: Final = 1_000
 APPLICATION: Final = "app"
@@ -84,9 +84,9 @@ class Stream:
         """Say no more."""
         self._requests.put(None)
 
-    def is_over(self, patience: float) -> bool:
+    def is_over(self, timeout: float) -> bool:
         """Whether the other side has ended it within so many seconds."""
-        self._listener.join(patience)
+        self._listener.join(timeout)
         return not self._listener.is_alive()
 
     def _listen(self) -> None:
@@ -108,7 +108,7 @@ class Client:
         self.allocated: dict[str, float] = {}  # when the answer came, by allocation key
         register = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
         request = SI.RegisterResourceManagerRequest
-        register(request(rmID=rm_id, policyGroup="queues", config=QUEUES), timeout=PATIENCE)
+        register(request(rmID=rm_id, policyGroup="queues", config=QUEUES), timeout=TIMEOUT)
         self._node = Stream(channel, "UpdateNode", self._hear_of_nodes)
         self._application = Stream(channel, "UpdateApplication", self._hear_of_applications)
         self.allocation = Stream(channel, "UpdateAllocation", self._hear_of_allocations)
@@ -177,8 +177,8 @@ class Client:
 
     def _wait(self, holds: Callable[[], bool], what: str) -> None:
         with self._news:
-            if not self._news.wait_for(holds, PATIENCE):
-                raise SystemExit(f"{what} did not come within {PATIENCE:.0f} seconds")
+            if not self._news.wait_for(holds, TIMEOUT):
+                raise SystemExit(f"{what} did not come within {TIMEOUT:.0f} seconds")
 
 
 def _resource(amounts: dict[str, int]) -> Any:

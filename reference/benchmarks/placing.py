@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""How fast the core places asks, how that grows with the cluster, and what its books weigh.
+"""How fast the core places asks, how that grows with the cluster, and what its state weighs.
 
 Run it with the project installed: ``python reference/benchmarks/placing.py``. Everything happens in
 this process: no codec, no gRPC, no clock of the scheduler's own. Python's collector of cycles is

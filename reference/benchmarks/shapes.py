@@ -2,7 +2,7 @@
 """How the cost of one step of the core grows with what waits for it, shape by shape.
 
 Run it with the project installed: ``python reference/benchmarks/shapes.py``. Each shape is a load
-that some structure of the books has to carry, measured at three sizes, each twice the one before.
+that some structure of the state has to carry, measured at three sizes, each twice the one before.
 Every measurement is a process of its own. ``--before PATH`` measures another checkout in turn with
 this one. Time is that of the processor.
 """

@@ -89,7 +89,7 @@ def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[obje
 
 
 class Reader(Player):
-    """Reads everything it is told by callback, and holds it against the books."""
+    """Reads everything it is told by callback, and holds it against the state."""
 
     def __init__(self) -> None:
         super().__init__(callbacks=TOLD)

@@ -193,13 +193,13 @@ def test_a_client_that_is_stopped_has_lost_its_connection(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("connection_loss_timeout", "quiet", "patience"),
+    ("connection_loss_timeout", "quiet", "timeout"),
     [(60.0, 30_000, 15_000), (0.0, 1000, 5000), (4.0, 2000, 5000), (1e9, 7_200_000, 7_200_000)],
 )
 def test_clients_are_asked_whether_they_are_there(
-    connection_loss_timeout: float, quiet: int, patience: int
+    connection_loss_timeout: float, quiet: int, timeout: int
 ) -> None:
     chosen = dict(options.keepalive(connection_loss_timeout))
 
     assert chosen["grpc.keepalive_time_ms"] == quiet
-    assert chosen["grpc.keepalive_timeout_ms"] == patience
+    assert chosen["grpc.keepalive_timeout_ms"] == timeout

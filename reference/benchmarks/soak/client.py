@@ -8,7 +8,7 @@ import grpc
 from benchmarks.over_grpc import METHODS, SI, Stream
 from siwire import rpc
 
-PATIENCE: Final = 30.0  # seconds until what has to come is missed
+TIMEOUT: Final = 30.0  # seconds until what has to come is missed
 SERVED: Final = 20  # asks of a round that are served and released
 ROUNDS: Final = 200  # until the RM goes and registers again
 NODES: Final = 10
@@ -51,7 +51,7 @@ class ShortLives:
     def ends(self) -> None:
         """No round begins any more; returns when the last one is over."""
         self._over.set()
-        self._thread.join(2 * PATIENCE)
+        self._thread.join(2 * TIMEOUT)
 
     def _lead(self) -> None:
         try:
@@ -65,7 +65,7 @@ class ShortLives:
         self._live.clear()
         register = rpc.callable_for(self._channel, METHODS["RegisterResourceManager"])
         request = SI.RegisterResourceManagerRequest
-        register(request(rmID=self._rm_id, policyGroup="queues", config=QUEUES), timeout=PATIENCE)
+        register(request(rmID=self._rm_id, policyGroup="queues", config=QUEUES), timeout=TIMEOUT)
         heard = (self._hear_accepted, self._hear_accepted, self._hear_allocations)
         self._streams = [
             Stream(self._channel, name, hear) for name, hear in zip(STREAMS, heard, strict=True)
@@ -79,7 +79,7 @@ class ShortLives:
             self.rounds += 1
         for stream in self._streams:
             stream.ends()
-        if not all(stream.is_over(PATIENCE) for stream in self._streams):
+        if not all(stream.is_over(TIMEOUT) for stream in self._streams):
             raise TimeoutError(f"{self._rm_id} has streams that do not end")
 
     def _backlog(self) -> None:
@@ -174,9 +174,9 @@ class ShortLives:
 
     def _waits(self, holds: Callable[[], bool], what: str) -> None:
         with self._news:
-            if not self._news.wait_for(holds, PATIENCE):
+            if not self._news.wait_for(holds, TIMEOUT):
                 broke = [stream.broke for stream in self._streams if stream.broke is not None]
-                missing = f"{what} did not come within {PATIENCE:.0f} seconds"
+                missing = f"{what} did not come within {TIMEOUT:.0f} seconds"
                 raise TimeoutError(f"{missing} to {self._rm_id}; streams that broke: {broke}")
 
 

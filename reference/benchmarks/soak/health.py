@@ -16,7 +16,7 @@ from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
 )
 
 PAUSE: Final = 0.01
-PATIENCE: Final = 30.0  # seconds until the server counts as dead
+TIMEOUT: Final = 30.0  # seconds until the server counts as dead
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
         stub = health_pb2_grpc.HealthStub(channel)
         while not over.wait(PAUSE):
             began = time.perf_counter()
-            stub.Check(health_pb2.HealthCheckRequest(), timeout=PATIENCE)
+            stub.Check(health_pb2.HealthCheckRequest(), timeout=TIMEOUT)
             sys.stdout.write(f"{time.perf_counter() - began}\n")
             sys.stdout.flush()
 

@@ -16,7 +16,7 @@ from benchmarks.soak.samples import MIB, Bound, growth, say, verdict
 
 SAMPLES: Final = 40
 MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
-PATIENCE: Final = 20.0  # seconds for a process to end
+TIMEOUT: Final = 20.0  # seconds for a process to end
 # Waiting is short and few finished applications are remembered: it is warm after some seconds
 OPTIONS: Final = ("--completing-timeout", "1", "--max-finished", "200")
 
@@ -35,7 +35,7 @@ def started(*command: str) -> Iterator["subprocess.Popen[str]"]:
     finally:
         process.terminate()
         try:
-            process.communicate(timeout=PATIENCE)
+            process.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
