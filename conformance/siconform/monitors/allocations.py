@@ -95,13 +95,11 @@ def ended_allocations_stay_ended() -> Judge:
                 pass
             case Released() as again if _is_repeated(again, unconfirmed, crossing):
                 pass
-            case Released(identity=identity, termination=termination) if (
-                termination in BY_THE_SCHEDULER
-            ):
+            case Released(identity=identity, termination=kind) if kind in BY_THE_SCHEDULER:
                 if identity in ended:
                     return f"allocation {identity} was released twice"
                 ended.add(identity)
-                unconfirmed[identity] = termination
+                unconfirmed[identity] = kind
                 return ""
             case Released(identity=identity):
                 asked_for, said[identity] = said[identity] > 0, max(0, said[identity] - 1)

@@ -109,7 +109,7 @@ class Engine:
             del self._snapshots[rm_id]
 
     async def beside(self, work: Callable[..., Result], *arguments: object) -> Result:
-        """What ``work`` returns, done on one thread beside the loop; it touches no state of the core."""
+        """What ``work`` returns, done on one thread beside the loop; it leaves the core alone."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, partial(work, *arguments))
 
