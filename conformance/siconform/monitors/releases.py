@@ -55,10 +55,8 @@ def confirmations_are_not_confirmed() -> Judge:
                 if crossing.has_repeated(entry.content):
                     return NOTHING_TO_JUDGE
                 return f"the confirmation for {identity} was answered"
-            case Released(identity=identity, termination=termination) if (
-                termination in BY_THE_SCHEDULER
-            ):
-                started[identity] = termination
+            case Released(identity=identity, termination=kind) if kind in BY_THE_SCHEDULER:
+                started[identity] = kind
             case Released(identity=identity):
                 said[identity] -= 1
             case ReleaseRequest(OneAllocation(identity=identity), termination):
