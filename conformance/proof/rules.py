@@ -8,9 +8,10 @@ when the committed page differs.
 """
 
 import argparse
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -23,9 +24,12 @@ from proof.altering import Inside, function_of
 from proof.fault import CHANGES, Change
 from proof.known import load
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "rules.md"
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = ROOT / "docs" / "rules.md"
 COMMAND: Final = "python -m proof.rules"
 _PACKAGE: Final = "sireference."
+_MARK: Final = re.compile(r"^# requirement:(.*)$", re.MULTILINE)
+_ID: Final = re.compile(r"SI-[A-Z]+-\d{3}")
 _INTRODUCTION: Final = """\
 # Where a rule is
 
@@ -33,8 +37,9 @@ _INTRODUCTION: Final = """\
 
 From a requirement on the scheduler's side to its tests (`conformance/siconform/suite`) and monitors
 (`conformance/siconform/monitors`), to the functions of the reference (`reference/sireference`) that
-are replaced to break it, and to the faults that do. A fault without a function is made on the wire
-(`conformance/proof/faults`). What a requirement says is in [requirements.md](requirements.md), how
+are replaced to break it, to its tests there (`reference/tests`), and to the faults that break it. A
+fault without a function is made on the wire (`conformance/proof/faults`); the tests of the
+reference show the rule then. What a requirement says is in [requirements.md](requirements.md), how
 to look for a rule in [finding-a-rule.md](finding-a-rule.md)."""
 
 
@@ -72,35 +77,50 @@ def functions_replaced(change: Change) -> list[str]:
 
 def page() -> str:
     """The whole page in Markdown."""
-    broken = _broken()
+    broken, tests = _broken(), _tests_of_the_reference()
     rows: dict[str, list[str]] = {}
     for requirement in catalogue().values():
         if Side.SCHEDULER in requirement.sides:
-            row = _row(requirement, cited().get(requirement.id, ()), broken[requirement.id])
+            row = _row(requirement, broken[requirement.id], tests[requirement.id])
             rows.setdefault(requirement.area, []).append(row)
     return "\n\n".join([_INTRODUCTION, *_tables(rows)]) + "\n"
 
 
 def _tables(rows: Mapping[str, list[str]]) -> Iterator[str]:
     subject = subjects()
-    head = "| requirement | tests and monitors | in the reference | faults |\n|---|---|---|---|"
+    head = (
+        "| requirement | tests and monitors | in the reference | its tests | faults |\n"
+        "|---|---|---|---|---|"
+    )
     for area, of_area in rows.items():
         yield f"## {area}: {subject[area]}"
         yield "\n".join([head, *of_area])
 
 
-def _row(requirement: Requirement, tests: tuple[str, ...], broken: _Broken) -> str:
+def _row(requirement: Requirement, broken: _Broken, of_reference: Iterable[str]) -> str:
+    tests = cited().get(requirement.id, ())
     cells = (
         f"{requirement.id} {requirement.title}",
         _listed(test.removeprefix("suite/") for test in tests) or requirement.not_tested,
         _listed(broken.functions),
+        _listed(of_reference),
         _listed(broken.faults),
     )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _listed(names: Any) -> str:
+def _listed(names: Iterable[str]) -> str:
     return "<br>".join(f"`{name}`" for name in names)
+
+
+def _tests_of_the_reference() -> Mapping[str, list[str]]:
+    """The files that have a test with the comment ``# requirement: ID``."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sorted((ROOT / "reference" / "tests").rglob("test_*.py")):
+        marks = _MARK.findall(path.read_text("utf-8"))
+        for identifier in sorted({each for mark in marks for each in _ID.findall(mark)}):
+            found[identifier].append(path.name)
+    return found
 
 
 def _broken() -> Mapping[str, _Broken]:

@@ -32,6 +32,7 @@ def test_a_requirement_is_beside_its_test_its_rule_and_its_fault() -> None:
     for part in (
         "`test_connections.py::test_nothing_is_allocated_for_an_rm_without_connection`",
         "`core/scheduler.py::Scheduler.handle`",
+        "`test_registration.py`",
         "`paused-goes-on`",
     ):
         assert part in row
