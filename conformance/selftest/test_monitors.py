@@ -17,6 +17,7 @@ from selftest.told_histories import (
     OLD_ITSELF,
     OLD_WITH_NODE,
     PLACEHOLDER,
+    REMOVAL,
     Part,
     allocated,
     ask_released,
@@ -101,6 +102,15 @@ def test_what_exists_does_not_count_before_it_is_taken_over_nor_when_it_ended(
     history = exchange_of([NODE, *parts, allocated(identity="new")])
 
     assert result("nodes_are_not_overfilled", history).violation is None
+
+
+def test_what_crosses_with_the_removal_of_its_application_holds_no_room() -> None:
+    of_another = (allocated("k", identity, application="b") for identity in "23")
+    late = exchange_of([NODE, REMOVAL, allocated("k", "1"), *of_another])
+    new_life = exchange_of([NODE, REMOVAL, APP, *(allocated("k", identity) for identity in "123")])
+
+    assert result("nodes_are_not_overfilled", late).violation is None
+    assert result("nodes_are_not_overfilled", new_life).violation is not None
 
 
 @pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)

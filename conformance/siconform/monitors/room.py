@@ -20,7 +20,13 @@ from siconform.protocol.notifications import (
     AllocationRejected,
     Released,
 )
-from siconform.protocol.requests import Action, ApplicationRemoval, NodeRequest, ReleaseRequest
+from siconform.protocol.requests import (
+    Action,
+    ApplicationRemoval,
+    ApplicationRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
@@ -108,6 +114,7 @@ class _Occupancy:
         self._most = most
         self._live: dict[str, Allocated] = {}
         self._in: dict[str, dict[str, Allocated]] = {}  # by place, then by identity
+        self._removed: set[str] = set()  # applications, until they are submitted again
         self.existing = TakenOver()
 
     def held(self, place: str) -> list[Allocated]:
@@ -115,7 +122,12 @@ class _Occupancy:
         return list(self._in.get(place, {}).values())
 
     def takes(self, new: Allocated) -> str:
-        """Give it room; too much of what is then where, or nothing."""
+        """Give it room; too much of what is then where, or nothing.
+
+        What crossed with the removal of its application has ended, whenever that is told.
+        """
+        if new.application in self._removed:
+            return ""
         self._begins(new)
         for place in self._places(new):
             for name in (n for n, amount in new.resource.items() if amount > 0):
@@ -139,7 +151,10 @@ class _Occupancy:
         match entry.content:
             case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._ends_where(lambda a: a.node == node)
+            case ApplicationRequest(application=application):
+                self._removed.discard(application)
             case ApplicationRemoval(application=application):
+                self._removed.add(application)
                 self._ends_where(lambda a: a.application == application)
             case (
                 ReleaseRequest(subject=AllOf(application=application))
