@@ -40,6 +40,8 @@ SOURCES = (
     Source(Path("si/2023-04"), "si.proto", "r2023_04", "SI 2023-04"),
     Source(Path("si/2023-08"), "si.proto", "r2023_08", "SI 2023-08"),
     Source(Path("si/2023-12"), "si.proto", "r2023_12", "SI 2023-12"),
+    Source(Path("si/2024-10"), "si.proto", "r2024_10", "SI 2024-10"),
+    Source(Path("si/2026-04"), "si.proto", "r2026_04", "SI 2026-04"),
     Source(Path(), "siconform/ext/v1/extension.proto", "ext", "siconform.ext.v1"),
 )
 

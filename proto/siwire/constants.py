@@ -26,6 +26,7 @@ CONTAINER_PORTS: Final = "si/container-ports"
 # Allocation tags: domain, optional group, key
 DOMAIN_K8S: Final = "kubernetes.io/"
 DOMAIN_YUNIKORN: Final = "yunikorn.apache.org/"
+DOMAIN_YUNIKORN_INTERNAL: Final = "internal.yunikorn.apache.org/"
 GROUP_META: Final = "meta/"
 GROUP_LABEL: Final = "label/"
 GROUP_ANNOTATION: Final = "annotation/"
@@ -34,6 +35,9 @@ KEY_NAMESPACE: Final = "namespace"
 KEY_REQUIRED_NODE: Final = "requiredNode"
 KEY_ALLOW_PREEMPTION: Final = "allowPreemption"
 CREATION_TIME: Final = "creationTime"
+FOREIGN: Final = "foreign"
+ALLOC_TYPE_STATIC: Final = "static"
+ALLOC_TYPE_DEFAULT: Final = "default"
 
 # Resource types
 MEMORY: Final = "memory"
@@ -42,6 +46,7 @@ CPU: Final = "vcore"
 # Application tags
 APP_TAG_NAMESPACE_RESOURCE_QUOTA: Final = "namespace.resourcequota"
 APP_TAG_NAMESPACE_RESOURCE_GUARANTEED: Final = "namespace.resourceguaranteed"
+APP_TAG_NAMESPACE_RESOURCE_MAX_APPS: Final = "namespace.resourcemaxapps"
 APP_TAG_STATE_AWARE_DISABLE: Final = "application.stateaware.disable"
 APP_TAG_CREATE_FORCE: Final = "application.create.force"
 
@@ -60,10 +65,16 @@ _2023_04: Final = _2021_02 | {
 }
 _2023_08: Final = _2023_04 | {APP_TAG_NAMESPACE_RESOURCE_GUARANTEED, APP_TAG_CREATE_FORCE}
 _2023_12: Final = _2023_08 - {KEY_ALLOW_PREEMPTION}
+_2024_10: Final = (_2023_12 - {APP_TAG_STATE_AWARE_DISABLE, NODE_READY_ATTRIBUTE}) | {
+    *(DOMAIN_YUNIKORN_INTERNAL, FOREIGN, ALLOC_TYPE_STATIC, ALLOC_TYPE_DEFAULT),
+    APP_TAG_NAMESPACE_RESOURCE_MAX_APPS,
+}
 
 KNOWN_IN: Final[Mapping[str, frozenset[str]]] = {
     "2021-02": _2021_02,
     "2023-04": _2023_04,
     "2023-08": _2023_08,
     "2023-12": _2023_12,
+    "2024-10": _2024_10,
+    "2026-04": _2024_10,
 }

@@ -21,6 +21,9 @@ class Capability(Enum):
     THREE_UPDATE_STREAMS = auto()  # UpdateAllocation, UpdateApplication, UpdateNode
     CONFIGURATION_IN_REGISTRATION = auto()  # config, extraConfig, buildInfo
     TYPED_ASK_RELEASE = auto()  # AllocationAskRelease.terminationType
+    ASKS_APART = auto()  # AllocationAsk with its maximum, its timeout, its release and rejection
+    EXISTING_ALLOCATIONS_WITH_NODE = auto()  # NodeInfo.existingAllocations
+    OCCUPIED_RESOURCE = auto()  # NodeInfo.occupiedResource
     CREATE_DRAIN = auto()  # NodeInfo.ActionFromRM.CREATE_DRAIN
     GANG_STYLE = auto()  # AddApplicationRequest.gangSchedulingStyle
     PLACEMENT_CONSTRAINTS = auto()
@@ -49,14 +52,23 @@ class Revision:
         return self.name
 
 
+_UNTIL_2023_12: Final = frozenset(
+    {
+        Capability.ASKS_APART,
+        Capability.EXISTING_ALLOCATIONS_WITH_NODE,
+        Capability.OCCUPIED_RESOURCE,
+    }
+)
 _2021_02: Final = frozenset(
     {
         Capability.ONE_UPDATE_STREAM,
         Capability.PLACEMENT_CONSTRAINTS,
+        *_UNTIL_2023_12,
     }
 )
 _2023_04: Final = frozenset(
     {
+        *_UNTIL_2023_12,
         Capability.THREE_UPDATE_STREAMS,
         Capability.CONFIGURATION_IN_REGISTRATION,
         Capability.TYPED_ASK_RELEASE,
@@ -65,6 +77,8 @@ _2023_04: Final = frozenset(
 )
 _2023_08: Final = _2023_04 | {Capability.CREATE_DRAIN}
 _2023_12: Final = _2023_08
+_2024_10: Final = _2023_12 - _UNTIL_2023_12 - {Capability.TYPED_ASK_RELEASE}
+_2026_04: Final = _2024_10
 
 REVISIONS: Final[Mapping[str, Revision]] = {
     revision.name: revision
@@ -73,6 +87,8 @@ REVISIONS: Final[Mapping[str, Revision]] = {
         Revision("2023-04", ("1.3",), "siwire.r2023_04", _2023_04),
         Revision("2023-08", ("1.4",), "siwire.r2023_08", _2023_08),
         Revision("2023-12", ("1.5",), "siwire.r2023_12", _2023_12),
+        Revision("2024-10", ("1.7", "1.8"), "siwire.r2024_10", _2024_10),
+        Revision("2026-04", ("1.9",), "siwire.r2026_04", _2026_04),
     )
 }
 DEFAULT_REVISION: Final = REVISIONS["2023-12"]

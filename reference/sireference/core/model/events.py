@@ -14,6 +14,7 @@ from sireference.core.model.records import (
     AllocationRecord,
     Ask,
     AskReleaseRequest,
+    Entry,
     NewApplication,
     NodeInfo,
     ProposedTimers,
@@ -60,13 +61,18 @@ class UpdateApplications:
 
 @dataclass(frozen=True, slots=True)
 class UpdateAllocations:
-    """Existing allocations, asks, withdrawn asks and released allocations, in this order."""
+    """Existing allocations, asks, withdrawn asks and released allocations, in this order.
+
+    A text with one list for what is asked for and what exists has ``entries``, which come first, in
+    the order of the list.
+    """
 
     rm_id: str
     allocations: tuple[AllocationRecord, ...] = ()
     asks: tuple[Ask, ...] = ()
     ask_releases: tuple[AskReleaseRequest, ...] = ()
     releases: tuple[ReleaseRequest, ...] = ()
+    entries: tuple[Entry, ...] = ()
     more_follows: bool = False
 
 

@@ -118,6 +118,22 @@ class AllocationRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignAllocation:
+    """Room on a node that somebody else uses; it belongs to no application, queue or user."""
+
+    key: str
+    node_id: str
+    partition: str = DEFAULT_PARTITION
+    resource: Resource = NOTHING
+    is_static: bool = False  # it stays where it is for as long as the node is there
+    application_id: str = ""  # said by mistake; repeated in a rejection
+
+
+Entry = Ask | AllocationRecord | ForeignAllocation
+"""What a list can hold of which each element is asked for, exists, or is somebody else's."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseRequest:
     """What the RM says of the end of allocations: it wants it, or confirms it."""
 
