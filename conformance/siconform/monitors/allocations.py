@@ -89,7 +89,7 @@ def ended_allocations_stay_ended() -> Judge:
     def judge(entry: Entry) -> EntryJudgement:
         crossing.hears(entry)
         ending = set(bulk_ends.hears(entry.content))
-        said.update(ending - ended | ending & unconfirmed.keys() | ending & crossing.keys())
+        said.update(i for i in ending if i not in ended or i in unconfirmed or i in crossing)
         match entry.content:
             case Released(subject=AllOf()) | ReleaseRequest(subject=AllOf()):
                 pass

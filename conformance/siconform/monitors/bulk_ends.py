@@ -1,5 +1,6 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
+from siconform.monitors.answered_fences import AnsweredFences, Moment
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import Allocated, Released, Termination, UpdateKind
 from siconform.protocol.requests import (
@@ -48,24 +49,35 @@ class BulkEnds:
                 return []
 
 
-class Crossing(dict[str, Termination]):
+class Crossing:
     """Confirmed allocations of which the scheduler may not have taken the confirmation yet.
 
-    What it hears on another stream may cross with it. Once a fence on the stream of the
-    confirmation is answered it has taken it. Until then it may say its release once more, which it
-    may do as long as it has no answer.
+    What it hears on another stream may cross with it. Once a fence is answered that was put up
+    after the confirmation, and on its stream, it has taken it. Until then it may say its release
+    once more, which it may do as long as it has no answer.
     """
+
+    def __init__(self) -> None:
+        self._fences = AnsweredFences()
+        self._confirmed: dict[str, tuple[Termination, Moment]] = {}
+
+    def __contains__(self, identity: str) -> bool:
+        return identity in self._confirmed
 
     def hears(self, entry: Entry) -> None:
         """Whether a fence was answered."""
-        if entry.fence and not entry.said_by_rm and entry.kind is UpdateKind.ALLOCATIONS:
-            self.clear()
+        answer = self._fences.hears(entry)
+        if answer is not None and answer.kind is UpdateKind.ALLOCATIONS:
+            for identity, (_, since) in list(self._confirmed.items()):
+                if answer.is_of_one_after(since):
+                    del self._confirmed[identity]
 
     def begins(self, identity: str, said: Termination | None) -> None:
         """The RM said what ends this; the scheduler had asked for its release, or had not."""
         if said is not None:
-            self[identity] = said
+            self._confirmed[identity] = (said, self._fences.now)
 
     def has_repeated(self, release: Released) -> bool:
         """Whether this is what was confirmed, said once more."""
-        return self.get(release.identity) is release.termination
+        termination, _ = self._confirmed.get(release.identity, (None, 0))
+        return termination is release.termination

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from siconform.monitors.answered_fences import AnsweredFences, Moment
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -12,7 +13,6 @@ from siconform.protocol.requests import (
     Action,
     ExistingAllocationRequest,
     NodeRequest,
-    StreamOpening,
 )
 from siconform.recording.history import Content, Entry
 
@@ -40,8 +40,8 @@ class TakenOver:
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
         self._with_node: dict[str, tuple[Allocated, ...]] = {}
-        self._reported: dict[str, Allocated] = {}
-        self._fenced: dict[str, Allocated] = {}
+        self._fences = AnsweredFences()
+        self._reported: dict[str, tuple[Allocated, Moment]] = {}
 
     def knows(self, told: Allocated) -> bool:
         """What is told as new is one of those, repeated with its key and identity."""
@@ -56,22 +56,20 @@ class TakenOver:
             case NodeRejected(node=node):
                 self._with_node.pop(node, None)
             case NodeAccepted(node=node):
-                self._reported |= {a.identity: a for a in self._with_node.pop(node, ())}
+                self._reports(self._with_node.pop(node, ()))
             case ExistingAllocationRequest(allocation=allocation):
-                self._reported[allocation.identity] = allocation
-            case content if (
-                entry.fence
-                and entry.kind is UpdateKind.ALLOCATIONS
-                and not isinstance(content, StreamOpening)
-            ):
-                if entry.said_by_rm:
-                    self._fenced |= self._reported
-                    self._reported = {}
-                else:
-                    yield from self._fenced.values()
-                    self._fenced = {}
+                self._reports((allocation,))
+        answer = self._fences.hears(entry)
+        if answer is not None and answer.kind is UpdateKind.ALLOCATIONS:
+            for identity, (allocation, since) in list(self._reported.items()):
+                if answer.is_of_one_after(since):
+                    del self._reported[identity]
+                    yield allocation
+
+    def _reports(self, existing: tuple[Allocated, ...]) -> None:
+        now = self._fences.now
+        self._reported |= {allocation.identity: (allocation, now) for allocation in existing}
 
     def forgets(self, which: Callable[[Allocated], bool]) -> None:
         """These ended, or were rejected, before it was certain that they were taken over."""
-        self._reported = {i: a for i, a in self._reported.items() if not which(a)}
-        self._fenced = {i: a for i, a in self._fenced.items() if not which(a)}
+        self._reported = {i: r for i, r in self._reported.items() if not which(r[0])}

@@ -62,7 +62,7 @@ def confirmations_are_not_confirmed() -> Judge:
             case ReleaseRequest(OneAllocation(identity=identity), termination):
                 if started.get(identity) is termination:
                     confirmed.add(identity)
-                    crossing[identity] = termination
+                    crossing.begins(identity, termination)
                     return ""
                 said[identity] += 1
             case content:
