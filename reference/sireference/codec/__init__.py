@@ -6,15 +6,15 @@ from typing import Final
 
 from siwire import Revision
 
-from sireference.codec import r2021_02, r2023_04, r2023_08, r2023_12
+from sireference.codec import r2021_02, r2023_04, r2023_08, r2023_12, r2024_10, r2026_04
 from sireference.codec.codec import Codec
 from sireference.codec.policies import NoPolicyError, Policies
 
 __all__ = ["Codec", "NoPolicyError", "Policies", "codec_for"]
 
+_REVISIONS: Final = (r2021_02, r2023_04, r2023_08, r2023_12, r2024_10, r2026_04)
 _CODECS: Final[Mapping[str, Codec]] = {
-    codec.revision.name: codec
-    for codec in (r2021_02.CODEC, r2023_04.CODEC, r2023_08.CODEC, r2023_12.CODEC)
+    module.CODEC.revision.name: module.CODEC for module in _REVISIONS
 }
 
 

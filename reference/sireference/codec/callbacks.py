@@ -10,6 +10,8 @@ from siwire.r2021_02 import si_pb2 as si2102
 from siwire.r2023_04 import si_pb2 as si2304
 from siwire.r2023_08 import si_pb2 as si2308
 from siwire.r2023_12 import si_pb2 as si2312
+from siwire.r2024_10 import si_pb2 as si2410
+from siwire.r2026_04 import si_pb2 as si2604
 
 from sireference.codec.writing import NANOSECONDS, amounts
 from sireference.core.model import (
@@ -69,23 +71,52 @@ Predicates = TypeVar(
     si2304.PredicatesArgs,
     si2308.PredicatesArgs,
     si2312.PredicatesArgs,
+    si2410.PredicatesArgs,
+    si2604.PredicatesArgs,
 )
 Preemption = TypeVar(
     "Preemption",
     si2304.PreemptionPredicatesArgs,
     si2308.PreemptionPredicatesArgs,
     si2312.PreemptionPredicatesArgs,
+    si2410.PreemptionPredicatesArgs,
+    si2604.PreemptionPredicatesArgs,
 )
 Record = TypeVar(
-    "Record", si2102.EventRecord, si2304.EventRecord, si2308.EventRecord, si2312.EventRecord
+    "Record",
+    si2102.EventRecord,
+    si2304.EventRecord,
+    si2308.EventRecord,
+    si2312.EventRecord,
+    si2410.EventRecord,
+    si2604.EventRecord,
 )
-ChangeRecord = TypeVar("ChangeRecord", si2304.EventRecord, si2308.EventRecord, si2312.EventRecord)
-DetailRecord = TypeVar("DetailRecord", si2308.EventRecord, si2312.EventRecord)
+ChangeRecord = TypeVar(
+    "ChangeRecord",
+    si2304.EventRecord,
+    si2308.EventRecord,
+    si2312.EventRecord,
+    si2410.EventRecord,
+    si2604.EventRecord,
+)
+DetailRecord = TypeVar(
+    "DetailRecord",
+    si2308.EventRecord,
+    si2312.EventRecord,
+    si2410.EventRecord,
+    si2604.EventRecord,
+)
 MisspelledState = TypeVar(
     "MisspelledState",
     si2102.UpdateContainerSchedulingStateRequest,
     si2304.UpdateContainerSchedulingStateRequest,
     si2308.UpdateContainerSchedulingStateRequest,
+)
+SpelledState = TypeVar(
+    "SpelledState",
+    si2312.UpdateContainerSchedulingStateRequest,
+    si2410.UpdateContainerSchedulingStateRequest,
+    si2604.UpdateContainerSchedulingStateRequest,
 )
 State = TypeVar(
     "State",
@@ -93,6 +124,8 @@ State = TypeVar(
     si2304.UpdateContainerSchedulingStateRequest,
     si2308.UpdateContainerSchedulingStateRequest,
     si2312.UpdateContainerSchedulingStateRequest,
+    si2410.UpdateContainerSchedulingStateRequest,
+    si2604.UpdateContainerSchedulingStateRequest,
 )
 
 
@@ -117,6 +150,8 @@ Response = TypeVar(
     si2304.PreemptionPredicatesResponse,
     si2308.PreemptionPredicatesResponse,
     si2312.PreemptionPredicatesResponse,
+    si2410.PreemptionPredicatesResponse,
+    si2604.PreemptionPredicatesResponse,
 )
 
 
@@ -126,9 +161,28 @@ def preemption_answer(kind: type[Response], data: bytes) -> PreemptionAnswer:
     return message.success, message.index
 
 
-def records(write: Callable[[EventRecord], Message], call: SentEvents) -> list[Message]:
-    """An EventRecord for each."""
-    return [write(record) for record in call.records]
+def records(kind: type[Record], call: SentEvents) -> list[Record]:
+    """An EventRecord for each that the revision has a type for."""
+    return [record(kind, said) for said in call.records if has_type(kind, said)]
+
+
+def change_records(kind: type[ChangeRecord], call: SentEvents) -> list[ChangeRecord]:
+    """The same with the types of the changes."""
+    return [change_record(kind, said) for said in call.records if has_type(kind, said)]
+
+
+def detail_records(kind: type[DetailRecord], call: SentEvents) -> list[DetailRecord]:
+    """The same with everything about the changes, for those that the revision has a name for."""
+    return [
+        detail_record(kind, said)
+        for said in call.records
+        if has_type(kind, said) and said.detail.name in kind.ChangeDetail.keys()  # noqa: SIM118
+    ]
+
+
+def has_type(kind: type[Record], said: EventRecord) -> bool:
+    """Whether the revision has a name for the kind of the object."""
+    return said.type.name in kind.Type.keys()  # noqa: SIM118  # an enum of protobuf is no mapping
 
 
 def record(kind: type[Record], said: EventRecord) -> Record:
@@ -175,14 +229,21 @@ def misspelled_state(kind: type[MisspelledState], call: ContainerState) -> list[
     return [message]
 
 
+def spelled_state(kind: type[SpelledState], call: ContainerState) -> list[SpelledState]:
+    """The same, spelled right."""
+    message = state(kind, call)
+    message.applicationID = call.application_id
+    return [message]
+
+
 def all_of(
     predicates_args: type[Predicates],
-    write_record: Callable[[EventRecord], Message],
+    write_records: Callable[[SentEvents], Sequence[Message]],
     write_state: Callable[[ContainerState], Sequence[Message]],
 ) -> dict[type, Write]:
     """The calls that every revision has."""
     return {
         PredicatesQuestion: partial(predicates, predicates_args),
-        SentEvents: partial(records, write_record),
+        SentEvents: write_records,
         ContainerState: write_state,
     }

@@ -115,12 +115,12 @@ def application(message: si.AddApplicationRequest) -> NewApplication:
 def new_node(policies: Policies, message: si.NewNodeInfo) -> NodeInfo:
     """A NewNodeInfo: it is created schedulable."""
     existing = (allocation(policies, one) for one in message.existingAllocations)
-    return reading.node(message, NodeAction.CREATE, existing)
+    return reading.occupied_node(message, NodeAction.CREATE, existing)
 
 
 def updated_node(message: si.UpdateNodeInfo) -> NodeInfo:
     """An UpdateNodeInfo; an action the text does not know is none."""
-    return reading.node(message, _NODE_ACTIONS.get(message.action, NodeAction.UNSET))
+    return reading.occupied_node(message, _NODE_ACTIONS.get(message.action, NodeAction.UNSET))
 
 
 def ask(policies: Policies, message: si.AllocationAsk) -> Ask:

@@ -23,6 +23,7 @@ from sireference.core.model import (
     RejectedNode,
     ReleasedAllocation,
     ReleasedAsk,
+    SentEvents,
     SyncedCache,
     UpdatedApplication,
 )
@@ -134,6 +135,12 @@ def refusal(refused: Refused) -> list[Message]:
     return [si.UpdateResponse(action=si.UpdateResponse.RESYNC)]
 
 
+def _event_records(call: SentEvents) -> list[si.EventRecord]:
+    return [
+        _event_record(said) for said in call.records if callbacks.has_type(si.EventRecord, said)
+    ]
+
+
 def _event_record(said: EventRecord) -> si.EventRecord:
     """With the object it belongs to, and the reason in one word."""
     message = callbacks.record(si.EventRecord, said)
@@ -176,7 +183,7 @@ SLOTS: Final = {
 CALLBACKS: Final = callbacks.CallbackCodec(
     callbacks.all_of(
         si.PredicatesArgs,
-        _event_record,
+        _event_records,
         partial(callbacks.misspelled_state, si.UpdateContainerSchedulingStateRequest),
     )
     | {SyncedCache: _cache}

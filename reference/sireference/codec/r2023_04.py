@@ -8,12 +8,11 @@ from google.protobuf.message import Message
 from siwire import REVISIONS, constants
 from siwire.r2023_04 import si_pb2 as si
 
-from sireference.codec import callbacks, messages, reading, three_streams, writing
-from sireference.codec.codec import Codec
+from sireference.codec import callbacks, messages, reading, writing
 from sireference.codec.packing import Slot
 from sireference.codec.portions import Elements
 from sireference.codec.subjects import allocations_meant, asks_meant
-from sireference.codec.three_streams import Reading, Responses, Slots, streams
+from sireference.codec.three_streams import Reading, Slots, codec
 from sireference.core.model import (
     AcceptedApplication,
     AcceptedNode,
@@ -39,7 +38,7 @@ from sireference.core.model import (
 from sireference.core.resources import NOTHING
 from sireference.core.states import NodeAction, TerminationType
 
-_REQUIRED_NODE: Final = constants.DOMAIN_YUNIKORN + constants.KEY_REQUIRED_NODE
+REQUIRED_NODE: Final = constants.DOMAIN_YUNIKORN + constants.KEY_REQUIRED_NODE
 
 # The numbers below are the same in the texts after it
 TERMINATION_TYPES: Final[Mapping[int, TerminationType]] = {
@@ -62,10 +61,11 @@ NODE_ACTIONS: Final[Mapping[int, NodeAction]] = {
 # Read
 
 
-def node(reads: Reading, message: messages.NodeInfo) -> NodeInfo:
+def node(reads: Reading, message: messages.RecoveringNode) -> NodeInfo:
     """A NodeInfo with the allocations that exist there."""
     action = reads.node_actions.get(message.action, NodeAction.UNSET)
-    return reading.node(message, action, map(reads.allocation, message.existingAllocations))
+    existing_ones = map(reads.allocation, message.existingAllocations)
+    return reading.occupied_node(message, action, existing_ones)
 
 
 def application(message: messages.StyledApplication) -> NewApplication:
@@ -101,7 +101,7 @@ def ask(message: messages.Ask) -> Ask:
         placeholder=message.placeholder and task_group != "",
         originator=message.Originator,
         preemption_policy=policy(message),
-        required_node=tags.get(_REQUIRED_NODE, ""),
+        required_node=tags.get(REQUIRED_NODE, ""),
     )
 
 
@@ -147,7 +147,7 @@ def release(message: messages.ReleaseWithUUID) -> ReleaseRequest:
     return released(message, message.UUID)
 
 
-def released(message: messages.Release, identity: str) -> ReleaseRequest:
+def released(message: messages.ReleaseWithIdentity, identity: str) -> ReleaseRequest:
     """An AllocationRelease of the allocation of this identity, of all without."""
     return ReleaseRequest(
         partition=partition_name(message.partitionName),
@@ -291,19 +291,10 @@ SLOTS: Final = Slots(
 CALLBACKS: Final = callbacks.CallbackCodec(
     callbacks.all_of(
         si.PredicatesArgs,
-        partial(callbacks.change_record, si.EventRecord),
+        partial(callbacks.change_records, si.EventRecord),
         partial(callbacks.misspelled_state, si.UpdateContainerSchedulingStateRequest),
     )
     | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
     partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
 )
-CODEC: Final = Codec(
-    revision=REVISIONS["2023-04"],
-    registration=three_streams.registration,
-    streams=streams(
-        READING,
-        Responses(si.NodeResponse, si.ApplicationResponse, si.AllocationResponse),
-        SLOTS,
-    ),
-    callbacks=CALLBACKS,
-)
+CODEC: Final = codec(REVISIONS["2023-04"], READING, SLOTS, CALLBACKS)

@@ -12,7 +12,7 @@ from siwire.r2023_08 import si_pb2 as si
 from sireference.codec import callbacks, messages, r2023_04, writing
 from sireference.codec.packing import Slot
 from sireference.codec.portions import Elements
-from sireference.codec.three_streams import Reading, Responses, streams
+from sireference.codec.three_streams import Reading, codec
 from sireference.core.model import PreemptionQuestion, RejectedAllocation
 from sireference.core.states import NodeAction
 
@@ -47,19 +47,10 @@ SLOTS: Final = replace(
 CALLBACKS: Final = callbacks.CallbackCodec(
     callbacks.all_of(
         si.PredicatesArgs,
-        partial(callbacks.detail_record, si.EventRecord),
+        partial(callbacks.detail_records, si.EventRecord),
         partial(callbacks.misspelled_state, si.UpdateContainerSchedulingStateRequest),
     )
     | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
     partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
 )
-CODEC: Final = replace(
-    r2023_04.CODEC,
-    revision=REVISIONS["2023-08"],
-    streams=streams(
-        READING,
-        Responses(si.NodeResponse, si.ApplicationResponse, si.AllocationResponse),
-        SLOTS,
-    ),
-    callbacks=CALLBACKS,
-)
+CODEC: Final = codec(REVISIONS["2023-08"], READING, SLOTS, CALLBACKS)

@@ -8,12 +8,11 @@ from google.protobuf.message import Message
 from siwire import REVISIONS
 from siwire.r2023_12 import si_pb2 as si
 
-from sireference.codec import callbacks, r2023_04, r2023_08
+from sireference.codec import callbacks, messages, r2023_04, r2023_08
 from sireference.codec.packing import Slot
-from sireference.codec.three_streams import Responses, streams
+from sireference.codec.three_streams import codec
 from sireference.core.model import (
     AllocationRecord,
-    ContainerState,
     NewAllocation,
     PreemptionQuestion,
     ReleasedAllocation,
@@ -38,16 +37,22 @@ def release(message: si.AllocationRelease) -> ReleaseRequest:
 
 def new_allocation(answer: NewAllocation, response: si.AllocationResponse) -> Message:
     """Allocations that were made, with policy and originator of their asks."""
-    message, ask = response.new.add(), answer.allocation.ask
+    message = response.new.add()
     message.allocationID = answer.allocation.identity
-    r2023_04.write_allocation(answer.allocation, message)
+    write_allocation(answer.allocation, message)
+    return message
+
+
+def write_allocation(made: AllocationRecord, message: messages.AllocationWithPolicy) -> None:
+    """An Allocation with policy and originator of its ask, but for its identity."""
+    ask = made.ask
+    r2023_04.write_allocation(made, message)
     message.originator = ask.originator
     if ask.preemption_policy is not None:
         policy = message.preemptionPolicy
         policy.SetInParent()
         policy.allowPreemptSelf = ask.preemption_policy.allow_preempt_self
         policy.allowPreemptOther = ask.preemption_policy.allow_preempt_other
-    return message
 
 
 def released_allocation(answer: ReleasedAllocation, response: si.AllocationResponse) -> Message:
@@ -58,13 +63,6 @@ def released_allocation(answer: ReleasedAllocation, response: si.AllocationRespo
     message.allocationID = end.identity
     r2023_04.write_end(end, message)
     return message
-
-
-def container_state(call: ContainerState) -> list[Message]:
-    """The first text that spells the application right."""
-    message = callbacks.state(si.UpdateContainerSchedulingStateRequest, call)
-    message.applicationID = call.application_id
-    return [message]
 
 
 READING: Final = replace(r2023_08.READING, allocation=allocation, release=release)
@@ -79,19 +77,10 @@ SLOTS: Final = replace(
 CALLBACKS: Final = callbacks.CallbackCodec(
     callbacks.all_of(
         si.PredicatesArgs,
-        partial(callbacks.detail_record, si.EventRecord),
-        container_state,
+        partial(callbacks.detail_records, si.EventRecord),
+        partial(callbacks.spelled_state, si.UpdateContainerSchedulingStateRequest),
     )
     | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
     partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
 )
-CODEC: Final = replace(
-    r2023_08.CODEC,
-    revision=REVISIONS["2023-12"],
-    streams=streams(
-        READING,
-        Responses(si.NodeResponse, si.ApplicationResponse, si.AllocationResponse),
-        SLOTS,
-    ),
-    callbacks=CALLBACKS,
-)
+CODEC: Final = codec(REVISIONS["2023-12"], READING, SLOTS, CALLBACKS)

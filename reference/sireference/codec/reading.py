@@ -1,6 +1,7 @@
 """What every revision reads alike: parts of requests as records of the core."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from siwire import constants
@@ -24,19 +25,29 @@ def resource(message: messages.Resource) -> Resource:
     return Resource({name: quantity.value for name, quantity in message.resources.items()})
 
 
-def node(
-    message: messages.Node, action: NodeAction, allocations: Iterable[AllocationRecord] = ()
-) -> NodeInfo:
+def node(message: messages.Node, action: NodeAction) -> NodeInfo:
     """What is said of a node; the partition is an attribute of the node."""
     attributes = dict(message.attributes)
-    has = message.HasField
+    is_said = message.HasField("schedulableResource")
     return NodeInfo(
         node_id=message.nodeID,
         action=action,
         partition=partition_name(attributes.get(constants.NODE_PARTITION, "")),
         attributes=attributes,
-        capacity=resource(message.schedulableResource) if has("schedulableResource") else None,
-        occupied=resource(message.occupiedResource) if has("occupiedResource") else None,
+        capacity=resource(message.schedulableResource) if is_said else None,
+    )
+
+
+def occupied_node(
+    message: messages.OccupiedNode,
+    action: NodeAction,
+    allocations: Iterable[AllocationRecord] = (),
+) -> NodeInfo:
+    """The same with what others occupy there, and with allocations that exist."""
+    is_said = message.HasField("occupiedResource")
+    return replace(
+        node(message, action),
+        occupied=resource(message.occupiedResource) if is_said else None,
         allocations=tuple(allocations),
     )
 

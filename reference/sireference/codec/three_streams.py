@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from google.protobuf.message import Message
+from siwire import Revision
 
 from sireference.codec import messages
-from sireference.codec.codec import Stream
+from sireference.codec.callbacks import CallbackCodec
+from sireference.codec.codec import Codec, Stream
 from sireference.codec.extra_config import proposed_timers
 from sireference.codec.packing import Slot
 from sireference.codec.policies import Policies
@@ -24,6 +25,7 @@ from sireference.core.model import (
     Register,
     ReleaseRequest,
     RemoveApplication,
+    Rules,
     UpdateAllocations,
     UpdateApplications,
     UpdateNodes,
@@ -53,15 +55,6 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Responses:
-    """The messages of one revision that answers travel in."""
-
-    node: type[Message]
-    application: type[Message]
-    allocation: type[Message]
-
-
-@dataclass(frozen=True)
 class Slots:
     """Where one revision's answers stand in those messages."""
 
@@ -70,8 +63,26 @@ class Slots:
     allocation: Mapping[type, Slot]
 
 
-def streams(reading: Reading, responses: Responses, slots: Slots) -> Mapping[str, Stream]:
-    """The streams by method, that of allocations first."""
+def codec(
+    revision: Revision,
+    reading: Reading,
+    slots: Slots,
+    callbacks: CallbackCodec,
+    rules: Rules | None = None,
+) -> Codec:
+    """The codec of a revision with three streams."""
+    return Codec(
+        revision=revision,
+        registration=registration,
+        streams=streams(revision, reading, slots),
+        callbacks=callbacks,
+        rules=rules or Rules(),
+    )
+
+
+def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, Stream]:
+    """The streams of ``revision`` by method, that of allocations first."""
+    si = revision.si
 
     def nodes(message: messages.NodeRequest, _: Policies) -> Iterator[Event]:
         elements = Elements("nodes", lambda one: reading.node(reading, one), message.nodes)
@@ -90,9 +101,9 @@ def streams(reading: Reading, responses: Responses, slots: Slots) -> Mapping[str
         return in_portions(UpdateAllocations, message.rmID, *lists)
 
     return {
-        ALLOCATION: Stream(allocations, responses.allocation, slots.allocation),
-        APPLICATION: Stream(applications, responses.application, slots.application),
-        NODE: Stream(nodes, responses.node, slots.node),
+        ALLOCATION: Stream(allocations, si.AllocationResponse, slots.allocation),
+        APPLICATION: Stream(applications, si.ApplicationResponse, slots.application),
+        NODE: Stream(nodes, si.NodeResponse, slots.node),
     }
 
 

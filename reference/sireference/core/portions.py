@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from sireference.core.model import (
+    AllocationSubject,
     AllOfApplication,
+    AskedAndHeld,
     AskReleaseRequest,
     EachOfKey,
     Event,
@@ -68,7 +70,7 @@ def _removals(rm: ResourceManager, event: UpdateApplications) -> Iterator[Event]
 
 def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:
     """Whether one of its sentences may end very many, with what ``event`` itself brings."""
-    most = MOST - len(event.asks) - len(event.allocations)
+    most = MOST - len(event.asks) - len(event.allocations) - len(event.entries)
     return any(
         sum(len(application.pending) for application in _withdrawn(rm, withdrawal)) > most
         for withdrawal in event.ask_releases
@@ -76,7 +78,7 @@ def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:
     ) or any(
         len(_released(rm, release)) > most
         for release in event.releases
-        if not isinstance(release.subject, OneAllocation)
+        if isinstance(release.subject, AllOfApplication | AskedAndHeld)
     )
 
 
@@ -92,16 +94,21 @@ def _withdrawn(rm: ResourceManager, withdrawal: AskReleaseRequest) -> Collection
     return ()
 
 
-def _released(rm: ResourceManager, release: ReleaseRequest) -> Collection[str]:
-    """The identities of the allocations of an application that may lose all of them."""
-    if not isinstance(release.subject, AllOfApplication):
-        return ()
+def _released(rm: ResourceManager, release: ReleaseRequest) -> Collection[AllocationSubject]:
+    """What an application may lose that may lose all of it, one by one."""
     partition = rm.partitions.get(partition_name(release.partition))
     applications = partition.applications if partition is not None else {}
     named = applications.get(release.subject.application_id)
     if partition is None or named is None:
         return ()
-    return partition.allocations.of(named).keys()
+    application_id = named.application_id
+    held = [OneAllocation(application_id, one) for one in partition.allocations.of(named)]
+    match release.subject:
+        case AllOfApplication():
+            return held
+        case AskedAndHeld():
+            return [*(OneOfKey(application_id, key) for key in named.pending), *held]
+    return ()
 
 
 def _withdrawals(
@@ -119,13 +126,12 @@ def _withdrawals(
 
 
 def _releases(rm: ResourceManager, release: ReleaseRequest) -> Iterator[tuple[int, ReleaseRequest]]:
-    """``release`` allocation by allocation."""
-    subject = release.subject
-    if not isinstance(subject, AllOfApplication):
+    """``release`` request by request and allocation by allocation."""
+    if not isinstance(release.subject, AllOfApplication | AskedAndHeld):
         yield 1, release
         return
-    for identity in list(_released(rm, release)):
-        yield 1, replace(release, subject=OneAllocation(subject.application_id, identity))
+    for subject in _released(rm, release):
+        yield 1, replace(release, subject=subject)
 
 
 def _in_portions(sentences: Iterable[tuple[int, Sentence]]) -> Iterator[tuple[Sentence, ...]]:

@@ -6,6 +6,7 @@ from sireference.core import allocation_end, application_lifecycle
 from sireference.core.model import (
     AllocationSubject,
     AllOfApplication,
+    AskedAndHeld,
     Effect,
     OneAllocation,
     OneOfKey,
@@ -15,7 +16,7 @@ from sireference.core.model import (
     partition_name,
 )
 from sireference.core.state.allocation import Allocation
-from sireference.core.state.application import Application
+from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import TerminationType
@@ -39,8 +40,9 @@ def release(rm: ResourceManager, request: ReleaseRequest, now: float) -> list[Ef
         return []
     effects: list[Effect] = []
     is_by_the_rm = request.termination in BY_THE_RM
-    if is_by_the_rm and isinstance(subject, OneOfKey):
-        effects += _withdrawn(partition, application, subject.key, now)
+    if is_by_the_rm:
+        for pending in pending_meant(application, subject):
+            effects += withdraw(partition, pending, now)
     for allocation in meant(partition, application, subject):
         if is_by_the_rm:
             effects += _stop(partition, allocation, request, now)
@@ -58,16 +60,20 @@ def meant(
         case OneAllocation(identity=identity) | OneOfKey(key=identity):
             named = held.get(identity)
             return () if named is None else (named,)
-        case AllOfApplication():
+        case AllOfApplication() | AskedAndHeld():
             return tuple(held.values())
 
 
-def _withdrawn(
-    partition: Partition, application: Application, key: str, now: float
-) -> list[Effect]:
-    """The end of the pending ask of this key, if there is one."""
-    pending = application.pending.get(key)
-    return withdraw(partition, pending, now) if pending is not None else []
+def pending_meant(application: Application, subject: AllocationSubject) -> Collection[PendingAsk]:
+    """The pending asks of ``application`` that ``subject`` stands for."""
+    match subject:
+        case OneOfKey(key=key):
+            named = application.pending.get(key)
+            return () if named is None else (named,)
+        case AskedAndHeld():
+            return tuple(application.pending.values())
+        case OneAllocation() | AllOfApplication():
+            return ()
 
 
 def _stop(

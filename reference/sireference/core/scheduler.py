@@ -9,6 +9,7 @@ from sireference.core import (
     asks,
     callback_offer,
     configuration_update,
+    foreign_allocations,
     nodes,
     proposals,
     recovery,
@@ -20,10 +21,14 @@ from sireference.core.auto_scaling import OutstandingRequest, outstanding
 from sireference.core.counts import Counts, count
 from sireference.core.gang import turns
 from sireference.core.model import (
+    AllocationRecord,
     Answered,
+    Ask,
     ConnectionLost,
     Effect,
+    Entry,
     Event,
+    ForeignAllocation,
     OfferCallbacks,
     Refused,
     Register,
@@ -177,6 +182,7 @@ def _apply(
             )
         case UpdateAllocations():
             steps = chain(
+                (_add(rm, entry, now) for entry in event.entries),
                 (recovery.add(rm, allocation, now) for allocation in event.allocations),
                 (asks.add(rm, ask, now) for ask in event.asks),
                 (asks.release(rm, withdrawal, now) for withdrawal in event.ask_releases),
@@ -187,6 +193,16 @@ def _apply(
         case UpdateConfiguration():
             return configuration_update.update(rm, event, now)
     return list(chain.from_iterable(steps))
+
+
+def _add(rm: ResourceManager, entry: Entry, now: float) -> list[Effect]:
+    match entry:
+        case Ask():
+            return asks.add(rm, entry, now)
+        case AllocationRecord():
+            return recovery.add(rm, entry, now)
+        case ForeignAllocation():
+            return foreign_allocations.report(rm, entry, now)
 
 
 def _pass(rm: ResourceManager, now: float) -> list[Effect]:

@@ -72,6 +72,7 @@ from sireference.core.model.rules import Identification, Rules
 from sireference.core.model.subjects import (
     AllocationSubject,
     AllOfApplication,
+    AskedAndHeld,
     AskSubject,
     EachOfKey,
     Everything,
@@ -92,6 +93,7 @@ __all__ = [
     "AskRelease",
     "AskReleaseRequest",
     "AskSubject",
+    "AskedAndHeld",
     "Call",
     "Callback",
     "ChangeDetail",

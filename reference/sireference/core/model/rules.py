@@ -22,8 +22,8 @@ class Identification(Enum):
 class Rules:
     """The rules of one revision; those of all texts up to 2023-12 if nothing is said.
 
-    No revision has others yet. The texts after 2023-12 identify allocations by key and have no
-    state Starting (``WITHOUT_STARTING``).
+    The texts after it identify allocations by key and have no state Starting
+    (``WITHOUT_STARTING``).
     """
 
     identification: Identification = Identification.MINTED

@@ -17,8 +17,7 @@ class OneOfKey:
     """What has this ask key in the application.
 
     In the release of an ask that is the pending ask. In the release of an allocation it is the
-    pending ask, and the allocation that this key identifies, whichever there is; no revision has
-    releases of that kind yet.
+    pending ask, and the allocation that this key identifies, whichever there is.
     """
 
     application_id: str
@@ -40,9 +39,16 @@ class AllOfApplication:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedAndHeld:
+    """All that the application asks for and all that it has."""
+
+    application_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Everything:
     """All there are in the partition."""
 
 
-AllocationSubject = OneAllocation | OneOfKey | AllOfApplication
+AllocationSubject = OneAllocation | OneOfKey | AllOfApplication | AskedAndHeld
 AskSubject = OneOfKey | EachOfKey | AllOfApplication | Everything

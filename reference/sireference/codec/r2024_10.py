@@ -1,0 +1,177 @@
+"""2024-10: requests and allocations are one message, told apart by what is set in it.
+
+The key is the identity of both, and no application is Starting. What others occupy is reported as
+foreign allocations (C-52).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from google.protobuf.message import Message
+from siwire import REVISIONS, constants
+from siwire.r2024_10 import si_pb2 as si
+
+from sireference.codec import callbacks, messages, r2023_04, r2023_12, reading, writing
+from sireference.codec.packing import Slot
+from sireference.codec.portions import Elements
+from sireference.codec.subjects import keyed_meant
+from sireference.codec.three_streams import Reading, Slots, codec
+from sireference.core.model import (
+    AllocationRecord,
+    Ask,
+    Entry,
+    ForeignAllocation,
+    Identification,
+    NewAllocation,
+    NodeInfo,
+    PreemptionQuestion,
+    RejectedAllocation,
+    RejectedAsk,
+    ReleasedAllocation,
+    ReleasedAsk,
+    ReleaseRequest,
+    Rules,
+    partition_name,
+)
+from sireference.core.resources import NOTHING, Resource
+from sireference.core.states import WITHOUT_STARTING, NodeAction
+
+RULES: Final = Rules(Identification.BY_KEY, WITHOUT_STARTING)
+
+
+# Read
+
+
+def node(reads: Reading, message: messages.BareNode) -> NodeInfo:
+    """A NodeInfo, which says nothing of what is there."""
+    return reading.node(message, reads.node_actions.get(message.action, NodeAction.UNSET))
+
+
+def allocation_lists(reads: Reading, message: messages.OneListRequest) -> Iterable[Elements]:
+    """What is asked for or exists, then what is released."""
+    return (
+        Elements("entries", lambda one: entry(reads, one), message.allocations),
+        Elements("releases", reads.release, message.releases.allocationsToRelease),
+    )
+
+
+def entry(reads: Reading, message: messages.KeyedAllocation) -> Entry:
+    """An Allocation: somebody else's by its tag, existing by its node, else asked for (C-44)."""
+    if constants.FOREIGN in message.allocationTags:
+        return foreign(message)
+    if message.nodeID:
+        return reads.allocation(message)
+    return ask(message)
+
+
+def foreign(message: messages.KeyedAllocation) -> ForeignAllocation:
+    """An Allocation that is not of this scheduler."""
+    return ForeignAllocation(
+        key=message.allocationKey,
+        node_id=message.nodeID,
+        partition=partition_name(message.partitionName),
+        resource=_resource(message),
+        is_static=message.allocationTags[constants.FOREIGN] == constants.ALLOC_TYPE_STATIC,
+        application_id=message.applicationID,
+    )
+
+
+def allocation(message: messages.KeyedAllocation) -> AllocationRecord:
+    """An Allocation that exists."""
+    return AllocationRecord(message.allocationKey, ask(message), message.nodeID)
+
+
+def ask(message: messages.KeyedAllocation) -> Ask:
+    """An Allocation as what is asked for; a placeholder only with a task group (C-34)."""
+    tags = dict(message.allocationTags)
+    task_group = message.taskGroupName
+    return Ask(
+        key=message.allocationKey,
+        application_id=message.applicationID,
+        partition=partition_name(message.partitionName),
+        resource=_resource(message),
+        priority=message.priority,
+        tags=tags,
+        task_group=task_group,
+        placeholder=message.placeholder and task_group != "",
+        originator=message.originator,
+        preemption_policy=r2023_04.policy(message),
+        required_node=tags.get(r2023_04.REQUIRED_NODE, ""),
+    )
+
+
+def release(message: messages.KeyedRelease) -> ReleaseRequest:
+    """An AllocationRelease."""
+    return ReleaseRequest(
+        partition=partition_name(message.partitionName),
+        subject=keyed_meant(message.applicationID, message.allocationKey),
+        termination=r2023_04.termination(message.terminationType),
+        message=message.message,
+    )
+
+
+def _resource(message: messages.KeyedAllocation) -> Resource:
+    is_said = message.HasField("resourcePerAlloc")
+    return reading.resource(message.resourcePerAlloc) if is_said else NOTHING
+
+
+# Written
+
+
+def new_allocation(answer: NewAllocation, response: messages.OneListResponse) -> Message:
+    """Allocations that were made."""
+    message = response.new.add()
+    r2023_12.write_allocation(answer.allocation, message)
+    return message
+
+
+def released(
+    answer: ReleasedAllocation | ReleasedAsk, response: messages.OneListResponse
+) -> Message:
+    """Allocations and requests that end."""
+    end = answer.release
+    number = r2023_04.TERMINATION_NUMBERS[end.termination]
+    message = response.released.add(terminationType=number)
+    r2023_04.write_end(end, message)
+    return message
+
+
+def rejected(
+    answer: RejectedAsk | RejectedAllocation, response: messages.OneListResponse
+) -> Message:
+    """Requests, updates and existing allocations that were not taken."""
+    return writing.rejected_request(answer, response.rejectedAllocations.add())
+
+
+# The revision
+
+READING: Final = replace(
+    r2023_12.READING,
+    node=node,
+    allocation_lists=allocation_lists,
+    allocation=allocation,
+    release=release,
+)
+SLOTS: Final = Slots(
+    node=r2023_12.SLOTS.node,
+    application=r2023_12.SLOTS.application,
+    allocation={
+        NewAllocation: Slot(new_allocation, "new"),
+        ReleasedAllocation: Slot(released, "released"),
+        ReleasedAsk: Slot(released, "released"),
+        RejectedAsk: Slot(rejected, "rejectedAllocations"),
+        RejectedAllocation: Slot(rejected, "rejectedAllocations"),
+    },
+)
+CALLBACKS: Final = callbacks.CallbackCodec(
+    callbacks.all_of(
+        si.PredicatesArgs,
+        partial(callbacks.detail_records, si.EventRecord),
+        partial(callbacks.spelled_state, si.UpdateContainerSchedulingStateRequest),
+    )
+    | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
+    partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
+)
+CODEC: Final = codec(REVISIONS["2024-10"], READING, SLOTS, CALLBACKS, RULES)

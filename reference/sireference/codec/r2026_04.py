@@ -1,0 +1,24 @@
+"""2026-04: the same with one more detail in event records."""
+
+from functools import partial
+from typing import Final
+
+from siwire import REVISIONS
+from siwire.r2026_04 import si_pb2 as si
+
+from sireference.codec import callbacks, r2024_10
+from sireference.codec.three_streams import codec
+from sireference.core.model import PreemptionQuestion
+
+CALLBACKS: Final = callbacks.CallbackCodec(
+    callbacks.all_of(
+        si.PredicatesArgs,
+        partial(callbacks.detail_records, si.EventRecord),
+        partial(callbacks.spelled_state, si.UpdateContainerSchedulingStateRequest),
+    )
+    | {PreemptionQuestion: partial(callbacks.preemption, si.PreemptionPredicatesArgs)},
+    partial(callbacks.preemption_answer, si.PreemptionPredicatesResponse),
+)
+READING: Final = r2024_10.READING
+SLOTS: Final = r2024_10.SLOTS
+CODEC: Final = codec(REVISIONS["2026-04"], READING, SLOTS, CALLBACKS, r2024_10.RULES)
