@@ -55,6 +55,7 @@ AREA_FILES: Mapping[str, str] = MappingProxyType(
         "CB": "callbacks.yaml",
         "EVT": "events.yaml",
         "CONST": "constants.yaml",
+        "FOR": "foreign.yaml",
     }
 )
 """Area name to file, in the order of the SI text."""

@@ -13,6 +13,7 @@ class Feature(StrEnum):
     APPLICATION_LIMIT = "application-limit"
     CORRECTED_SCHEMA = "corrected-schema"
     EXECUTION_TIMEOUT = "execution-timeout"
+    FOREIGN_ALLOCATIONS = "foreign-allocations"
     GANG = "gang"
     PLACEHOLDER_TIMEOUT = "placeholder-timeout"
     PLACEMENT_CONSTRAINTS = "placement-constraints"
@@ -46,6 +47,9 @@ FEATURES: Mapping[str, Offer] = MappingProxyType(
         Feature.EXECUTION_TIMEOUT: Offer(
             "allocations or applications end when their execution time is over",
             demanded_by="executionTimeoutMilliSeconds of asks and applications, in every revision",
+        ),
+        Feature.FOREIGN_ALLOCATIONS: Offer(
+            "what others hold on a node can be told as a foreign allocation"
         ),
         Feature.GANG: Offer("gang scheduling: placeholders, task groups, replacement"),
         Feature.PLACEHOLDER_TIMEOUT: Offer(
