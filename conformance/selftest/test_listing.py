@@ -24,8 +24,8 @@ def test_the_list_names_every_requirement_and_counts_them_in_its_last_line() -> 
     *ids, counts = listed(Filters())
     assert ids == list(catalogue())
     assert counts == (
-        "366 requirements: 237 MUST, 104 SHOULD, 25 MAY; "
-        "1 tested, 2 excluded, 38 of the RM, 325 not yet"
+        "404 requirements: 245 MUST, 128 SHOULD, 31 MAY; "
+        "1 tested, 3 excluded, 42 of the RM, 358 not yet"
     )
 
 
@@ -49,10 +49,10 @@ def test_a_long_title_goes_on_below_itself() -> None:
     ("filters", "first", "counts"),
     [
         (Filters(areas=frozenset({"RES"})), "SI-RES-001", "3 requirements: 3 MUST, 0 SHOULD"),
-        (Filters(level=Level.MAY), "SI-REG-019", "25 requirements: 0 MUST, 0 SHOULD, 25 MAY"),
-        (Filters(side=Side.RM), "SI-WIRE-001", "56 requirements"),
+        (Filters(level=Level.MAY), "SI-REG-019", "31 requirements: 0 MUST, 0 SHOULD, 31 MAY"),
+        (Filters(side=Side.RM), "SI-WIRE-001", "60 requirements"),
         (Filters(revision="2021-02"), "SI-WIRE-001", "295 requirements"),
-        (Filters(untested=True), "SI-WIRE-001", "365 requirements"),
+        (Filters(untested=True), "SI-WIRE-001", "403 requirements"),
         (Filters(areas=frozenset({"NODE"}), untested=True), "SI-NODE-002", "42 requirements"),
         (Filters(areas=frozenset({"AUTO"}), side=Side.RM), "0 requirements", "0 requirements"),
     ],
