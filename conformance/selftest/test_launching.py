@@ -107,7 +107,7 @@ def test_pytest_that_breaks_over_an_interrupt_was_interrupted(
     [
         (["explain", "SI-NODE-4"], 4, "Did you mean SI-NODE-004?"),
         (["list", "--area", "nope"], 4, '"NOPE" is no area. Known: WIRE'),
-        (["list", "--revision", "1.9"], 4, '"1.9" is no revision of the SI.'),
+        (["list", "--revision", "2.0"], 4, '"2.0" is no revision of the SI.'),
         (["list", "--bogus"], 4, "No such option"),
         (["nope"], 4, "No such command"),
         (["explain"], 4, "Missing argument"),
@@ -151,6 +151,22 @@ def test_commands_that_tell(arguments: list[str], told: str) -> None:
 
     assert result.exit_code == 0
     assert told in result.stdout
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["run", "--collect-only", "-q", "-k", "SI-CONN-001"]]
+)
+def test_a_release_line_that_is_only_near_a_text_is_named_once(command: list[str]) -> None:
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "siconform", *command, "--revision", "1.5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    near = [line for line in done.stderr.splitlines() if "is taken as" in line]
+    assert done.returncode == 0
+    assert [line.partition(", ")[0] for line in near] == ["siconform: SI 1.5 is taken as 2023-12"]
 
 
 def test_the_index_is_what_pytest_collects(pytester: pytest.Pytester) -> None:

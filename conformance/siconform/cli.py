@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import click
-from siwire import find_revision
+from siwire import find_revision, note_on
 
 from siconform import __version__, guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
@@ -89,6 +89,8 @@ def list_requirements(
         name = find_revision(revision).name if revision else ""
     except LookupError as error:
         _wrong(str(error))
+    if note := note_on(revision):
+        click.echo(f"siconform: {note}", err=True)
     filters = Filters(
         untested=untested,
         side=Side(side) if side else None,

@@ -1,5 +1,23 @@
 """The wire: the messages of every SI revision, typed, one private descriptor pool each."""
 
-from siwire.revisions import DEFAULT_REVISION, REVISIONS, Capability, Revision, find_revision
+from siwire.revisions import (
+    DEFAULT_REVISION,
+    NEAR_LINES,
+    REVISIONS,
+    Capability,
+    NearLine,
+    Revision,
+    find_revision,
+    note_on,
+)
 
-__all__ = ["DEFAULT_REVISION", "REVISIONS", "Capability", "Revision", "find_revision"]
+__all__ = [
+    "DEFAULT_REVISION",
+    "NEAR_LINES",
+    "REVISIONS",
+    "Capability",
+    "NearLine",
+    "Revision",
+    "find_revision",
+    "note_on",
+]

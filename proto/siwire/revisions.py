@@ -20,7 +20,6 @@ class Capability(Enum):
     ONE_UPDATE_STREAM = auto()  # nodes, applications and allocations share the stream Update
     THREE_UPDATE_STREAMS = auto()  # UpdateAllocation, UpdateApplication, UpdateNode
     CONFIGURATION_IN_REGISTRATION = auto()  # config, extraConfig, buildInfo
-    TYPED_ASK_RELEASE = auto()  # AllocationAskRelease.terminationType
     ASKS_APART = auto()  # AllocationAsk with its maximum, its timeout, its release and rejection
     EXISTING_ALLOCATIONS_WITH_NODE = auto()  # NodeInfo.existingAllocations
     OCCUPIED_RESOURCE = auto()  # NodeInfo.occupiedResource
@@ -34,7 +33,7 @@ class Revision:
     """One text of the SI: its name, the names users know it by, and what it can say."""
 
     name: str  # date of the text, YYYY-MM
-    aliases: tuple[str, ...]  # release lines it stands near
+    aliases: tuple[str, ...]  # release lines whose schema and constants are this text's
     package: str  # the package with its si_pb2
     capabilities: frozenset[Capability]
 
@@ -71,22 +70,21 @@ _2023_04: Final = frozenset(
         *_UNTIL_2023_12,
         Capability.THREE_UPDATE_STREAMS,
         Capability.CONFIGURATION_IN_REGISTRATION,
-        Capability.TYPED_ASK_RELEASE,
         Capability.GANG_STYLE,
     }
 )
 _2023_08: Final = _2023_04 | {Capability.CREATE_DRAIN}
 _2023_12: Final = _2023_08
-_2024_10: Final = _2023_12 - _UNTIL_2023_12 - {Capability.TYPED_ASK_RELEASE}
+_2024_10: Final = _2023_12 - _UNTIL_2023_12
 _2026_04: Final = _2024_10
 
 REVISIONS: Final[Mapping[str, Revision]] = {
     revision.name: revision
     for revision in (
-        Revision("2021-02", ("0.10",), "siwire.r2021_02", _2021_02),
-        Revision("2023-04", ("1.3",), "siwire.r2023_04", _2023_04),
-        Revision("2023-08", ("1.4",), "siwire.r2023_08", _2023_08),
-        Revision("2023-12", ("1.5",), "siwire.r2023_12", _2023_12),
+        Revision("2021-02", (), "siwire.r2021_02", _2021_02),
+        Revision("2023-04", (), "siwire.r2023_04", _2023_04),
+        Revision("2023-08", (), "siwire.r2023_08", _2023_08),
+        Revision("2023-12", (), "siwire.r2023_12", _2023_12),
         Revision("2024-10", ("1.7", "1.8"), "siwire.r2024_10", _2024_10),
         Revision("2026-04", ("1.9",), "siwire.r2026_04", _2026_04),
     )
@@ -94,17 +92,78 @@ REVISIONS: Final[Mapping[str, Revision]] = {
 DEFAULT_REVISION: Final = REVISIONS["2023-12"]
 
 
-def find_revision(name: str) -> Revision:
-    """The revision called ``name`` or known under that alias.
+@dataclass(frozen=True)
+class NearLine:
+    """A release line whose schema is no text here, and the text it is taken as."""
 
-    Raises LookupError with the nearest name and the list of known ones if there is none.
+    name: str
+    taken_as: str  # name of the revision
+    differs: str  # what the line has otherwise than that text
+
+
+NEAR_LINES: Final[Mapping[str, NearLine]] = {
+    line.name: line
+    for line in (
+        NearLine(
+            "0.10",
+            "2021-02",
+            "it has TerminationType outside AllocationRelease, and in AllocationAskRelease a "
+            "terminationType as 4 and the message as 5",
+        ),
+        NearLine(
+            "1.3",
+            "2023-04",
+            "its EventRecord has groupID as 3 and reason as 4, and no eventChangeType",
+        ),
+        NearLine(
+            "1.4",
+            "2023-08",
+            "it spells applicationID right in UpdateContainerSchedulingStateRequest and has no "
+            "constant KeyAllowPreemption",
+        ),
+        NearLine(
+            "1.5",
+            "2023-12",
+            "it adds the event type USERGROUP, nine event details (213-216, 600-604), the "
+            "constant AppTagNamespaceResourceMaxApps and the API's Stop",
+        ),
+        NearLine(
+            "1.6",
+            "2024-10",
+            "it has occupiedResource as 5 in NodeInfo, and no constants Foreign, AllocTypeStatic "
+            "and AllocTypeDefault",
+        ),
+    )
+}
+
+
+def find_revision(name: str) -> Revision:
+    """The revision called ``name``, known under that alias, or near to that release line.
+
+    What a near line has otherwise ``note_on`` says. Raises LookupError with the nearest name and
+    the list of known ones if there is none.
     """
+    if name in NEAR_LINES:
+        return REVISIONS[NEAR_LINES[name].taken_as]
     for revision in REVISIONS.values():
         if name == revision.name or name in revision.aliases:
             return revision
-    known = ", ".join(f"{r.name} ({'/'.join(r.aliases)})" for r in REVISIONS.values())
     names = [n for r in REVISIONS.values() for n in (r.name, *r.aliases)]
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, [*names, *NEAR_LINES], n=1)
     hint = f' Did you mean "{close[0]}"?' if close else ""
+    known = ", ".join(_with_lines(revision) for revision in REVISIONS.values())
     message = f'"{name}" is no revision of the SI.{hint} Known: {known}.'
     raise LookupError(message)
+
+
+def note_on(name: str) -> str | None:
+    """How the release line ``name`` differs from the text it is taken as; None if that is exact."""
+    line = NEAR_LINES.get(name)
+    if line is None:
+        return None
+    return f"SI {line.name} is taken as {line.taken_as}, and is not quite that: {line.differs}."
+
+
+def _with_lines(revision: Revision) -> str:
+    near = [f"near {n.name}" for n in NEAR_LINES.values() if n.taken_as == revision.name]
+    return f"{revision.name} ({', '.join([*revision.aliases, *near])})"

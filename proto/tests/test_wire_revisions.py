@@ -3,7 +3,15 @@
 from typing import Any
 
 import pytest
-from siwire import DEFAULT_REVISION, REVISIONS, Capability, Revision, find_revision
+from siwire import (
+    DEFAULT_REVISION,
+    NEAR_LINES,
+    REVISIONS,
+    Capability,
+    Revision,
+    find_revision,
+    note_on,
+)
 
 # What has to be declared for a capability: names below si.v1, "Service.Method" for a call; an
 # enum value stands in its enum. Each tuple is one way of having it.
@@ -19,7 +27,15 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
             "RegisterResourceManagerRequest.extraConfig",
         )
     ],
-    Capability.TYPED_ASK_RELEASE: [("AllocationAskRelease.terminationType",)],
+    Capability.ASKS_APART: [("AllocationAsk", "AllocationAskRelease", "RejectedAllocationAsk")],
+    Capability.EXISTING_ALLOCATIONS_WITH_NODE: [
+        ("NewNodeInfo.existingAllocations",),
+        ("NodeInfo.existingAllocations",),
+    ],
+    Capability.OCCUPIED_RESOURCE: [
+        ("NewNodeInfo.occupiedResource",),
+        ("NodeInfo.occupiedResource",),
+    ],
     Capability.CREATE_DRAIN: [("NodeInfo.ActionFromRM.CREATE_DRAIN",)],
     Capability.GANG_STYLE: [("AddApplicationRequest.gangSchedulingStyle",)],
     Capability.PLACEMENT_CONSTRAINTS: [("AllocationAsk.placementConstraint",)],
@@ -73,20 +89,58 @@ def test_a_revision_is_found_by_its_name_and_by_each_alias(revision: Revision) -
         assert find_revision(name) is revision
 
 
-def test_users_know_the_revisions_by_release_line() -> None:
+def test_a_release_line_is_an_alias_only_where_it_is_exactly_the_text() -> None:
     aliases = {
         alias: revision.name for revision in REVISIONS.values() for alias in revision.aliases
     }
 
-    assert aliases == {"0.10": "2021-02", "1.3": "2023-04", "1.4": "2023-08", "1.5": "2023-12"}
+    assert aliases == {"1.7": "2024-10", "1.8": "2024-10", "1.9": "2026-04"}
 
 
-def test_the_newest_revision_is_the_default() -> None:
-    assert DEFAULT_REVISION.name == max(REVISIONS) == "2023-12"
+def test_a_release_line_near_a_text_is_taken_as_that() -> None:
+    taken = {line: find_revision(line).name for line in NEAR_LINES}
+
+    assert taken == {
+        "0.10": "2021-02",
+        "1.3": "2023-04",
+        "1.4": "2023-08",
+        "1.5": "2023-12",
+        "1.6": "2024-10",
+    }
 
 
 @pytest.mark.parametrize(
-    ("name", "nearest"), [("2023-11", "2023-12"), ("202308", "2023-08"), ("1.5.1", "1.5")]
+    ("line", "differs"),
+    [
+        ("0.10", "terminationType as 4 and the message as 5"),
+        ("1.3", "groupID as 3 and reason as 4"),
+        ("1.4", "spells applicationID right"),
+        ("1.5", "nine event details (213-216, 600-604)"),
+        ("1.6", "occupiedResource as 5"),
+    ],
+)
+def test_a_near_line_is_not_passed_off_as_the_text(line: str, differs: str) -> None:
+    note = note_on(line)
+
+    assert note is not None
+    assert note.startswith(f"SI {line} is taken as {find_revision(line)}, and is not quite that: ")
+    assert differs in note
+    assert "\n" not in note
+
+
+def test_there_is_nothing_to_say_on_an_exact_name() -> None:
+    names = [name for r in REVISIONS.values() for name in (r.name, *r.aliases)]
+
+    assert [name for name in (*names, "", "latest") if note_on(name)] == []
+
+
+def test_the_default_is_a_revision() -> None:
+    assert DEFAULT_REVISION is REVISIONS["2023-12"]
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("2023-11", "2023-12"), ("202308", "2023-08"), ("1.5.1", "1.5"), ("1.8.0", "1.8")],
 )
 def test_a_near_miss_is_told_the_nearest_name(name: str, nearest: str) -> None:
     with pytest.raises(LookupError) as refused:
@@ -102,7 +156,8 @@ def test_a_name_like_no_other_is_told_all_known_ones() -> None:
 
     assert refused.value.args[0] == (
         '"latest" is no revision of the SI. '
-        "Known: 2021-02 (0.10), 2023-04 (1.3), 2023-08 (1.4), 2023-12 (1.5)."
+        "Known: 2021-02 (near 0.10), 2023-04 (near 1.3), 2023-08 (near 1.4), "
+        "2023-12 (near 1.5), 2024-10 (1.7, 1.8, near 1.6), 2026-04 (1.9)."
     )
 
 

@@ -56,6 +56,16 @@ def test_an_unknown_revision_is_a_usage_error() -> None:
     assert '"2023-13" is no revision of the SI.' in result.output
 
 
+@pytest.mark.parametrize(
+    ("named", "told"), [("1.4", ["SI 1.4 is taken as 2023-08"]), ("2023-08", [])]
+)
+def test_a_release_line_that_is_only_near_a_text_is_told(named: str, told: list[str]) -> None:
+    result = CliRunner().invoke(main, ["serve", "--revision", named, "--listen", "nonsense"])
+
+    near = [line for line in result.stderr.splitlines() if "is taken as" in line]
+    assert [line.partition(",")[0] for line in near] == told
+
+
 @pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", ""])
 def test_an_address_that_is_none_is_a_usage_error(listen: str) -> None:
     result = CliRunner().invoke(main, ["serve", "--listen", listen])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from siwire import note_on
 
 from siconform import __version__
 from siconform.expecting.deadlines import Deadlines
@@ -99,6 +100,8 @@ def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
     values[STARTED_AS] = json.dumps([started_as(command), _words(values)])
     values["--results"] = results
     settings = settings_from(values.get)
+    if note := note_on(given.get("revision") or ""):
+        click.echo(f"siconform: {note}", err=True)
     check_command(settings)
     return settings
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
 import pytest
+from siwire import note_on
 
 from siconform.policy import ExitCode
 from siconform.running.command_line import (
@@ -49,6 +50,8 @@ def run(options: Sequence[str]) -> int:
     """
     if not set(_SHOWS) & set(options):
         _forget_older(options)
+    if note := note_on(value_of(options, "--revision") or ""):
+        sys.stderr.write(f"siconform: {note}\n")
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in _FOREIGN:
         os.environ.pop(name, None)

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import click
-from siwire import Revision, find_revision
+from siwire import Revision, find_revision, note_on
 
 from sireference.seconds import checked_seconds
 from sireference.shell.addresses import UNIX
@@ -41,13 +41,16 @@ class RevisionName(click.ParamType[Revision]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Revision:
-        """The revision of that name."""
+        """The revision of that name; for a release line near to it, standard error says so."""
         if isinstance(value, Revision):
             return value
         try:
-            return find_revision(value)
+            revision = find_revision(value)
         except LookupError as why:
             self.fail(str(why), param, ctx)
+        if note := note_on(value):
+            click.echo(note, err=True)
+        return revision
 
 
 class Address(click.ParamType[str]):

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from siwire import Capability
-
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
@@ -126,7 +124,7 @@ class ConfirmationVerbs:
 
     def _may_be_an_answer(self, release: AskReleased) -> bool:
         """Without a type it cannot be told from the confirmation of what this RM withdrew."""
-        if self._link.connection.revision.can(Capability.TYPED_ASK_RELEASE):
+        if self._link.connection.dialect.ask_releases_say_why:
             return False
         return any(
             entry.rm == self._link.connection.rm_id

@@ -32,6 +32,11 @@ class Dialect:
         """Who names an allocation."""
         return self._tables.identity
 
+    @property
+    def ask_releases_say_why(self) -> bool:
+        """Whether a release of an ask has a termination type."""
+        return self._tables.ask_releases_say_why
+
     def method(self, kind: UpdateKind) -> str:
         """Name of the streaming method that carries this conversation."""
         return self._tables.conversations[kind].method

@@ -247,4 +247,5 @@ TABLES: Final = Tables(
         ext.CONTAINER_STATE: Payload("UpdateContainerSchedulingStateRequest", elements.scheduling),
         ext.CACHE_SYNC: Payload("ReSyncSchedulerCacheArgs", synchronisation),
     },
+    ask_releases_say_why=False,
 )
