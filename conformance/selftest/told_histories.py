@@ -107,7 +107,7 @@ def by_priority(number: int, name: str) -> Message:
 
 
 NODE = NodeRequest("n", Action.CREATE, capacity={"memory": 10})
-APP = ApplicationRequest("a", queue="root.default", partition="default", user="u")
+APP = ApplicationRequest("a", queue="root.plain", partition="default", user="u")
 ASK = AskRequest("k", "a", "default", {"memory": 4})
 RELEASE = ReleaseRequest(OneAllocation("a", "id"), STOPPED)
 PREEMPTION = released(termination=PREEMPTED)

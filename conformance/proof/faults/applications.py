@@ -63,7 +63,7 @@ _row(
 _row(
     "queue-ignored",
     "Every application goes to one queue.",
-    CREATED_APPLICATIONS.put(queueName="root.default"),
+    CREATED_APPLICATIONS.put(queueName="root.plain"),
     breaks=("SI-APP-005",),
     areas=(*_AREAS, "GANG", "CONST"),
 )

@@ -15,7 +15,7 @@ partitions:
     queues:
       - name: root
         submitacl: "*"
-        queues: [{name: default}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
+        queues: [{name: plain}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
 """
 _fault: Final = partial(fault, revision="2023-12")
 

@@ -72,7 +72,7 @@ def _(inside: Inside) -> None:
         if not any(isinstance(effect, RejectedApplication) for effect in effects):
             return effects
         inside.fires()
-        original(rm, replace(new, queue="root.default"), now)
+        original(rm, replace(new, queue="root.plain"), now)
         return effects
 
     inside.instead_of(applications.submit, submit)

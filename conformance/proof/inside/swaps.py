@@ -264,7 +264,7 @@ def _(inside: Inside) -> None:
         real = open_ones.pop(identity_of(request), None)
         if real is not None:
             inside.fires()
-            effects.append(NewAllocation(rm.rm_id, real, "root.default"))
+            effects.append(NewAllocation(rm.rm_id, real, "root.plain"))
         return effects
 
     inside.instead_of(applications.remove, remove)

@@ -64,7 +64,7 @@ def _(request: si.NodeRequest) -> None:
 )
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
-        one.queueName = "root.default"
+        one.queueName = "root.plain"
 
 
 def _heeds_no_maximum(inside: Inside) -> None:

@@ -20,7 +20,7 @@ partitions:
     queues:
       - name: root
         submitacl: "*"
-        queues: [{name: default}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
+        queues: [{name: plain}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
 """
 _OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
 _REVISION: Final = "2023-12"

@@ -132,7 +132,7 @@ class Fences:
                 gone = NodeRequest(name, Action.DECOMMISSION)
                 return node, (NodeAccepted(name), NodeRejected(name)), gone
             case UpdateKind.APPLICATIONS:
-                application = ApplicationRequest(name, "root.default", _NOWHERE, user="fence")
+                application = ApplicationRequest(name, "root.plain", _NOWHERE, user="fence")
                 removal = ApplicationRemoval(name, _NOWHERE)
                 return application, (ApplicationAccepted(name), ApplicationRejected(name)), removal
             case UpdateKind.ALLOCATIONS:
@@ -168,7 +168,7 @@ class Fences:
 
     def _application_comes_and_goes(self, name: str) -> Callable[[], None]:
         """An application is accepted; what takes it away again."""
-        new = ApplicationRequest(name, "root.default", _HERE, user="fence")
+        new = ApplicationRequest(name, "root.plain", _HERE, user="fence")
         verdicts = (ApplicationAccepted(name), ApplicationRejected(name))
         self._asks_and_waits(UpdateKind.APPLICATIONS, new, verdicts)
         removal = ApplicationRemoval(name, _HERE)

@@ -140,7 +140,7 @@ def test_applications_that_ask_in_one_message_do_not_get_the_same_room(
     rm: ResourceManager,
 ) -> None:
     rm.has_node(memory=10)
-    apps = [rm.has_application(queue=queue) for queue in ("root.default", "root.other")]
+    apps = [rm.has_application(queue=queue) for queue in ("root.plain", "root.other")]
 
     with rm.one_message():
         asks = [rm.asks(app, memory=6) for app in apps]

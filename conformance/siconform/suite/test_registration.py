@@ -126,11 +126,11 @@ def test_registering_again_leaves_other_rms_alone(
 def test_the_policy_group_decides_which_queues_an_rm_has(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
-    rm.has_application(queue="root.default")
+    rm.has_application(queue="root.plain")
     second_rm.joins(config=queues("only-first"))
 
     own = second_rm.submits_application(queue="root.first")
-    of_the_other = second_rm.submits_application(queue="root.default")
+    of_the_other = second_rm.submits_application(queue="root.plain")
     foreign = rm.submits_application(queue="root.first")
 
     second_rm.is_told(ApplicationAccepted(own))
@@ -159,7 +159,7 @@ def test_the_configuration_is_in_force_once_registration_returns(
     unregistered_rm.has_registered(config=queues("only-first"))
 
     configured = unregistered_rm.submits_application(queue="root.first")
-    unknown = unregistered_rm.submits_application(queue="root.default")
+    unknown = unregistered_rm.submits_application(queue="root.plain")
 
     unregistered_rm.is_told(ApplicationAccepted(configured))
     unregistered_rm.is_told(ApplicationRejected(unknown))

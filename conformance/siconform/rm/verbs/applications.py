@@ -11,7 +11,7 @@ from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import DEFAULT_PARTITION, Sender
 
-DEFAULT_QUEUE = "root.default"
+DEFAULT_QUEUE = "root.plain"
 DEFAULT_USER = "tester"
 
 
