@@ -187,7 +187,7 @@ def soak(session: nox.Session) -> None:
 
 @nox.session
 def adapter(session: nox.Session) -> None:
-    """Test the Go program that makes yunikorn-core a target, against both real cores."""
+    """Test the Go program that makes yunikorn-core a target, against all real cores."""
     install(session, "tests")
     session.run("pytest", "fixtures/targets/yunikorn-core/tests", *session.posargs)
 
@@ -195,6 +195,6 @@ def adapter(session: nox.Session) -> None:
 @nox.session(name="yunikorn-core")
 def yunikorn_core(session: nox.Session) -> None:
     """Build the adapters that make Apache yunikorn-core a target: nox -s yunikorn-core -- 1.5.1."""
-    for version in session.posargs or ("1.4.0", "1.5.1"):
+    for version in session.posargs or ("1.4.0", "1.5.1", "1.8.0", "1.9.0"):
         build = "fixtures/targets/yunikorn-core/build.py"
         session.run("python", build, version, "--output", "build/targets")
