@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from sireference.codec import codec_for
+from sireference.codec.callbacks import details as details_of
 from sireference.core.model import (
     Call,
     Callback,
@@ -21,7 +22,7 @@ from sireference.core.model import (
 from sireference.core.resources import Resource
 from siwire import REVISIONS, Revision
 
-OLDEST, SPRING, SUMMER, NEWEST = REVISIONS.values()
+OLDEST, SPRING, SUMMER, NEWEST, *LATER = REVISIONS.values()
 RECORD = EventRecord(
     RecordType.REQUEST,
     "k1",
@@ -91,11 +92,14 @@ def test_a_record_since_2023_08_has_it_all(revision: Revision) -> None:
 
 
 # requirement: SI-EVT-004
-@pytest.mark.parametrize("revision", [SUMMER, NEWEST], ids=str)
+@pytest.mark.parametrize("revision", [SUMMER, NEWEST, *LATER], ids=str)
 def test_every_detail_has_its_number(revision: Revision) -> None:
     details = revision.si.EventRecord.ChangeDetail
 
-    assert {detail.name: detail.value for detail in ChangeDetail} == dict(details.items())
+    told = codec_for(revision).rules.event_details
+
+    assert {detail.name: detail.value for detail in told} == dict(details.items())
+    assert told == details_of(details.keys())
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)

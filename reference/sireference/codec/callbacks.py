@@ -1,6 +1,6 @@
 """What the core calls as messages: how a revision says it, and what several say alike."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -17,6 +17,7 @@ from sireference.codec.writing import NANOSECONDS, amounts
 from sireference.core.model import (
     Call,
     Callback,
+    ChangeDetail,
     ContainerState,
     EventRecord,
     PredicatesQuestion,
@@ -159,6 +160,11 @@ def preemption_answer(kind: type[Response], data: bytes) -> PreemptionAnswer:
     """A PreemptionPredicatesResponse."""
     message = kind.FromString(data)
     return message.success, message.index
+
+
+def details(names: Iterable[str]) -> frozenset[ChangeDetail]:
+    """Those of these ``names``, which are what a revision's enum ChangeDetail has."""
+    return frozenset(ChangeDetail[name] for name in names)
 
 
 def records(kind: type[Record], call: SentEvents) -> list[Record]:

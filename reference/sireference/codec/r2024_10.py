@@ -38,7 +38,11 @@ from sireference.core.model import (
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.states import WITHOUT_STARTING, NodeAction
 
-RULES: Final = Rules(Identification.BY_KEY, WITHOUT_STARTING)
+RULES: Final = Rules(
+    Identification.BY_KEY,
+    WITHOUT_STARTING,
+    callbacks.details(si.EventRecord.ChangeDetail.keys()),
+)
 
 
 # Read

@@ -1,5 +1,6 @@
 """2026-04: the same with one more detail in event records."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -21,4 +22,7 @@ CALLBACKS: Final = callbacks.CallbackCodec(
 )
 READING: Final = r2024_10.READING
 SLOTS: Final = r2024_10.SLOTS
-CODEC: Final = codec(REVISIONS["2026-04"], READING, SLOTS, CALLBACKS, r2024_10.RULES)
+RULES: Final = replace(
+    r2024_10.RULES, event_details=callbacks.details(si.EventRecord.ChangeDetail.keys())
+)
+CODEC: Final = codec(REVISIONS["2026-04"], READING, SLOTS, CALLBACKS, RULES)

@@ -31,6 +31,7 @@ from sireference.core.model.effects import (
     UpdatedApplication,
 )
 from sireference.core.model.event_records import (
+    DETAILS_UNTIL_2023_12,
     ChangeDetail,
     ChangeType,
     EventRecord,
@@ -82,6 +83,7 @@ from sireference.core.model.subjects import (
 
 __all__ = [
     "DEFAULT_PARTITION",
+    "DETAILS_UNTIL_2023_12",
     "AcceptedApplication",
     "AcceptedNode",
     "AllOfApplication",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from sireference.core.resources import Resource
 
@@ -13,6 +14,7 @@ class RecordType(Enum):
     APP = "application"
     NODE = "node"
     QUEUE = "queue"
+    USERGROUP = "user or group"  # after 2023-12
 
 
 class ChangeType(Enum):
@@ -25,7 +27,7 @@ class ChangeType(Enum):
 
 
 class ChangeDetail(Enum):
-    """What changed; the names are those of 2023-08 and 2023-12, the hundreds are the kinds."""
+    """What changed; the names are those of the texts, the hundreds are the kinds."""
 
     DETAILS_NONE = 0
     REQUEST_CANCEL = 100
@@ -44,6 +46,10 @@ class ChangeDetail(Enum):
     APP_FAILED = 210
     APP_RESUMING = 211
     APP_EXPIRED = 212
+    APP_CANNOTRUN_QUEUE = 213
+    APP_RUNNABLE_QUEUE = 214
+    APP_CANNOTRUN_QUOTA = 215
+    APP_RUNNABLE_QUOTA = 216
     NODE_DECOMISSION = 300  # the SI's spelling
     NODE_READY = 301
     NODE_SCHEDULABLE = 302
@@ -58,11 +64,32 @@ class ChangeDetail(Enum):
     QUEUE_GUARANTEED = 404
     QUEUE_APP = 405
     QUEUE_ALLOC = 406
+    QUEUE_PREEMPTION = 407
     ALLOC_CANCEL = 500
     ALLOC_PREEMPT = 501
     ALLOC_TIMEOUT = 502
     ALLOC_REPLACED = 503
     ALLOC_NODEREMOVED = 504
+    UG_USER_LIMIT = 600
+    UG_GROUP_LIMIT = 601
+    UG_APP_LINK = 602
+    UG_USER_RESOURCE = 603
+    UG_GROUP_RESOURCE = 604
+
+
+DETAILS_UNTIL_2023_12: Final = frozenset(ChangeDetail) - {
+    ChangeDetail.APP_CANNOTRUN_QUEUE,
+    ChangeDetail.APP_RUNNABLE_QUEUE,
+    ChangeDetail.APP_CANNOTRUN_QUOTA,
+    ChangeDetail.APP_RUNNABLE_QUOTA,
+    ChangeDetail.QUEUE_PREEMPTION,
+    ChangeDetail.UG_USER_LIMIT,
+    ChangeDetail.UG_GROUP_LIMIT,
+    ChangeDetail.UG_APP_LINK,
+    ChangeDetail.UG_USER_RESOURCE,
+    ChangeDetail.UG_GROUP_RESOURCE,
+}
+"""What is told in a revision of up to 2023-12, whether it has words for details or not."""
 
 
 @dataclass(frozen=True, slots=True)

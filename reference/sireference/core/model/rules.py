@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import Enum
 
+from sireference.core.model.event_records import DETAILS_UNTIL_2023_12, ChangeDetail
 from sireference.core.states import (
     APPLICATION_TRANSITIONS,
     ApplicationState,
@@ -22,11 +23,13 @@ class Identification(Enum):
 class Rules:
     """The rules of one revision; those of all texts up to 2023-12 if nothing is said.
 
-    The texts after it identify allocations by key and have no state Starting
-    (``WITHOUT_STARTING``).
+    The texts after it identify allocations by key, have no state Starting
+    (``WITHOUT_STARTING``) and other details of event records: a record whose detail is not among
+    ``event_details`` is not written.
     """
 
     identification: Identification = Identification.MINTED
     application_transitions: Table[ApplicationState, ApplicationTrigger] = field(
         default_factory=lambda: APPLICATION_TRANSITIONS
     )
+    event_details: frozenset[ChangeDetail] = DETAILS_UNTIL_2023_12

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from sireference.core.model import Answered, Call, Callback, Effect, SentEvents
+from sireference.core.model import Answered, Call, Callback, Effect, Rules, SentEvents
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.cache_sync import CacheSync
 from sireference.core.state.event_log import EventLog
@@ -24,10 +24,10 @@ class Callbacks:
         "states",
     )
 
-    def __init__(self, rm_id: str) -> None:
+    def __init__(self, rm_id: str, rules: Rules) -> None:
         self._rm_id = rm_id
         self.offered: frozenset[Callback] = frozenset()
-        self.event_log = EventLog()
+        self.event_log = EventLog(rules.event_details)
         self.states = SchedulingStates(rm_id)
         self.cache = CacheSync(rm_id)
         self._asked = 0

@@ -52,12 +52,16 @@ _ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
 
 
 class EventLog:
-    """The records of one RM; those who keep the state say what happened."""
+    """The records of one RM; those who keep the state say what happened.
 
-    __slots__ = ("_records", "is_read")
+    Records with other ``details`` than these are not written.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_details", "_records", "is_read")
+
+    def __init__(self, details: frozenset[ChangeDetail]) -> None:
         self.is_read = False
+        self._details = details
         self._records: list[Callable[..., EventRecord]] = []  # all but when
 
     def take(self, now: float) -> tuple[EventRecord, ...]:
@@ -104,9 +108,9 @@ class EventLog:
             self._request(ask, _ADD, detail, "allocated", allocation.identity)
 
     def _of_ask(self, application: Application, ask: Ask, change: ChangeType, message: str) -> None:
-        about = _Object(_APP, application.application_id, application.leaf.name)
+        about = Subject(_APP, application.application_id, application.leaf.name)
         detail, resource = ChangeDetail.APP_REQUEST, ask.resource
-        self._write(about, change, detail, message, reference_id=ask.key, resource=resource)
+        self.write(about, change, detail, message, reference_id=ask.key, resource=resource)
 
     def _request(
         self,
@@ -116,9 +120,9 @@ class EventLog:
         message: str,
         reference_id: str = "",
     ) -> None:
-        request = _Object(RecordType.REQUEST, ask.key, ask.application_id)
+        request = Subject(RecordType.REQUEST, ask.key, ask.application_id)
         other = reference_id or ask.application_id
-        self._write(request, change, detail, message, reference_id=other, resource=ask.resource)
+        self.write(request, change, detail, message, reference_id=other, resource=ask.resource)
 
     # Allocations
 
@@ -136,8 +140,8 @@ class EventLog:
             detail, message = ChangeDetail.ALLOC_NODEREMOVED, "its node was removed"
         self._of_allocation(allocation, _REMOVE, message)
         application = allocation.application
-        self._write(
-            _Object(_APP, application.application_id, application.leaf.name),
+        self.write(
+            Subject(_APP, application.application_id, application.leaf.name),
             _REMOVE,
             detail,
             message,
@@ -151,12 +155,12 @@ class EventLog:
             allocation.application.leaf.name,
         )
         for about, detail in (
-            (_Object(_APP, application_id, leaf), ChangeDetail.APP_ALLOC),
-            (_Object(_NODE, allocation.node.node_id), ChangeDetail.NODE_ALLOC),
-            (_Object(_QUEUE, leaf), ChangeDetail.QUEUE_ALLOC),
+            (Subject(_APP, application_id, leaf), ChangeDetail.APP_ALLOC),
+            (Subject(_NODE, allocation.node.node_id), ChangeDetail.NODE_ALLOC),
+            (Subject(_QUEUE, leaf), ChangeDetail.QUEUE_ALLOC),
         ):
             identity, resource = allocation.record.identity, allocation.record.ask.resource
-            self._write(about, change, detail, message, reference_id=identity, resource=resource)
+            self.write(about, change, detail, message, reference_id=identity, resource=resource)
 
     # Applications
 
@@ -169,8 +173,8 @@ class EventLog:
     def rejected(self, new: NewApplication, reason: str) -> None:
         """An application was not taken."""
         if self.is_read and new.application_id:
-            application = _Object(_APP, new.application_id, new.queue)
-            self._write(application, _SET, ChangeDetail.APP_REJECT, reason)
+            application = Subject(_APP, new.application_id, new.queue)
+            self.write(application, _SET, ChangeDetail.APP_REJECT, reason)
 
     def moved(self, application: Application, message: str) -> None:
         """An application is in another state."""
@@ -191,18 +195,18 @@ class EventLog:
         """A finished application, which was in ``queue``, is remembered no more."""
         if self.is_read:
             expired = ChangeDetail.APP_EXPIRED
-            self._write(_Object(_APP, application_id, queue), _REMOVE, expired, message)
+            self.write(Subject(_APP, application_id, queue), _REMOVE, expired, message)
 
     def _application(
         self, application: Application, change: ChangeType, detail: ChangeDetail, message: str
     ) -> None:
-        about = _Object(_APP, application.application_id, application.leaf.name)
-        self._write(about, change, detail, message)
+        about = Subject(_APP, application.application_id, application.leaf.name)
+        self.write(about, change, detail, message)
 
     def _of_queue(self, application: Application, change: ChangeType, message: str) -> None:
-        leaf = _Object(_QUEUE, application.leaf.name)
+        leaf = Subject(_QUEUE, application.leaf.name)
         reference_id = application.application_id
-        self._write(leaf, change, ChangeDetail.QUEUE_APP, message, reference_id=reference_id)
+        self.write(leaf, change, ChangeDetail.QUEUE_APP, message, reference_id=reference_id)
 
     # Nodes
 
@@ -241,8 +245,8 @@ class EventLog:
         """Room on a node is kept for an ask, or no more."""
         if self.is_read:
             message = "reserved" if change is _ADD else "not reserved any more"
-            self._write(
-                _Object(_NODE, node.node_id),
+            self.write(
+                Subject(_NODE, node.node_id),
                 change,
                 ChangeDetail.NODE_RESERVATION,
                 message,
@@ -266,7 +270,7 @@ class EventLog:
         message: str,
         resource: Resource | None = None,
     ) -> None:
-        self._write(_Object(_NODE, node.node_id), change, detail, message, resource=resource)
+        self.write(Subject(_NODE, node.node_id), change, detail, message, resource=resource)
 
     # Queues
 
@@ -280,12 +284,12 @@ class EventLog:
     ) -> None:
         """A queue came, changed or went."""
         if self.is_read:
-            about = _Object(_QUEUE, queue.name)
-            self._write(about, change, detail, message, resource=resource)
+            about = Subject(_QUEUE, queue.name)
+            self.write(about, change, detail, message, resource=resource)
 
-    def _write(
+    def write(
         self,
-        about: "_Object",
+        about: "Subject",
         change: ChangeType,
         detail: ChangeDetail,
         message: str,
@@ -293,6 +297,9 @@ class EventLog:
         reference_id: str = "",
         resource: Resource | None = None,
     ) -> None:
+        """Write one record about ``about``, if it is one that the RM's revision has."""
+        if detail not in self._details:
+            return
         self._records.append(
             partial(
                 EventRecord,
@@ -308,7 +315,7 @@ class EventLog:
         )
 
 
-class _Object(NamedTuple):
+class Subject(NamedTuple):
     """What a record is about."""
 
     type: RecordType

@@ -24,7 +24,7 @@ class ResourceManager:
         self.settings = settings
         self.state = RMState.INIT
         self.timers = Timers()
-        self.callbacks = Callbacks(self.rm_id)
+        self.callbacks = Callbacks(self.rm_id, register.rules)
         self.partitions: dict[str, Partition] = {}
         self._identities = identities
         for config in register.configuration.partitions:
