@@ -136,10 +136,14 @@ class EventChecks:
             )
 
     def names_a_known_object(self, event: EventTold) -> None:
-        """Its object is one of its kind that this RM spoke of, or a queue below the root."""
+        """Its object is one of its kind that this RM spoke of, or a queue below the root.
+
+        Users and groups have any name: the scheduler may look up the groups of a user itself.
+        """
         names = self._known().get(event.subject)
         is_queue = event.subject is Subject.QUEUE and event.about.split(".")[0] == "root"
-        if event.subject is Subject.UNDEFINED or is_queue:
+        is_somebody = event.subject is Subject.USERS and event.about
+        if event.subject is Subject.UNDEFINED or is_queue or is_somebody:
             return
         if names is None or event.about not in names:
             raise NotAsTheTextSays(

@@ -16,6 +16,7 @@ class Subject(Enum):
     APPLICATION = "APP"
     NODE = "NODE"
     QUEUE = "QUEUE"
+    USERS = "USERGROUP"
     UNDEFINED = "a number the revision does not define"
 
 
@@ -49,6 +50,10 @@ class Detail(Enum):
     APP_FAILED = "APP_FAILED"
     APP_RESUMING = "APP_RESUMING"
     APP_EXPIRED = "APP_EXPIRED"
+    APP_CANNOT_RUN_QUEUE = "APP_CANNOTRUN_QUEUE"
+    APP_RUNNABLE_QUEUE = "APP_RUNNABLE_QUEUE"
+    APP_CANNOT_RUN_QUOTA = "APP_CANNOTRUN_QUOTA"
+    APP_RUNNABLE_QUOTA = "APP_RUNNABLE_QUOTA"
     NODE_DECOMMISSION = "NODE_DECOMISSION"
     NODE_READY = "NODE_READY"
     NODE_SCHEDULABLE = "NODE_SCHEDULABLE"
@@ -63,30 +68,46 @@ class Detail(Enum):
     QUEUE_GUARANTEED = "QUEUE_GUARANTEED"
     QUEUE_APP = "QUEUE_APP"
     QUEUE_ALLOC = "QUEUE_ALLOC"
+    QUEUE_PREEMPTION = "QUEUE_PREEMPTION"
     ALLOC_CANCEL = "ALLOC_CANCEL"
     ALLOC_PREEMPT = "ALLOC_PREEMPT"
     ALLOC_TIMEOUT = "ALLOC_TIMEOUT"
     ALLOC_REPLACED = "ALLOC_REPLACED"
     ALLOC_NODE_REMOVED = "ALLOC_NODEREMOVED"
+    USER_LIMIT = "UG_USER_LIMIT"
+    GROUP_LIMIT = "UG_GROUP_LIMIT"
+    GROUP_LINK = "UG_APP_LINK"
+    USER_USAGE = "UG_USER_RESOURCE"
+    GROUP_USAGE = "UG_GROUP_RESOURCE"
     UNDEFINED = "a number the revision does not define"
 
 
 def details_of(subject: Subject) -> frozenset[Detail]:
-    """The block of details that belongs to a kind of object; the end of an allocation to any."""
+    """The block of details that belongs to a kind of object.
+
+    The end of an allocation belongs to any that may hold one, so not to users and groups.
+    """
     blocks = {
-        Subject.REQUEST: "REQUEST_",
-        Subject.APPLICATION: "APP_",
-        Subject.NODE: "NODE_",
-        Subject.QUEUE: "QUEUE_",
+        Subject.REQUEST: ("REQUEST_", "ALLOC_"),
+        Subject.APPLICATION: ("APP_", "ALLOC_"),
+        Subject.NODE: ("NODE_", "ALLOC_"),
+        Subject.QUEUE: ("QUEUE_", "ALLOC_"),
+        Subject.USERS: ("UG_",),
     }
-    start = blocks.get(subject, "?")
-    return frozenset(
-        detail for detail in Detail if detail.value.startswith((start, "ALLOC_", "DETAILS_NONE"))
-    )
+    starts = ("DETAILS_NONE", *blocks.get(subject, ("ALLOC_",)))
+    return frozenset(detail for detail in Detail if detail.value.startswith(starts))
 
 
 REQUEST_ENDINGS: Final = frozenset(
     {Detail.REQUEST_CANCEL, Detail.REQUEST_ALLOC, Detail.REQUEST_TIMEOUT}
+)
+WAITING_TURNS: Final = frozenset(
+    {
+        Detail.APP_CANNOT_RUN_QUEUE,
+        Detail.APP_RUNNABLE_QUEUE,
+        Detail.APP_CANNOT_RUN_QUOTA,
+        Detail.APP_RUNNABLE_QUOTA,
+    }
 )
 ALLOCATION_ENDINGS: Final = frozenset(d for d in Detail if d.value.startswith("ALLOC_"))
 
