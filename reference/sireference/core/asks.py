@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from sireference.core import application_lifecycle
+from sireference.core import application_lifecycle, updates
 from sireference.core.gang import timeout
 from sireference.core.model import (
     AllOfApplication,
@@ -13,7 +13,6 @@ from sireference.core.model import (
     EachOfKey,
     Effect,
     Everything,
-    Identification,
     OneOfKey,
     RejectedAsk,
     partition_name,
@@ -37,12 +36,17 @@ from sireference.core.withdrawal import BY_THE_RM, withdraw
 def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
     """Take an ask in, in place of a pending one with the same key; or say why not.
 
+    Where the key is the identity it may name an allocation that lives, whose update this is then.
+
     ``max_allocations`` is the maximum of the ask as a whole: three asked for, one made, three asked
     for again leaves two.
     There is no positive answer: the next thing the RM hears is the allocation.
     """
     partition = rm.partitions.get(partition_name(ask.partition))
     application = partition.applications.get(ask.application_id) if partition else None
+    live = updates.of_live(partition, ask.key)
+    if partition is not None and live is not None:
+        return updates.change(partition, live, ask, now)
     reason = next(_objections(partition, application, ask), "")
     if reason or partition is None or application is None:
         fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.REFUSED)
@@ -86,7 +90,7 @@ def _objections(
     yield from ask.resource.objections()
     if ask.resource.is_zero():
         yield "no resource is asked for"
-    if partition is not None and partition.rules.identification is Identification.BY_KEY:
+    if partition is not None and partition.identifies_by_key:
         yield from _objections_to_key(partition, ask)
 
 
@@ -94,8 +98,8 @@ def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
     """Why the key cannot identify the allocation of ``ask``, nothing if it can."""
     if ask.max_allocations > 1:
         yield "a key identifies one allocation"
-    if ask.key in partition.allocations.all:
-        yield f"allocation {quoted(ask.key)} exists already"
+    if ask.key in partition.foreign:
+        yield f"allocation {quoted(ask.key)} is a foreign one"
     if any(one.application_id != ask.application_id for one in partition.asks.with_key(ask.key)):
         yield f"another application asks for allocation {quoted(ask.key)}"
 

@@ -1,10 +1,69 @@
-"""Foreign allocations: room on nodes that somebody else uses, as the RM reports it."""
+"""Foreign allocations: room on a node that somebody else uses, as the RM reports it.
 
-from sireference.core.model import Effect, ForeignAllocation, RejectedAllocation
+They belong to no application, queue or user, and the scheduler neither releases nor preempts them
+(SI-FOR-001, SI-FOR-006, SI-FOR-008). No text says how they count; what is done here is what
+yunikorn-core 1.8 does (``scheduler/partition.go``), except that one is where it was reported last.
+"""
+
+from collections.abc import Iterator
+
+from sireference.core.model import (
+    Effect,
+    ForeignAllocation,
+    RejectedAllocation,
+    partition_name,
+    quoted,
+)
+from sireference.core.names import too_long
+from sireference.core.preemption import cycle
+from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import TerminationType
 
 
-def report(rm: ResourceManager, foreign: ForeignAllocation, _now: float) -> list[Effect]:
-    """Say that nothing is known of foreign allocations yet."""
-    reason = "foreign allocations are not counted"
-    return [RejectedAllocation(rm.rm_id, foreign.key, foreign.application_id, reason)]
+def report(rm: ResourceManager, foreign: ForeignAllocation, now: float) -> list[Effect]:
+    """Count it on its node, as large as it is now; or say why not.
+
+    It needs no room, as it is there already, and may come to a node that is draining (SI-FOR-005).
+    Reported again it has another amount, or is on another node (SI-FOR-002, SI-FOR-009).
+    """
+    partition = rm.partitions.get(partition_name(foreign.partition))
+    reason = next(_objections(partition, foreign), "")
+    if reason or partition is None:
+        return [RejectedAllocation(rm.rm_id, foreign.key, foreign.application_id, reason)]
+    node = partition.nodes[foreign.node_id]
+    with_more = partition.foreign.put(foreign, node)
+    return [] if with_more is None else cycle.look_again(partition, with_more, now)
+
+
+def release(
+    partition: Partition, key: str, termination: TerminationType, now: float
+) -> list[Effect]:
+    """End the one of this key, if there is one; nobody is told (SI-FOR-003).
+
+    The scheduler asks for the end of none, so that there is nothing a type could confirm.
+    """
+    if termination not in (TerminationType.STOPPED_BY_RM, TerminationType.UNSET):
+        return []
+    node = partition.foreign.take_away(key)
+    return [] if node is None else cycle.look_again(partition, node, now)
+
+
+def _objections(partition: Partition | None, foreign: ForeignAllocation) -> Iterator[str]:
+    """Why it cannot be counted, nothing if it can (SI-FOR-004, SI-FOR-010)."""
+    key = quoted(foreign.key)
+    if partition is None:
+        yield f"there is no partition {quoted(foreign.partition)}"
+        return
+    yield from too_long(partition.settings.longest_name, foreign.key, *foreign.resource.amounts)
+    if not foreign.key:
+        yield "the foreign allocation has no key"
+    if foreign.node_id not in partition.nodes:
+        yield f"there is no node {quoted(foreign.node_id)}"
+    if foreign.key in partition.allocations.all:
+        yield f"allocation {key} is one of an application"
+    if partition.asks.with_key(foreign.key):
+        yield f"an application asks for allocation {key}"
+    yield from foreign.resource.objections()
+    if foreign.resource.is_zero():
+        yield f"foreign allocation {key} uses nothing"

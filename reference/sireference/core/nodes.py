@@ -138,6 +138,7 @@ def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
     del partition.nodes[node.node_id]
     partition.total -= node.capacity
     cycle.node_is_gone(partition, node)
+    partition.foreign.node_is_gone(node)
     states: list[Effect] = []
     releases: list[Effect] = []
     went_on: list[Effect] = []

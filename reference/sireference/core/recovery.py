@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 
-from sireference.core import allocations, application_lifecycle
+from sireference.core import allocations, application_lifecycle, updates
 from sireference.core.gang import placeholders
 from sireference.core.model import (
     AllocationRecord,
+    Ask,
     Effect,
-    Identification,
     RejectedAllocation,
     partition_name,
     quoted,
 )
 from sireference.core.names import too_long
 from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.resource_manager import ResourceManager
@@ -21,19 +22,31 @@ from sireference.core.states import ApplicationState
 
 
 def add(rm: ResourceManager, allocation: AllocationRecord, now: float) -> list[Effect]:
-    """Book an allocation that was made before this registration, or say why not."""
+    """Book an allocation that was made before this registration, or say why not.
+
+    Where the key is the identity, one that is known is updated (SI-REC-025), and one that is asked
+    for is on that node from now on (SI-ASK-031).
+    """
     ask = allocation.ask
     partition = rm.partitions.get(partition_name(ask.partition))
     if partition is None:
         reason = f"there is no partition {quoted(ask.partition)}"
     else:
-        reason = next(_objections(partition, allocation), "")
+        live = updates.of_live(partition, ask.key)
+        if live is not None:
+            return updates.change(partition, live, ask, now, allocation.node_id)
+        pending = updates.of_pending(partition, ask)
+        reason = next(_objections(partition, allocation, pending), "")
+        if not reason and pending is not None:
+            return updates.place(partition, pending, allocation, now)
         if not reason:
             return recover(partition, allocation, now)
     return [RejectedAllocation(rm.rm_id, ask.key, ask.application_id, reason)]
 
 
-def _objections(partition: Partition, allocation: AllocationRecord) -> Iterator[str]:
+def _objections(
+    partition: Partition, allocation: AllocationRecord, pending: PendingAsk | None = None
+) -> Iterator[str]:
     """Why the allocation cannot exist, nothing if it can.
 
     It needs no room: what runs already runs, even above a limit or on a draining node.
@@ -45,8 +58,8 @@ def _objections(partition: Partition, allocation: AllocationRecord) -> Iterator[
         yield "the allocation has no identity"
     if allocation.identity in partition.allocations.all:
         yield f"allocation {quoted(allocation.identity)} is known already"
-    if partition.rules.identification is Identification.BY_KEY and partition.asks.with_key(ask.key):
-        yield f"allocation {quoted(ask.key)} is asked for"
+    if partition.identifies_by_key:
+        yield from _objections_to_key(partition, ask)
     if allocation.node_id not in partition.nodes:
         yield f"there is no node {quoted(allocation.node_id)}"
     application = partition.applications.get(ask.application_id)
@@ -56,7 +69,15 @@ def _objections(partition: Partition, allocation: AllocationRecord) -> Iterator[
         yield f"application {quoted(ask.application_id)} is failing"
     elif ask.is_placeholder and placeholders.are_given_up(partition, application):
         yield f"application {quoted(ask.application_id)} gives up its placeholders"
-    yield from ask.resource.objections()
+    yield from ask.resource.objections() if pending is None else updates.objections_to_amount(ask)
+
+
+def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
+    """Why the key cannot identify what ``ask`` became, nothing if it can."""
+    if ask.key in partition.foreign:
+        yield f"allocation {quoted(ask.key)} is a foreign one"
+    if any(one.application_id != ask.application_id for one in partition.asks.with_key(ask.key)):
+        yield f"another application asks for allocation {quoted(ask.key)}"
 
 
 def objections_to_node(

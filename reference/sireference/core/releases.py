@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from sireference.core import allocation_end, application_lifecycle
+from sireference.core import allocation_end, application_lifecycle, foreign_allocations
 from sireference.core.model import (
     AllocationSubject,
     AllOfApplication,
@@ -29,12 +29,15 @@ def release(rm: ResourceManager, request: ReleaseRequest, now: float) -> list[Ef
     STOPPED_BY_RM, and a type that is not set (C-12), is a release by the RM: it is carried out and
     confirmed with STOPPED_BY_RM. The other types only confirm a release the scheduler asked for
     with the same type; with none open they mean nothing and change nothing (SI-REL-014,
-    SI-REL-026). Unknown allocations, applications and partitions are no matter.
+    SI-REL-026). Unknown allocations, applications and partitions are no matter. A key without
+    application is that of a foreign allocation.
     """
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None:
         return []
     subject = request.subject
+    if isinstance(subject, OneOfKey) and not subject.application_id:
+        return foreign_allocations.release(partition, subject.key, request.termination, now)
     application = partition.applications.get(subject.application_id)
     if application is None:
         return []

@@ -130,7 +130,7 @@ def _node(partition: Partition, node: Node) -> NodeView:
         node.state is NodeState.SCHEDULABLE,
         node.attributes,
         node.capacity.amounts,
-        node.occupied.amounts,
+        _some(node.used_by_others),
         _some(node.allocated),
     )
 

@@ -29,7 +29,7 @@ def report(rm: ResourceManager, said: UtilisationReport) -> list[Effect]:
 
 def _advised(node: Node, used: Resource) -> Resource:
     """What others leave of ``node``: all but what is used and neither allocated nor occupied."""
-    by_others = (used - node.allocated - node.occupied).amounts
+    by_others = (used - node.allocated - node.used_by_others).amounts
     return Resource(
         {
             name: max(0, amount - max(0, by_others.get(name, 0)))

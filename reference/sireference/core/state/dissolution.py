@@ -19,6 +19,7 @@ def dissolve(partition: Partition) -> None:
     partition.preemptions.clear()
     partition.replacements.clear()
     partition.allocations.clear()
+    partition.foreign.clear()
     partition.gangs.clear()
     partition.proposals.clear()
     partition.node_index.waiting.may_go = never

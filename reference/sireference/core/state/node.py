@@ -17,6 +17,7 @@ class Node:
     capacity: Resource
     occupied: Resource
     state: NodeState
+    foreign: Resource = NOTHING  # used by foreign allocations
     reserved: Resource = NOTHING  # for asks whose victims are to go
     yielding: Resource = NOTHING  # held by victims of preemption
     free: Resource = NOTHING
@@ -28,15 +29,30 @@ class Node:
         self.free = self.capacity - self.occupied
 
     @property
+    def used_by_others(self) -> Resource:
+        """What is not there for anybody, whichever way the RM said so."""
+        return self.occupied + self.foreign
+
+    @property
     def allocated(self) -> Resource:
         """What its allocations hold together."""
-        return self.capacity - self.occupied - self.reserved - self.free
+        return self.capacity - self.used_by_others - self.reserved - self.free
 
     def resize(self, capacity: Resource, occupied: Resource) -> None:
         """Take over new values; what is free then may be below zero."""
         held = self.allocated + self.reserved
         self.capacity, self.occupied = capacity, occupied
-        self.free = capacity - occupied - held
+        self.free = capacity - self.used_by_others - held
+
+    def take_by_others(self, resource: Resource) -> None:
+        """A foreign allocation of this size is on it; what is free then may be below zero."""
+        self.foreign += resource
+        self.free -= resource
+
+    def give_back_by_others(self, resource: Resource) -> None:
+        """Give back what a foreign allocation used."""
+        self.foreign -= resource
+        self.free += resource
 
     def can_take(self, need: Resource, reserved: Resource = NOTHING) -> bool:
         """Whether ``need`` fits now, and what is reserved for others can still be had after it.

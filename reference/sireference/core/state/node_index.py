@@ -225,6 +225,19 @@ class NodeIndex:
                 self._unplaced.gains(profile, node)
                 self.waiting.notify(profile)
 
+    def resized(self, node: Node, *, frees: bool) -> None:
+        """Something on ``node`` has another size, of some type a smaller one if it ``frees``.
+
+        Even one that grew may matter to preemption: its queue may be beyond its guarantee now.
+        """
+        self.changes += 1
+        if node not in self.index:
+            return
+        if frees:
+            self.capacity_freed(node)
+        else:
+            self.capacity_used(node)
+
     def closed(self, node: Node) -> None:
         """Nothing may be placed on ``node`` any more."""
         self.changes += 1

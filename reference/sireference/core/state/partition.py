@@ -1,7 +1,7 @@
 """One partition of one RM: everything that is known in it."""
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from sireference.configuration.model import PartitionConfig
@@ -11,6 +11,7 @@ from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation, Allocations
 from sireference.core.state.application import Application
 from sireference.core.state.callbacks import Callbacks
+from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.state.gang import Gangs, Replacements
 from sireference.core.state.identities import Identities
 from sireference.core.state.node import Node
@@ -69,6 +70,7 @@ class Partition:
         self.nodes: dict[str, Node] = {}
         affinities = AffinityCounts(self.allocations.all)
         self.node_index = NodeIndex(config.node_sort_policy, self.nodes, affinities)
+        self.foreign = ForeignAllocations(self.node_index)
         self.preemptions = Preemptions(self.node_index, callbacks)
         self.preemptors = Preemptors(self.node_index)
         self.gangs = Gangs()
@@ -101,9 +103,14 @@ class Partition:
         """The next number in the order of arrival."""
         return next(self._numbers)
 
+    @property
+    def identifies_by_key(self) -> bool:
+        """Whether the key of a request identifies its allocation."""
+        return self.rules.identification is Identification.BY_KEY
+
     def new_identity(self, ask: Ask) -> str:
         """The identity of a new allocation of ``ask``, none that the RM brought along."""
-        if self.rules.identification is Identification.BY_KEY:
+        if self.identifies_by_key:
             return ask.key
         identity = self.identities.next()
         while identity in self.allocations.all:
@@ -147,6 +154,23 @@ class Partition:
         if application.held == 1:
             application.moved()
         self.callbacks.allocation_added(allocation)
+
+    def resize(self, allocation: Allocation, resource: Resource) -> bool:
+        """Let ``allocation`` hold ``resource`` from now on; whether it holds less of something."""
+        application, node = allocation.application, allocation.node
+        record = allocation.record
+        before = record.ask.resource
+        more, shrinks = resource - before, not before.fits(resource)
+        allocation.record = replace(record, ask=replace(record.ask, resource=resource))
+        self.preemptions.resized(allocation, more)
+        application.used += more
+        application.quotas.book(more)
+        node.book(more)
+        self.node_index.resized(node, frees=shrinks)
+        if shrinks:
+            application.has_less()
+            application.quotas.shrunk()
+        return shrinks
 
     def ask_for_release(
         self, allocation: Allocation, termination: TerminationType, message: str

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sireference.core.model import ChangeType
+from sireference.core.resources import Resource
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.callbacks import Callbacks
@@ -109,6 +110,13 @@ class Preemptions:
         self._by_ask[later] = preemption
         later.is_reserved = True
         self._states.moved(later)
+
+    def resized(self, allocation: Allocation, more: Resource) -> None:
+        """``allocation`` holds so much more; that is to come free as well, if it was to."""
+        if allocation.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
+            allocation.node.yielding += more
+            for quota in allocation.application.quotas:
+                quota.yielding += more
 
     def gone(self, allocation: Allocation) -> Preemption | None:
         """``allocation`` has ended; the preemption it was a victim of, if it was."""

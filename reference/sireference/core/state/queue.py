@@ -208,9 +208,9 @@ class Queue(Quota):
         """``application`` of this leaf has something worth a look, or uses less."""
         self._update(application)
 
-    def unbook(self, resource: Resource) -> None:
-        """Count ``resource`` no more: among its siblings it may come earlier."""
-        super().unbook(resource)
+    def shrunk(self) -> None:
+        """Somebody below uses less: among its siblings the queue may come earlier."""
+        super().shrunk()
         if self.parent is not None:
             self.parent._update(self)  # noqa: SLF001  # a queue, too
 

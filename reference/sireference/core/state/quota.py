@@ -90,6 +90,10 @@ class Quota:
     def unbook(self, resource: Resource) -> None:
         """Count ``resource`` no more."""
         self.used -= resource
+        self.shrunk()
+
+    def shrunk(self) -> None:
+        """Somebody uses less than before, which is counted already."""
         self.wake_those_with_room()
 
     def wake_those_with_room(self) -> None:
@@ -146,6 +150,11 @@ class Quotas(tuple[Quota, ...]):
         """Count ``resource`` no more."""
         for quota in self:
             quota.unbook(resource)
+
+    def shrunk(self) -> None:
+        """Somebody uses less of each than before, which is counted already."""
+        for quota in self:
+            quota.shrunk()
 
     def reserve(self, resource: Resource) -> None:
         """Keep ``resource`` in each, even if it has to come free first."""

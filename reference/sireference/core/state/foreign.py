@@ -1,0 +1,73 @@
+"""Foreign allocations: what somebody else has on the nodes of a partition."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from sireference.core.model import ForeignAllocation
+from sireference.core.state.node import Node
+from sireference.core.state.node_index import NodeIndex
+from sireference.core.states import NodeState
+
+_NONE: Final[Mapping[str, ForeignAllocation]] = MappingProxyType({})
+
+
+class ForeignAllocations:
+    """Those of a partition, by key: each is on one node, and takes room there and nowhere else."""
+
+    __slots__ = ("_node_index", "_nodes", "_on")
+
+    def __init__(self, node_index: NodeIndex) -> None:
+        self._node_index = node_index
+        self._nodes: dict[str, Node] = {}  # by key
+        self._on: dict[Node, dict[str, ForeignAllocation]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._nodes
+
+    def on(self, node: Node) -> Mapping[str, ForeignAllocation]:
+        """Those on ``node``, the oldest first."""
+        return self._on.get(node, _NONE)
+
+    def put(self, foreign: ForeignAllocation, node: Node) -> Node | None:
+        """Count it on ``node``, as large as it is now; the node that has more room then, if any."""
+        if self._nodes.get(foreign.key) is node:
+            return self._resize(foreign, node)
+        left = self.take_away(foreign.key)
+        self._nodes[foreign.key] = node
+        self._on.setdefault(node, {})[foreign.key] = foreign
+        node.take_by_others(foreign.resource)
+        if node.state is NodeState.SCHEDULABLE:
+            self._node_index.capacity_used(node)
+        return left
+
+    def _resize(self, foreign: ForeignAllocation, node: Node) -> Node | None:
+        there = self._on[node]
+        before, there[foreign.key] = there[foreign.key].resource, foreign
+        node.take_by_others(foreign.resource - before)
+        shrinks = not before.fits(foreign.resource)
+        self._node_index.resized(node, frees=shrinks)
+        return node if shrinks else None
+
+    def take_away(self, key: str) -> Node | None:
+        """Count it no more; the node it was on, if it was there."""
+        node = self._nodes.pop(key, None)
+        if node is None:
+            return None
+        there = self._on[node]
+        node.give_back_by_others(there.pop(key).resource)
+        if not there:
+            del self._on[node]
+        if node.state is NodeState.SCHEDULABLE:
+            self._node_index.capacity_freed(node)
+        return node
+
+    def node_is_gone(self, node: Node) -> None:
+        """What was on ``node`` is gone with it."""
+        for key in self._on.pop(node, _NONE):
+            del self._nodes[key]
+
+    def clear(self) -> None:
+        """Forget all: the partition is over."""
+        self._nodes.clear()
+        self._on.clear()

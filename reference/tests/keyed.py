@@ -1,0 +1,89 @@
+"""A resource manager of a text in which the key identifies an allocation, for tests of the core."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sireference.core.model import (
+    AllocationRecord,
+    Ask,
+    Effect,
+    Entry,
+    ForeignAllocation,
+    Identification,
+    OneOfKey,
+    RejectedAllocation,
+    RejectedAsk,
+    ReleaseRequest,
+    Rules,
+)
+from sireference.core.resources import Resource
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.states import WITHOUT_STARTING, TerminationType
+from tests.driving import RM, STOPPED
+
+BY_KEY = Rules(identification=Identification.BY_KEY, application_transitions=WITHOUT_STARTING)
+
+
+def refused_entries(effects: Iterable[Effect]) -> list[str]:
+    """The keys that were rejected, of whatever, in order."""
+    return [one.key for one in effects if isinstance(one, RejectedAllocation | RejectedAsk)]
+
+
+def of_key(
+    key: str, application_id: str = "a1", termination: TerminationType = STOPPED
+) -> ReleaseRequest:
+    return ReleaseRequest("default", OneOfKey(application_id, key), termination)
+
+
+def wanted(key: str, application_id: str = "a1", *, more: Any = None, **amounts: int) -> Ask:
+    return Ask(key, application_id, resource=Resource(amounts), **(more or {}))
+
+
+def running(
+    key: str, node_id: str = "n1", application_id: str = "a1", *, more: Any = None, **amounts: int
+) -> AllocationRecord:
+    ask = Ask(key, application_id, resource=Resource(amounts), **(more or {}))
+    return AllocationRecord(key, ask, node_id)
+
+
+def foreign(key: str, node_id: str = "n1", **amounts: int) -> ForeignAllocation:
+    return ForeignAllocation(key, node_id, resource=Resource(amounts))
+
+
+class Keyed(RM):
+    """Says all that it asks for, updates, reports and gives back by key."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(rules=BY_KEY, **more)
+
+    def lists(self, *entries: Entry) -> list[Effect]:
+        """One message with this list."""
+        return self.says(entries=entries)
+
+    def wants(self, key: str, application_id: str = "a1", **more: Any) -> list[Effect]:
+        return self.lists(wanted(key, application_id, **more))
+
+    def runs(
+        self, key: str, node_id: str = "n1", application_id: str = "a1", **more: Any
+    ) -> list[Effect]:
+        """Name the node as well: an update, a placement, or what has run before."""
+        return self.lists(running(key, node_id, application_id, **more))
+
+    def sees(self, key: str, node_id: str = "n1", **amounts: int) -> list[Effect]:
+        """Report what somebody else has on a node."""
+        return self.lists(foreign(key, node_id, **amounts))
+
+    def ends(
+        self, key: str, application_id: str = "a1", termination: TerminationType = STOPPED
+    ) -> list[Effect]:
+        return self.says(releases=(of_key(key, application_id, termination),))
+
+    @property
+    def partition(self) -> Partition:
+        rm = self.scheduler.rms.known(self.rm_id)
+        assert rm is not None
+        return rm.partitions["default"]
+
+    def node(self, node_id: str = "n1") -> Node:
+        return self.partition.nodes[node_id]
