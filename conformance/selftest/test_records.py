@@ -26,10 +26,12 @@ from siconform.protocol.notifications import (
 from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import (
     Action,
+    AllocationUpdate,
     ApplicationRequest,
     AskReleaseRequest,
     AskRequest,
     ExistingAllocationRequest,
+    ForeignAllocationRequest,
     NodeRequest,
     ReleaseRequest,
     Request,
@@ -80,6 +82,8 @@ ASK = AskRequest(
         AskReleaseRequest(AllOf(Application("app-1", "root.plain")), "default"),
         AskReleaseRequest(AllThereIs(), "default"),
         ExistingAllocationRequest(ALLOCATION),
+        AllocationUpdate(ALLOCATION),
+        ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "static"}),
     ],
 )
 def test_what_is_said_comes_back(said: Request) -> None:

@@ -208,6 +208,32 @@ class ExistingAllocationRequest:
         return f"existing allocation {self.allocation.identity} on {self.allocation.node}"
 
 
+@dataclass(frozen=True, slots=True)
+class AllocationUpdate:
+    """New amounts for an allocation, under its key (2024-10 on): it as it is to be."""
+
+    kind: ClassVar = UpdateKind.ALLOCATIONS
+    allocation: Allocated
+
+    def __str__(self) -> str:
+        return f"updates {self.allocation.key} to {_amounts(self.allocation.resource)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignAllocationRequest:
+    """What somebody else runs on a node (2024-10 on): of no application, told by a tag."""
+
+    kind: ClassVar = UpdateKind.ALLOCATIONS
+    key: str
+    node: str
+    partition: str
+    resource: Amounts | None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"foreign allocation {self.key} on {self.node}, {_amounts(self.resource or {})}"
+
+
 Request = (
     StreamOpening
     | NodeRequest
@@ -218,6 +244,8 @@ Request = (
     | ReleaseRequest
     | AskReleaseRequest
     | ExistingAllocationRequest
+    | AllocationUpdate
+    | ForeignAllocationRequest
 )
 """Everything an RM can say; ``kind`` is the conversation it belongs to."""
 

@@ -31,11 +31,10 @@ def open_stream(_request: object, _said: StreamOpening) -> None:
 
 
 def write_node(message: messages.AnyNode, said: NodeRequest) -> None:
-    """Everything but the action and the existing allocations."""
+    """Everything but the action, and what only some revisions have."""
     message.nodeID = said.node
     message.attributes.update(said.attributes)
     write_amounts(message.schedulableResource, said.capacity)
-    write_amounts(message.occupiedResource, said.occupied)
     if said.unknown_field:
         message.MergeFromString(UNKNOWN_FIELD_500)
 
@@ -137,7 +136,7 @@ def read_release(told: messages.AllocationRelease) -> Released:
     )
 
 
-def ask_rejected(told: messages.RejectedAllocationAsk) -> Fact:
+def ask_rejected(told: messages.RejectedAllocationAsk | messages.RejectedAllocation) -> Fact:
     """An ask that is refused."""
     return AskRejected(told.allocationKey, told.applicationID, told.reason)
 

@@ -60,6 +60,7 @@ def node(request: si.UpdateRequest, said: NodeRequest) -> None:
     if said.action is Action.CREATE:
         new = request.newSchedulableNodes.add()
         elements.write_node(new, said)
+        write_amounts(new.occupiedResource, said.occupied)
         for existing in said.existing:
             _existing_allocation(new.existingAllocations.add(), existing)
     elif said.existing:
@@ -67,6 +68,7 @@ def node(request: si.UpdateRequest, said: NodeRequest) -> None:
     else:
         updated = request.updatedNodes.add()
         elements.write_node(updated, said)
+        write_amounts(updated.occupiedResource, said.occupied)
         if said.action is Action.UNDEFINED:
             write_undefined(updated, "action")
         elif said.action is not Action.UNSET:  # the zero value is an action

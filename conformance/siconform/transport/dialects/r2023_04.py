@@ -33,6 +33,7 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.transport.dialects import elements, messages
+from siconform.transport.dialects.amounts import write_amounts
 from siconform.transport.dialects.enums import read_enum, write_enum, write_undefined
 from siconform.transport.dialects.tables import Conversation, NoWords, Payload, Tables
 
@@ -53,9 +54,15 @@ def node(request: messages.UuidNodeRequest, said: NodeRequest) -> None:
         write_existing(message.existingAllocations.add(), existing)
 
 
-def write_node(message: messages.NodeInfo, said: NodeRequest) -> None:
+def write_node(message: messages.OccupiedNode, said: NodeRequest) -> None:
     """Everything but the existing allocations."""
     elements.write_node(message, said)
+    write_amounts(message.occupiedResource, said.occupied)
+    write_action(message, said)
+
+
+def write_action(message: messages.NodeInfo, said: NodeRequest) -> None:
+    """What is to be done with the node."""
     if said.action is Action.UNDEFINED:
         write_undefined(message, "action")
     else:

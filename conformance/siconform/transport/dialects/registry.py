@@ -1,21 +1,23 @@
 """Which tables a revision has."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from siwire import Revision
 
-from siconform.transport.dialects import r2021_02, r2023_04, r2023_08, r2023_12
+from siconform.transport.dialects import r2021_02, r2023_04, r2023_08, r2023_12, r2024_10
 from siconform.transport.dialects.tables import Tables
 
-_TABLES: Final[Mapping[str, Tables]] = {
-    "2021-02": r2021_02.TABLES,
-    "2023-04": r2023_04.TABLES,
-    "2023-08": r2023_08.TABLES,
-    "2023-12": r2023_12.TABLES,
+_TABLES: Final[Mapping[str, Callable[[], Tables]]] = {
+    "2021-02": lambda: r2021_02.TABLES,
+    "2023-04": lambda: r2023_04.TABLES,
+    "2023-08": lambda: r2023_08.TABLES,
+    "2023-12": lambda: r2023_12.TABLES,
+    "2024-10": r2024_10.tables,
+    "2026-04": r2024_10.tables,  # the same words: its texts differ in an event only
 }
 
 
 def tables_of(revision: Revision) -> Tables:
-    """The tables of this revision."""
-    return _TABLES[revision.name]
+    """The tables of this revision; anew each time where they remember what was said."""
+    return _TABLES[revision.name]()

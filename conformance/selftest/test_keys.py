@@ -1,0 +1,183 @@
+"""What a key stands for from 2024-10 on, by what this RM said of it."""
+
+import pytest
+from siconform.protocol.notifications import (
+    Allocated,
+    AllocationRejected,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    AllocationUpdate,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    ForeignAllocationRequest,
+    NodeRequest,
+    ReleaseRequest,
+    Request,
+)
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.transport.dialects import Dialect, dialect_for
+from siwire import REVISIONS
+from siwire.r2024_10 import si_pb2 as si
+
+KIND = UpdateKind.ALLOCATIONS
+STOPPED, TIMEOUT = Termination.STOPPED_BY_RM, Termination.TIMEOUT
+ASK = AskRequest("k", "a", "default", {"memory": 1})
+ALLOCATION = Allocated(
+    key="k",
+    application="a",
+    node="n",
+    identity="k",
+    resource={"memory": 2},
+    task_group="",
+    placeholder=False,
+    priority=0,
+    tags={},
+    partition="default",
+    originator=False,
+    preemption_policy=None,
+)
+EXISTING = ExistingAllocationRequest(ALLOCATION)
+UPDATE = AllocationUpdate(ALLOCATION)
+FOREIGN = ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "static"})
+RELEASE = ReleaseRequest(OneAllocation("a", "k", "k"), STOPPED)
+CONFIRMATION = ReleaseRequest(OneAllocation("a", "k", "k"), TIMEOUT)
+WITHDRAWAL = AskReleaseRequest(OneAsk("a", "k"), "default")
+NEW, RELEASED, TIMED_OUT, REJECTED, ALL_RELEASED = (
+    si.AllocationResponse(new=[si.Allocation(allocationKey="k", applicationID="a")]),
+    si.AllocationResponse(
+        released=[
+            si.AllocationRelease(
+                allocationKey="k", applicationID="a", terminationType=si.STOPPED_BY_RM
+            )
+        ]
+    ),
+    si.AllocationResponse(
+        released=[
+            si.AllocationRelease(allocationKey="k", applicationID="a", terminationType=si.TIMEOUT)
+        ]
+    ),
+    si.AllocationResponse(
+        rejectedAllocations=[si.RejectedAllocation(allocationKey="k", applicationID="a")]
+    ),
+    si.AllocationResponse(
+        released=[si.AllocationRelease(applicationID="a", terminationType=si.STOPPED_BY_RM)]
+    ),
+)
+ASK_ENDS = AskReleased("k", "a", STOPPED, "", "")
+ASK_TIMES_OUT = AskReleased("k", "a", TIMEOUT, "", "")
+ENDS = Released("k", "a", "k", STOPPED, "", "")
+TIMES_OUT = Released("k", "a", "k", TIMEOUT, "", "")
+ASK_REFUSED, REFUSED = AskRejected("k", "a", ""), AllocationRejected("k", "a", "")
+
+Step = Request | si.AllocationResponse
+
+
+@pytest.mark.parametrize("revision", ["2024-10", "2026-04"])
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        # what ends is what the key stands for
+        ([ASK, RELEASED], ASK_ENDS),
+        ([ASK, WITHDRAWAL, RELEASED], ASK_ENDS),
+        ([ASK, TIMED_OUT], ASK_TIMES_OUT),
+        ([ASK, NEW, RELEASED], ENDS),
+        ([ASK, WITHDRAWAL, NEW, RELEASED], ENDS),  # it crossed with the announcement
+        ([EXISTING, RELEASED], ENDS),
+        ([FOREIGN, RELEASED], ENDS),
+        ([RELEASED], ENDS),  # nobody ever asked for it
+        ([ASK, EXISTING, RELEASED], ENDS),  # placed by the RM
+        ([ASK, ALL_RELEASED], Released("", "a", "", STOPPED, "", "")),
+        # told once more, it is the same
+        ([ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
+        ([ASK, NEW, RELEASE, RELEASED, RELEASED], ENDS),
+        # a life after the end
+        ([ASK, NEW, RELEASE, RELEASED, ASK, RELEASED], ASK_ENDS),
+        ([ASK, NEW, TIMED_OUT, CONFIRMATION, ASK, RELEASED], ASK_ENDS),
+        ([ASK, NEW, RELEASED, ASK, RELEASED], ASK_ENDS),  # it went with its node
+        ([ASK, NEW, ALL_RELEASED, ASK, RELEASED], ASK_ENDS),
+        ([ASK, WITHDRAWAL, ASK, NEW, RELEASED], ENDS),
+        ([ASK, REJECTED, ASK, RELEASED], ASK_ENDS),
+        # asked for anew before the end was told
+        ([ASK, NEW, RELEASE, ASK, RELEASED], ENDS),
+        ([ASK, NEW, RELEASE, ASK, RELEASED, RELEASED], ASK_ENDS),
+        ([ASK, NEW, RELEASE, ASK, RELEASED, NEW, RELEASED], ENDS),
+        ([ASK, NEW, RELEASE, ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
+        ([ASK, NEW, ReleaseRequest(AllOf("a"), STOPPED), ASK, RELEASED, RELEASED], ASK_ENDS),
+        ([ASK, NEW, ReleaseRequest(AllOf("b"), STOPPED), ASK, RELEASED], ENDS),
+        # an update is of the life there is
+        ([ASK, NEW, ASK, RELEASED], ENDS),
+        ([ASK, NEW, UPDATE, RELEASED], ENDS),
+        # a rejection is of what was said last; what was said before stays
+        ([ASK, REJECTED], ASK_REFUSED),
+        ([EXISTING, REJECTED], REFUSED),
+        ([FOREIGN, REJECTED], REFUSED),
+        ([REJECTED], REFUSED),
+        ([ASK, NEW, UPDATE, REJECTED], REFUSED),
+        ([ASK, EXISTING, REJECTED], REFUSED),
+        ([ASK, EXISTING, REJECTED, RELEASED], ASK_ENDS),
+        ([ASK, ASK, REJECTED, RELEASED], ASK_ENDS),
+        ([ASK, NEW, UPDATE, REJECTED, RELEASED], ENDS),
+    ],
+)
+def test_what_a_key_was_said_as_tells_what_an_answer_is_about(
+    revision: str, steps: list[Step], told: Fact
+) -> None:
+    assert last_told(dialect_for(REVISIONS[revision]), steps) == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        AskRequest("k", "a", "default", {"memory": 1}, max_allocations=2),
+        AskRequest("k", "a", "default", {"memory": 1}, timeout_ms=1),
+        NodeRequest("n", Action.CREATE, occupied={"memory": 1}),
+        NodeRequest("n", Action.CREATE, existing=(ALLOCATION,)),
+        AskReleaseRequest(AllThereIs(), "default"),
+        ReleaseRequest(AllOf("a", "k"), STOPPED),
+    ],
+    ids=str,
+)
+def test_what_these_revisions_have_no_words_for_is_not_said(said: Request) -> None:
+    with pytest.raises(LookupError, match="SI 2024-10 has no words for"):
+        dialect_for(REVISIONS["2024-10"]).request(said.kind, "rm", [said])
+
+
+def test_whatever_has_a_key_goes_into_one_list_in_the_order_said() -> None:
+    request = dialect_for(REVISIONS["2024-10"]).request(
+        KIND, "rm", [FOREIGN, ASK, EXISTING, UPDATE]
+    )
+
+    assert isinstance(request, si.AllocationRequest)
+    assert [
+        (entry.nodeID, entry.applicationID, dict(entry.allocationTags))
+        for entry in request.allocations
+    ] == [("n", "", {"foreign": "static"}), ("", "a", {}), ("n", "a", {}), ("n", "a", {})]
+
+
+def test_what_ends_is_named_by_its_key_or_is_all_of_the_application() -> None:
+    every = AskReleaseRequest(AllOf("a"), "default", TIMEOUT)
+    request = dialect_for(REVISIONS["2024-10"]).request(KIND, "rm", [RELEASE, WITHDRAWAL, every])
+
+    assert isinstance(request, si.AllocationRequest)
+    assert [
+        (entry.applicationID, entry.allocationKey, entry.terminationType)
+        for entry in request.releases.allocationsToRelease
+    ] == [("a", "k", 1), ("a", "k", 1), ("a", "", 2)]
+
+
+def last_told(dialect: Dialect, steps: list[Step]) -> Fact:
+    facts: list[Fact] = []
+    for step in steps:
+        if isinstance(step, si.AllocationResponse):
+            facts += dialect.facts(KIND, dialect.response(KIND, step.SerializeToString()))
+        else:
+            dialect.request(KIND, "rm", [step])
+    return facts[-1]

@@ -1,0 +1,218 @@
+"""The words of 2024-10 and 2026-04: one list for whatever has a key, and the key is the identity.
+
+Asks, what exists already, updates and what others run are all Allocations; what ends is named by
+its key, or all of an application ends. The answers do not say which of these they are about, so
+each dialect remembers what its RM said under a key (``keys.py``).
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from siconform.protocol.notifications import (
+    BY_THE_SCHEDULER,
+    Allocated,
+    AllocationRejected,
+    AskReleased,
+    Fact,
+    PreemptionPolicy,
+    Released,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    AllocationUpdate,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    ForeignAllocationRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
+from siconform.transport.dialects import elements, messages, r2023_04, r2023_12
+from siconform.transport.dialects.keys import Keys, SaidAs
+from siconform.transport.dialects.tables import NoWords, Tables
+
+
+def node(request: messages.KeyedNodeRequest, said: NodeRequest) -> None:
+    """A node with its action; what is on it is said by itself."""
+    if said.occupied is not None or said.existing:
+        raise NoWords
+    message = request.nodes.add()
+    elements.write_node(message, said)
+    r2023_04.write_action(message, said)
+
+
+def write_allocation(message: messages.KeyedAllocation, said: Allocated) -> None:
+    """An allocation as the RM knows it, under its key."""
+    r2023_04.write_allocation(message, said)
+    message.allocationKey = said.identity
+    message.originator = said.originator
+    r2023_04.write_policy(message.preemptionPolicy, said.preemption_policy)
+
+
+def read_allocation(told: messages.KeyedAllocation) -> Allocated:
+    """A new allocation."""
+    policy = told.preemptionPolicy
+    return replace(
+        r2023_04.read_allocation(told),
+        identity=told.allocationKey,
+        originator=told.originator,
+        preemption_policy=PreemptionPolicy(policy.allowPreemptSelf, policy.allowPreemptOther)
+        if told.HasField("preemptionPolicy")
+        else None,
+    )
+
+
+class Words:
+    """What is said and told of keys on one connection."""
+
+    def __init__(self) -> None:
+        self._keys = Keys()
+
+    def ask(self, request: messages.KeyedAllocationRequest, said: AskRequest) -> None:
+        """An allocation without a node."""
+        if said.constraint is not None or said.priority_class:
+            raise NoWords
+        if said.max_allocations != 1 or said.timeout_ms:
+            raise NoWords
+        asked = Allocated(
+            key=said.key,
+            application=said.application,
+            node="",
+            identity=said.key,
+            resource=said.resource,  # type: ignore[arg-type]  # None leaves it out
+            task_group=said.task_group,
+            placeholder=said.placeholder,
+            priority=said.priority,
+            tags=said.tags,
+            partition=said.partition,
+            originator=said.originator,
+            preemption_policy=said.preemption_policy,
+        )
+        write_allocation(request.allocations.add(), asked)
+        self._keys.said(said.key, said.application, SaidAs.REQUEST)
+
+    def existing(
+        self,
+        request: messages.KeyedAllocationRequest,
+        said: ExistingAllocationRequest | AllocationUpdate,
+    ) -> None:
+        """An allocation from before, or one that is to hold something else."""
+        self._say(request, said.allocation)
+
+    def foreign(
+        self, request: messages.KeyedAllocationRequest, said: ForeignAllocationRequest
+    ) -> None:
+        """Of no application: a tag says that it is somebody else's."""
+        theirs = Allocated(
+            key=said.key,
+            application="",
+            node=said.node,
+            identity=said.key,
+            resource=said.resource,  # type: ignore[arg-type]  # None leaves it out
+            task_group="",
+            placeholder=False,
+            priority=0,
+            tags=said.tags,
+            partition=said.partition,
+            originator=False,
+            preemption_policy=None,
+        )
+        self._say(request, theirs)
+
+    def release(self, request: messages.KeyedAllocationRequest, said: ReleaseRequest) -> None:
+        """By its key; without one it is everything of the application."""
+        match said.subject:
+            case AllOf(key=key) if key:
+                raise NoWords  # a key names what ends
+            case OneAllocation(identity=key):
+                self._keys.said_end(key)
+            case AllOf(application=application):
+                key = ""
+                self._keys.said_end_of_all(application)
+        message = request.releases.allocationsToRelease.add()
+        r2023_04.write_release(message, said)
+        message.allocationKey = key
+
+    def ask_release(
+        self, request: messages.KeyedAllocationRequest, said: AskReleaseRequest
+    ) -> None:
+        """The same message: it withdraws what is not allocated yet."""
+        subject: OneAllocation | AllOf
+        match said.subject:
+            case AllThereIs():
+                raise NoWords
+            case OneAsk(application=application, key=key):
+                subject = OneAllocation(application, key, key)
+            case AllOf() as subject:
+                pass
+        self.release(request, ReleaseRequest(subject, said.termination, said.partition))
+
+    def allocated(self, told: messages.KeyedAllocation) -> Fact:
+        """A new allocation."""
+        self._keys.announced(told.allocationKey)
+        return read_allocation(told)
+
+    def released(self, told: messages.KeyedAllocationRelease) -> Fact:
+        """The end of an allocation, of a request, or of all that an application has."""
+        release = replace(r2023_04.read_release(told), identity=told.allocationKey)
+        to_be_confirmed = release.termination in BY_THE_SCHEDULER
+        if not release.key:
+            self._keys.released_all(release.application, to_be_confirmed=to_be_confirmed)
+            return release
+        ended = self._keys.released(release.key, to_be_confirmed=to_be_confirmed)
+        if ended is SaidAs.REQUEST:
+            return _of_a_request(release)
+        return release
+
+    def rejected(self, told: messages.RejectedAllocation) -> Fact:
+        """A request or an allocation, or an update, that is not taken."""
+        if self._keys.rejected(told.allocationKey) is SaidAs.REQUEST:
+            return elements.ask_rejected(told)
+        return AllocationRejected(told.allocationKey, told.applicationID, told.reason)
+
+    def _say(self, request: messages.KeyedAllocationRequest, said: Allocated) -> None:
+        write_allocation(request.allocations.add(), said)
+        said_as = SaidAs.ALLOCATION if said.node else SaidAs.UPDATE
+        self._keys.said(said.identity, said.application, said_as)
+
+
+def _of_a_request(release: Released) -> AskReleased:
+    return AskReleased(
+        key=release.key,
+        application=release.application,
+        termination=release.termination,
+        message=release.message,
+        partition=release.partition,
+    )
+
+
+_BEFORE: Final = r2023_12.TABLES
+
+
+def tables() -> Tables:
+    """Tables for one dialect."""
+    words = Words()
+    writers: dict[Any, Any] = {
+        **_BEFORE.writers,
+        NodeRequest: node,
+        AskRequest: words.ask,
+        ExistingAllocationRequest: words.existing,
+        AllocationUpdate: words.existing,
+        ForeignAllocationRequest: words.foreign,
+        ReleaseRequest: words.release,
+        AskReleaseRequest: words.ask_release,
+    }
+    return replace(
+        _BEFORE,
+        writers=writers,
+        readers={
+            **_BEFORE.readers,
+            UpdateKind.ALLOCATIONS: {
+                "new": words.allocated,
+                "released": words.released,
+                "rejectedAllocations": words.rejected,
+            },
+        },
+        identity=Identity.KEY_OF_THE_ASK,
+    )
