@@ -12,6 +12,7 @@ from sireference.core.model import (
     PreemptionPolicy,
     RecordType,
     Register,
+    Rules,
     SentEvents,
     Settings,
 )
@@ -56,8 +57,14 @@ def told(effects: Iterable[Effect]) -> list[Told]:
 class Watched(RM):
     """An RM that takes event records; without them it has a node n1 and the application a1."""
 
-    def __init__(self, *, queues: str = QUEUES, settings: Settings | None = None) -> None:
-        super().__init__(queues=queues, settings=settings)
+    def __init__(
+        self,
+        *,
+        queues: str = QUEUES,
+        settings: Settings | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        super().__init__(queues=queues, settings=settings, rules=rules)
         self.creates("n1", memory=10)
         self.submits("a1")
         assert self.watches() == []

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from sireference.core import queues
+from sireference.core import queues, running_slots
 from sireference.core.gang import completion
 from sireference.core.model import (
     AskRelease,
@@ -72,17 +72,18 @@ def _enter(partition: Partition, application: Application, now: float) -> None:
     gang = partition.gangs.get(application)
     if gang is not None:
         gang.is_clearing_up = False
-    count(application)
+    count(partition, application)
     if state in _OVER:
         _leave(partition, application, now)
 
 
-def count(application: Application) -> None:
+def count(partition: Partition, application: Application) -> None:
     """Count it among the running applications of its queues, or no more.
 
     A gang counts from its first placeholder on: it does not begin where it could not run.
     """
     _set_counts(
+        partition,
         application,
         counts=application.state in _COUNTED
         or (application.state in _GATHERED and application.held > 0),
@@ -93,12 +94,12 @@ def retire(partition: Partition, application: Application, now: float) -> None:
     """Leave off counting an application that was taken out, and stop its timers."""
     application.stop_state_timer()
     application.stop_execution_timer()
-    _set_counts(application, counts=False)
+    _set_counts(partition, application, counts=False)
     application.moved()
     queues.leave(partition, application, now)
 
 
-def _set_counts(application: Application, *, counts: bool) -> None:
+def _set_counts(partition: Partition, application: Application, *, counts: bool) -> None:
     if counts == application.is_counted:
         return
     application.is_counted = counts
@@ -107,6 +108,8 @@ def _set_counts(application: Application, *, counts: bool) -> None:
             quota.application_runs()
         else:
             quota.application_rests()
+    if counts:
+        running_slots.notice(partition, application)
 
 
 def _leave(partition: Partition, application: Application, now: float) -> None:
@@ -221,7 +224,7 @@ def has_allocation(partition: Partition, application: Application, now: float) -
 
 def settle(partition: Partition, application: Application, now: float) -> list[Effect]:
     """Something of it has ended: without anything active and pending it waits or is over."""
-    count(application)
+    count(partition, application)
     if application.state is ApplicationState.RESUMING:
         return _resumed(partition, application, now)
     if application.is_active or application.pending:

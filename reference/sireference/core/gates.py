@@ -9,9 +9,9 @@ than never: while its gate is closed the next pass sends it back.
 
 from typing import Any
 
-from sireference.core import state_aware
+from sireference.core import running_slots, state_aware
 from sireference.core.gang import placeholders
-from sireference.core.state.application import Application, AskGroup
+from sireference.core.state.application import AskGroup
 from sireference.core.state.partition import Partition
 from sireference.core.state.wait_queue import WaitQueue
 
@@ -21,12 +21,5 @@ def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | N
     return (
         placeholders.closed_gate(partition, ask_group)
         or state_aware.closed_gate(ask_group)
-        or _before_it_runs(ask_group.application)
+        or running_slots.closed_gate(ask_group.application)
     )
-
-
-def _before_it_runs(application: Application) -> WaitQueue[Any] | None:
-    """Where an application waits that does not run, as long as enough others do."""
-    if application.is_counted:
-        return None
-    return next((quota.slots_taken for quota in application.quotas if not quota.has_slot()), None)

@@ -25,6 +25,7 @@ def enter(leaf: Queue, new: NewApplication) -> Quotas:
 def leave(partition: Partition, application: Application, now: float) -> None:
     """The application is out of its queue."""
     partition.gangs.pop(application, None)
+    partition.slots_lacked.pop(application, None)
     limits.leave(application.quotas)
     application.leaf.applications -= 1
     application.leaf.forget(application)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sireference.core import gates, predicates
+from sireference.core import gates, predicates, running_slots
 from sireference.core.gang import replacement
 from sireference.core.model import Effect
 from sireference.core.state.application import AskGroup
@@ -44,6 +44,7 @@ def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]
     if pending is None:
         return []
     wait_queue = gates.closed_gate(partition, ask_group)
+    running_slots.notice(partition, ask_group.application)
     if wait_queue is not None:
         return _block(partition, ask_group, wait_queue)
     placeholder = replacement.choose(partition, pending)

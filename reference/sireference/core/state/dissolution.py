@@ -21,6 +21,7 @@ def dissolve(partition: Partition) -> None:
     partition.allocations.clear()
     partition.foreign.clear()
     partition.gangs.clear()
+    partition.slots_lacked.clear()
     partition.proposals.clear()
     partition.node_index.waiting.may_go = never
     partition.root.let_go()

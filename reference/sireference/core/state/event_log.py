@@ -22,6 +22,7 @@ from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.node import Node
 from sireference.core.state.queue import Queue
+from sireference.core.state.slots_lacked import SlotsLacked
 from sireference.core.states import ApplicationState, AskTrigger, NodeState, TerminationType
 
 _APP, _NODE, _QUEUE = RecordType.APP, RecordType.NODE, RecordType.QUEUE
@@ -48,6 +49,14 @@ _ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
     TerminationType.PREEMPTED_BY_SCHEDULER: ChangeDetail.ALLOC_PREEMPT,
     TerminationType.TIMEOUT: ChangeDetail.ALLOC_TIMEOUT,
     TerminationType.PLACEHOLDER_REPLACED: ChangeDetail.ALLOC_REPLACED,
+}
+_QUEUE_SLOTS: Final = {  # by whether one is lacked
+    True: (ChangeDetail.APP_CANNOTRUN_QUEUE, "as many applications of its queue run as may run"),
+    False: (ChangeDetail.APP_RUNNABLE_QUEUE, "it may run in its queue"),
+}
+_USER_SLOTS: Final = {
+    True: (ChangeDetail.APP_CANNOTRUN_QUOTA, "as many of its user or group run as may run"),
+    False: (ChangeDetail.APP_RUNNABLE_QUOTA, "its user and group may have it run"),
 }
 
 
@@ -180,6 +189,13 @@ class EventLog:
         """An application is in another state."""
         if self.is_read:
             self._application(application, _SET, _STATES[application.state], message)
+
+    def slots(self, application: Application, before: SlotsLacked, now: SlotsLacked) -> None:
+        """An application lacks something else to run than before."""
+        if before.of_queue != now.of_queue:
+            self._application(application, _NONE, *_QUEUE_SLOTS[now.of_queue])
+        if before.of_user != now.of_user:
+            self._application(application, _NONE, *_USER_SLOTS[now.of_user])
 
     def left(self, application: Application, message: str) -> None:
         """An application is in its queue no more."""

@@ -20,6 +20,7 @@ from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.state.preemption import Preemptions, Preemptors
 from sireference.core.state.proposals import Proposal
 from sireference.core.state.queue import Queue
+from sireference.core.state.slots_lacked import SlotsLacked
 from sireference.core.state.timers import Timer, Timers, cancel
 from sireference.core.states import (
     ALLOCATION_TRANSITIONS,
@@ -74,6 +75,7 @@ class Partition:
         self.preemptions = Preemptions(self.node_index, callbacks)
         self.preemptors = Preemptors(self.node_index)
         self.gangs = Gangs()
+        self.slots_lacked: dict[Application, SlotsLacked] = {}  # by those that wait to run
         self.replacements = Replacements()
         self._numbers = count(1)
         self.asks = PendingAsks(
