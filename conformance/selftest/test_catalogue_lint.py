@@ -33,6 +33,8 @@ from siwire import REVISIONS
         ({"then": "no alloc.new"}, "names the draft's shorthand"),
         ({"text": "naïve"}, "names a character beyond ASCII"),
         ({"not_tested": "see seed 1"}, "names a text by its file"),
+        ({"retired": "a sentence"}, "says why it ended, and goes on"),
+        ({"revisions": frozenset({"2021-02"})}, "ends and does not say why"),
         ({"then": "as SI-NODE-999"}, "refers to SI-NODE-999, which is no requirement"),
     ],
 )
@@ -77,3 +79,11 @@ def test_the_linter_knows_what_is_tested(
 
     assert len(found) == bool(says)
     assert says in "".join(found)
+
+
+def test_what_ended_has_to_say_why() -> None:
+    ended = replace(find_requirement("SI-NODE-023"), retired="the message is gone")
+    assert complaints([ended], [ended.id]) == []
+    assert complaints([replace(ended, retired="")], [ended.id]) == [
+        "SI-NODE-023: ends and does not say why"
+    ]

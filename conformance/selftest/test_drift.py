@@ -77,6 +77,42 @@ def test_places_of_a_text_are_found(where: str, passages: list[str]) -> None:
     assert list(read_text(TEXT).passages(where)) == passages
 
 
+LATER_TEXT = """\
+#### Request for more resources
+
+Lifecycle of Allocation:
+
+```
+ +-------+      +-------+
+ |Pending|+---->|Removed|
+ +-------+ RM   +-------+
+```
+
+Groups may be empty.
+
+```protobuf
+enum Detail {
+  NONE = 0;
+  reserved 5, 6;
+  reserved "GONE";
+}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "passages"),
+    [
+        ('diagram "Lifecycle of Allocation"', ["pending removed rm"]),
+        ('section "Request for more resources"', ["groups may be empty"]),
+        ("Detail.reserved 5, 6", ["reserved 5 6"]),
+        ('Detail.reserved "GONE"', ["reserved gone"]),
+    ],
+)
+def test_places_of_the_later_texts_are_found(where: str, passages: list[str]) -> None:
+    assert list(read_text(LATER_TEXT).passages(where)) == passages
+
+
 @pytest.mark.parametrize("where", ["Nowhere.field", 'section "Nothing"', 'diagram "Nothing"'])
 def test_a_place_that_is_not_there_is_an_error(where: str) -> None:
     with pytest.raises(LookupError, match="no such place"):

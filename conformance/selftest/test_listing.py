@@ -102,6 +102,12 @@ def test_what_is_excluded_says_why() -> None:
     assert "  tests      none: nothing shows it" in render_explanation(entry, []).splitlines()
 
 
+def test_what_ended_says_why() -> None:
+    lines = render_explanation(find_requirement("SI-AUTO-001"), []).splitlines()
+    place = lines.index("  applies to schedulers, 2021-02")
+    assert lines[place + 1] == "  retired    From 2023-04 on there are no auto-scaling metrics."
+
+
 def test_what_binds_the_rm_says_so() -> None:
     text = render_explanation(find_requirement("SI-NODE-014"), [])
     assert "  tests      none: it binds the RM, and the kit judges schedulers" in text.splitlines()

@@ -115,6 +115,8 @@ def _facts(entry: Requirement) -> Iterator[str]:
         yield f"- upstream: {entry.upstream}"
     if entry.not_tested:
         yield f"- not tested: {entry.not_tested}"
+    if entry.retired:
+        yield f"- retired: {entry.retired}"
 
 
 def _heading(area: str, subject: str) -> str:

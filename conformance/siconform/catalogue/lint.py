@@ -7,6 +7,7 @@ from importlib import resources
 
 from siconform.catalogue import AREAS, Authority, Observation, Requirement, Side
 from siconform.catalogue.features import FEATURES
+from siconform.catalogue.windows import KNOWN
 
 TITLE_LENGTH = 80
 NO_CONTROL = "none:"
@@ -22,6 +23,7 @@ _PROSE = (
     "then",
     "control",
     "not_tested",
+    "retired",
 )
 _ID = re.compile(r"SI-([A-Z]+)-(\d{3})")
 _REFERENCE = re.compile(r"\bSI-[A-Z]+-\d{3}\b")
@@ -47,11 +49,7 @@ def complaints(requirements: Sequence[Requirement], ids: Sequence[str]) -> list[
     known = {requirement.id for requirement in requirements}
     found = list(_about_ids(requirements, ids))
     for requirement in requirements:
-        found += [
-            f"{requirement.id}: {says}"
-            for check in (_about_id, _about_fields, _about_sources, _about_control, _about_words)
-            for says in check(requirement)
-        ]
+        found += [f"{requirement.id}: {says}" for check in _CHECKS for says in check(requirement)]
         found += [
             f"{requirement.id}: refers to {name}, which is no requirement"
             for name in sorted(set(_REFERENCE.findall(_prose(requirement))) - known)
@@ -134,6 +132,14 @@ def _about_control(requirement: Requirement) -> Iterator[str]:
         yield "says that it has no control but not why"
 
 
+def _about_its_end(requirement: Requirement) -> Iterator[str]:
+    ended = KNOWN[-1] not in requirement.revisions
+    if ended and not requirement.retired:
+        yield "ends and does not say why"
+    elif requirement.retired and not ended:
+        yield "says why it ended, and goes on"
+
+
 def _about_words(requirement: Requirement) -> Iterator[str]:
     prose = _prose(requirement)
     for pattern, what in _LEFTOVERS.items():
@@ -145,3 +151,13 @@ def _about_words(requirement: Requirement) -> Iterator[str]:
 def _prose(requirement: Requirement) -> str:
     """What people read, apart from `upstream`, which names releases of yunikorn-core."""
     return " / ".join(getattr(requirement, name) for name in _PROSE)
+
+
+_CHECKS = (
+    _about_id,
+    _about_fields,
+    _about_sources,
+    _about_control,
+    _about_its_end,
+    _about_words,
+)

@@ -60,6 +60,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     control: str = ""
     upstream: str = ""
     not_tested: str = ""
+    retired: str = ""
 
 
 class _AreaFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -158,6 +159,7 @@ def _requirement(entry: _Entry, area: str, file: str) -> Requirement:
         then=entry.then.strip(),
         upstream=entry.upstream.strip(),
         not_tested=entry.not_tested.strip(),
+        retired=entry.retired.strip(),
     )
 
 

@@ -108,3 +108,4 @@ class Requirement:
     then: str
     upstream: str
     not_tested: str  # why no test of the suite speaks for it, or ""
+    retired: str  # why newer revisions do without it, or ""

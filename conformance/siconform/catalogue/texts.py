@@ -32,6 +32,7 @@ SI_HEADINGS = (
     "RM register with scheduler",
     "RM and scheduler updates.",
     "Ask for more resources",
+    "Request for more resources",
     "Allocation of resources",
     "Release previously allocated resources",
     "Schedulable nodes registration and updates",
@@ -60,6 +61,7 @@ DIAGRAMS = (
     "Lifecycle of RM-Scheduler communication",
     "Lifecycle of AllocationAsk",
     "Lifecycle of Allocations",
+    "Lifecycle of Allocation",
     "State transition of node",
 )
 
