@@ -80,53 +80,53 @@ ASK_REFUSED, REFUSED = AskRejected("k", "a", ""), AllocationRejected("k", "a", "
 Step = Request | si.AllocationResponse
 
 
+CASES: list[tuple[list[Step], Fact]] = [
+    # what ends is what the key stands for
+    ([ASK, RELEASED], ASK_ENDS),
+    ([ASK, WITHDRAWAL, RELEASED], ASK_ENDS),
+    ([ASK, TIMED_OUT], ASK_TIMES_OUT),
+    ([ASK, NEW, RELEASED], ENDS),
+    ([ASK, WITHDRAWAL, NEW, RELEASED], ENDS),  # it crossed with the announcement
+    ([EXISTING, RELEASED], ENDS),
+    ([FOREIGN, RELEASED], ENDS),
+    ([RELEASED], ENDS),  # nobody ever asked for it
+    ([ASK, EXISTING, RELEASED], ENDS),  # placed by the RM
+    ([ASK, ALL_RELEASED], Released("", "a", "", STOPPED, "", "")),
+    # told once more, it is the same
+    ([ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
+    ([ASK, NEW, RELEASE, RELEASED, RELEASED], ENDS),
+    # a life after the end
+    ([ASK, NEW, RELEASE, RELEASED, ASK, RELEASED], ASK_ENDS),
+    ([ASK, NEW, TIMED_OUT, CONFIRMATION, ASK, RELEASED], ASK_ENDS),
+    ([ASK, NEW, RELEASED, ASK, RELEASED], ASK_ENDS),  # it went with its node
+    ([ASK, NEW, ALL_RELEASED, ASK, RELEASED], ASK_ENDS),
+    ([ASK, WITHDRAWAL, ASK, NEW, RELEASED], ENDS),
+    ([ASK, REJECTED, ASK, RELEASED], ASK_ENDS),
+    # asked for anew before the end was told
+    ([ASK, NEW, RELEASE, ASK, RELEASED], ENDS),
+    ([ASK, NEW, RELEASE, ASK, RELEASED, RELEASED], ASK_ENDS),
+    ([ASK, NEW, RELEASE, ASK, RELEASED, NEW, RELEASED], ENDS),
+    ([ASK, NEW, RELEASE, ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
+    ([ASK, NEW, ReleaseRequest(AllOf("a"), STOPPED), ASK, RELEASED, RELEASED], ASK_ENDS),
+    ([ASK, NEW, ReleaseRequest(AllOf("b"), STOPPED), ASK, RELEASED], ENDS),
+    # an update is of the life there is
+    ([ASK, NEW, ASK, RELEASED], ENDS),
+    ([ASK, NEW, UPDATE, RELEASED], ENDS),
+    # a rejection is of what was said last; what was said before stays
+    ([ASK, REJECTED], ASK_REFUSED),
+    ([EXISTING, REJECTED], REFUSED),
+    ([FOREIGN, REJECTED], REFUSED),
+    ([REJECTED], REFUSED),
+    ([ASK, NEW, UPDATE, REJECTED], REFUSED),
+    ([ASK, EXISTING, REJECTED], REFUSED),
+    ([ASK, EXISTING, REJECTED, RELEASED], ASK_ENDS),
+    ([ASK, ASK, REJECTED, RELEASED], ASK_ENDS),
+    ([ASK, NEW, UPDATE, REJECTED, RELEASED], ENDS),
+]
+
+
 @pytest.mark.parametrize("revision", ["2024-10", "2026-04"])
-@pytest.mark.parametrize(
-    ("steps", "told"),
-    [
-        # what ends is what the key stands for
-        ([ASK, RELEASED], ASK_ENDS),
-        ([ASK, WITHDRAWAL, RELEASED], ASK_ENDS),
-        ([ASK, TIMED_OUT], ASK_TIMES_OUT),
-        ([ASK, NEW, RELEASED], ENDS),
-        ([ASK, WITHDRAWAL, NEW, RELEASED], ENDS),  # it crossed with the announcement
-        ([EXISTING, RELEASED], ENDS),
-        ([FOREIGN, RELEASED], ENDS),
-        ([RELEASED], ENDS),  # nobody ever asked for it
-        ([ASK, EXISTING, RELEASED], ENDS),  # placed by the RM
-        ([ASK, ALL_RELEASED], Released("", "a", "", STOPPED, "", "")),
-        # told once more, it is the same
-        ([ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
-        ([ASK, NEW, RELEASE, RELEASED, RELEASED], ENDS),
-        # a life after the end
-        ([ASK, NEW, RELEASE, RELEASED, ASK, RELEASED], ASK_ENDS),
-        ([ASK, NEW, TIMED_OUT, CONFIRMATION, ASK, RELEASED], ASK_ENDS),
-        ([ASK, NEW, RELEASED, ASK, RELEASED], ASK_ENDS),  # it went with its node
-        ([ASK, NEW, ALL_RELEASED, ASK, RELEASED], ASK_ENDS),
-        ([ASK, WITHDRAWAL, ASK, NEW, RELEASED], ENDS),
-        ([ASK, REJECTED, ASK, RELEASED], ASK_ENDS),
-        # asked for anew before the end was told
-        ([ASK, NEW, RELEASE, ASK, RELEASED], ENDS),
-        ([ASK, NEW, RELEASE, ASK, RELEASED, RELEASED], ASK_ENDS),
-        ([ASK, NEW, RELEASE, ASK, RELEASED, NEW, RELEASED], ENDS),
-        ([ASK, NEW, RELEASE, ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
-        ([ASK, NEW, ReleaseRequest(AllOf("a"), STOPPED), ASK, RELEASED, RELEASED], ASK_ENDS),
-        ([ASK, NEW, ReleaseRequest(AllOf("b"), STOPPED), ASK, RELEASED], ENDS),
-        # an update is of the life there is
-        ([ASK, NEW, ASK, RELEASED], ENDS),
-        ([ASK, NEW, UPDATE, RELEASED], ENDS),
-        # a rejection is of what was said last; what was said before stays
-        ([ASK, REJECTED], ASK_REFUSED),
-        ([EXISTING, REJECTED], REFUSED),
-        ([FOREIGN, REJECTED], REFUSED),
-        ([REJECTED], REFUSED),
-        ([ASK, NEW, UPDATE, REJECTED], REFUSED),
-        ([ASK, EXISTING, REJECTED], REFUSED),
-        ([ASK, EXISTING, REJECTED, RELEASED], ASK_ENDS),
-        ([ASK, ASK, REJECTED, RELEASED], ASK_ENDS),
-        ([ASK, NEW, UPDATE, REJECTED, RELEASED], ENDS),
-    ],
-)
+@pytest.mark.parametrize(("steps", "told"), CASES)
 def test_what_a_key_was_said_as_tells_what_an_answer_is_about(
     revision: str, steps: list[Step], told: Fact
 ) -> None:

@@ -15,6 +15,7 @@ from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.connection import ConnectionVerbs
 from siconform.rm.verbs.draining import DrainingVerbs
 from siconform.rm.verbs.events import EventVerbs
+from siconform.rm.verbs.foreign import ForeignVerbs
 from siconform.rm.verbs.gangs import GangVerbs
 from siconform.rm.verbs.metrics import MetricsVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
@@ -27,6 +28,7 @@ from siconform.rm.verbs.served import ServedVerbs
 from siconform.rm.verbs.service import ServiceVerbs
 from siconform.rm.verbs.snapshots import SnapshotVerbs
 from siconform.rm.verbs.timers import TimerVerbs
+from siconform.rm.verbs.updates import UpdateVerbs
 from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 from siconform.targets.profile import TargetProfile
 
@@ -109,6 +111,10 @@ def _add_objects(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> No
             observations=endpoint.observations,
             sender=endpoint.sender,
         )
+    )
+    areas.add(UpdateVerbs(fencing=endpoint.fencing, sender=endpoint.sender))
+    areas.add(
+        ForeignVerbs(fencing=endpoint.fencing, sender=endpoint.sender, clean_up=endpoint.clean_up)
     )
     areas.add(
         ConfirmationVerbs(

@@ -1,4 +1,4 @@
-"""The simulated resource manager a test speaks through: one table of all its verbs."""
+"""The simulated resource manager a test speaks through: the table of its verbs."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,37 +16,34 @@ from siconform.protocol.timers import Timers
 from siconform.recording.history import Exchange
 from siconform.rm.composition import areas_of
 from siconform.rm.endpoint import Endpoint
+from siconform.rm.offered_verbs import OfferedVerbs
 from siconform.rm.sender import Sender
-from siconform.rm.verb import Composed, verb
+from siconform.rm.verb import verb
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.application_ends import ApplicationEndVerbs
 from siconform.rm.verbs.application_states import ApplicationStateVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
-from siconform.rm.verbs.callbacks import CallbackVerbs
-from siconform.rm.verbs.configuration import ConfigurationVerbs
 from siconform.rm.verbs.confirmations import ConfirmationVerbs
 from siconform.rm.verbs.draining import DrainingVerbs
-from siconform.rm.verbs.events import EventVerbs
+from siconform.rm.verbs.foreign import ForeignVerbs
 from siconform.rm.verbs.gang_styles import GangStyleVerbs
 from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs
 from siconform.rm.verbs.gangs import GangVerbs
-from siconform.rm.verbs.metrics import MetricsVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
 from siconform.rm.verbs.order import OrderVerbs
 from siconform.rm.verbs.placement_constraints import PlacementConstraintVerbs
 from siconform.rm.verbs.preemption import PreemptionVerbs
 from siconform.rm.verbs.prerequisites import PrerequisiteVerbs
 from siconform.rm.verbs.recovery import RecoveryVerbs
-from siconform.rm.verbs.service import ServiceVerbs
-from siconform.rm.verbs.snapshots import SnapshotVerbs
 from siconform.rm.verbs.timers import TimerVerbs
+from siconform.rm.verbs.updates import UpdateVerbs
 from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import Terms
 from siconform.transport.connection import Connection
 
 
-class ResourceManager(Composed):
+class ResourceManager(OfferedVerbs):
     """One test's view of a registered RM: its verbs, its expectations, its own ids.
 
     It confirms what the scheduler releases of its own accord, allocations and asks, with the same
@@ -202,6 +199,13 @@ class ResourceManager(Composed):
     still_holds = verb(AllocationVerbs, AllocationVerbs.still_holds)
     sees_nothing_given_away = verb(AllocationVerbs, AllocationVerbs.sees_nothing_given_away)
 
+    updates_allocation = verb(UpdateVerbs, UpdateVerbs.updates_allocation)
+    has_updated = verb(UpdateVerbs, UpdateVerbs.has_updated)
+
+    reports_foreign = verb(ForeignVerbs, ForeignVerbs.reports_foreign)
+    has_foreign = verb(ForeignVerbs, ForeignVerbs.has_foreign)
+    releases_foreign = verb(ForeignVerbs, ForeignVerbs.releases_foreign)
+
     confirms = verb(ConfirmationVerbs, ConfirmationVerbs.confirms)
     confirms_ask = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_ask)
     confirming_nothing = verb(ConfirmationVerbs, ConfirmationVerbs.confirming_nothing)
@@ -311,39 +315,3 @@ class ResourceManager(Composed):
     adds_existing = verb(RecoveryVerbs, RecoveryVerbs.adds_existing)
     has_recovered_node = verb(RecoveryVerbs, RecoveryVerbs.has_recovered_node)
     does_gang_scheduling = verb(RecoveryVerbs, RecoveryVerbs.does_gang_scheduling)
-
-    snapshot = verb(SnapshotVerbs, SnapshotVerbs.snapshot)
-    sees = verb(SnapshotVerbs, SnapshotVerbs.sees)
-    sees_one_of = verb(SnapshotVerbs, SnapshotVerbs.sees_one_of)
-    shows = verb(SnapshotVerbs, SnapshotVerbs.shows)
-    does_not_see = verb(SnapshotVerbs, SnapshotVerbs.does_not_see)
-    comes_to = verb(SnapshotVerbs, SnapshotVerbs.comes_to)
-    sees_where_shown = verb(SnapshotVerbs, SnapshotVerbs.sees_where_shown)
-
-    sees_outstanding = verb(MetricsVerbs, MetricsVerbs.sees_outstanding)
-    does_not_see_outstanding = verb(MetricsVerbs, MetricsVerbs.does_not_see_outstanding)
-
-    is_reconfigured = verb(ConfigurationVerbs, ConfigurationVerbs.is_reconfigured)
-    has_been_reconfigured = verb(ConfigurationVerbs, ConfigurationVerbs.has_been_reconfigured)
-    is_refused_configuration = verb(ConfigurationVerbs, ConfigurationVerbs.is_refused_configuration)
-
-    takes_callbacks = verb(CallbackVerbs, CallbackVerbs.takes_callbacks)
-    refuses = verb(CallbackVerbs, CallbackVerbs.refuses)
-    refuses_evictions = verb(CallbackVerbs, CallbackVerbs.refuses_evictions)
-    welcomes_evictions = verb(CallbackVerbs, CallbackVerbs.welcomes_evictions)
-    every_check_names = verb(CallbackVerbs, CallbackVerbs.every_check_names)
-    sees_eviction_check = verb(CallbackVerbs, CallbackVerbs.sees_eviction_check)
-    sees_a_report = verb(CallbackVerbs, CallbackVerbs.sees_a_report)
-    every_report_names_an_ask = verb(CallbackVerbs, CallbackVerbs.every_report_names_an_ask)
-    names_victims = verb(CallbackVerbs, CallbackVerbs.names_victims)
-    evicts_no_more_than = verb(CallbackVerbs, CallbackVerbs.evicts_no_more_than)
-
-    hears_events = verb(EventVerbs, EventVerbs.hears_events)
-    events_so_far = verb(EventVerbs, EventVerbs.events_so_far)
-    events_of_this_step = verb(EventVerbs, EventVerbs.events_of_this_step)
-
-    is_answered_at = verb(ServiceVerbs, ServiceVerbs.is_answered_at)
-    finds_other_generation_unimplemented = verb(
-        ServiceVerbs, ServiceVerbs.finds_other_generation_unimplemented
-    )
-    has_description = verb(ServiceVerbs, ServiceVerbs.has_description)
