@@ -16,6 +16,7 @@ from siconform.protocol.events import (
     Subject,
     details_of,
 )
+from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import Allocated, ApplicationUpdated
 from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequest
 from siconform.recording.history import Entry, Exchange
@@ -86,6 +87,30 @@ class EventChecks:
                 raise NotAsTheTextSays(
                     f"{detail.value} is told as {event.change.value}",
                     expected=f"{detail.value} as {change.value}",
+                    happened=str(event),
+                )
+
+    def tells_nothing_after(
+        self, events: Iterable[EventTold], last: Detail, *earlier: Detail
+    ) -> None:
+        """Once this detail was told, none of the earlier ones is told any more."""
+        is_over = False
+        for event in events:
+            is_over |= event.detail is last
+            if is_over and event.detail in earlier:
+                raise NotAsTheTextSays(
+                    f"detail {event.detail.value} after {last.value}",
+                    expected=f"no {event.detail.value} once {last.value} was told",
+                    happened=str(event),
+                )
+
+    def tells_amounts(self, events: Iterable[EventTold], *amounts: Mapping[str, int]) -> None:
+        """Each of these tells one of the amounts; without a resource it tells none at all."""
+        for event in events:
+            if not any(agree(amount, event.resource or {}) for amount in amounts):
+                raise NotAsTheTextSays(
+                    f"{event.detail.value} with the amount {event.resource}",
+                    expected=" or ".join(str(dict(amount)) for amount in amounts),
                     happened=str(event),
                 )
 

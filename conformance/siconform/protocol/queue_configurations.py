@@ -5,6 +5,7 @@ group, for which the scheduler was given the same file: fixtures/queues/conforma
 group ``conformance``, siconform/queues/NAME.yaml for NAME.
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -63,6 +64,28 @@ def queues_with_guarantees(**leaves: int) -> str:
     return queues_without_limits() + "".join(
         f"          - name: {leaf}\n            resources: {{guaranteed: {{memory: {right}}}}}\n"
         for leaf, right in leaves.items()
+    )
+
+
+def queue_with_limits(leaf: str, *limits: Mapping[str, object]) -> str:
+    """A configuration whose only queue is this leaf below root; each limit as files have it.
+
+    That is ``{"users": ["somebody"], "maxapplications": 1}``, with ``groups`` or ``maxresources``.
+    """
+    written = "".join(f"              - {json.dumps(dict(limit))}\n" for limit in limits)
+    return queues_without_limits(leaf) + (f"            limits:\n{written}" if written else "")
+
+
+def queues_with_enforced_quotas(right: int, **leaves: int) -> str:
+    """Leaves below root, each with its maximum of memory, enforced at once down to the right."""
+    return queues_without_limits().replace(
+        "  - name: default\n",
+        "  - name: default\n    preemption: {enabled: true, quotapreemptionenabled: true}\n",
+    ) + "".join(
+        f"          - name: {leaf}\n"
+        f"            properties: {{quota.preemption.delay: 1ms}}\n"
+        f"            resources: {{guaranteed: {{memory: {right}}}, max: {{memory: {quota}}}}}\n"
+        for leaf, quota in leaves.items()
     )
 
 

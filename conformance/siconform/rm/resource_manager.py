@@ -159,6 +159,8 @@ class ResourceManager(OfferedVerbs):
     does_not_tell = verb(EventChecks, EventChecks.does_not_tell)
     never_tells = verb(EventChecks, EventChecks.never_tells)
     tells_as = verb(EventChecks, EventChecks.tells_as)
+    tells_nothing_after = verb(EventChecks, EventChecks.tells_nothing_after)
+    tells_amounts = verb(EventChecks, EventChecks.tells_amounts)
     tells_a_detail_of_its_type = verb(EventChecks, EventChecks.tells_a_detail_of_its_type)
     tells_a_life_as_reported = verb(EventChecks, EventChecks.tells_a_life_as_reported)
     tells_only_the_refusal = verb(EventChecks, EventChecks.tells_only_the_refusal)
@@ -238,6 +240,7 @@ class ResourceManager(OfferedVerbs):
     sees_preemption_of = verb(PreemptionVerbs, PreemptionVerbs.sees_preemption_of)
     names_one_of = verb(PreemptionVerbs, PreemptionVerbs.names_one_of)
     may_see_preemption_for = verb(PreemptionVerbs, PreemptionVerbs.may_see_preemption_for)
+    keeps_memory = verb(PreemptionVerbs, PreemptionVerbs.keeps_memory)
     sees_no_preemption_of = verb(PreemptionVerbs, PreemptionVerbs.sees_no_preemption_of)
 
     waiting_timeout = verb(TimerVerbs, TimerVerbs.waiting_timeout)

@@ -136,3 +136,18 @@ def test_a_node_that_is_not_ready_may_be_left_alone(rm: ResourceManager) -> None
     rm.updates_node(node, attributes={"ready": "true"})
     if early is None:
         rm.is_served(waiting, node=node)
+
+
+@requirement("SI-CONST-011")
+def test_a_namespace_may_limit_the_applications_of_the_queue_created_for_it(
+    rm: ResourceManager,
+) -> None:
+    rm.has_node()
+    tags = {"namespace": rm.new_name("namespace"), "namespace.resourcemaxapps": "1"}
+    first = rm.has_application(queue="", tags=tags)
+    rm.has_allocation(first)
+    second = rm.has_application_held_back(queue="", tags=tags)
+
+    rm.removes_application(first)
+
+    rm.is_let_in(second, after=rm.deadlines.place)

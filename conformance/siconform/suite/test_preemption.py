@@ -2,7 +2,9 @@
 
 from siconform.marks import real_clock, requirement
 from siconform.protocol.notifications import Allocated, Released, Termination
+from siconform.protocol.queue_configurations import queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.rm.verbs.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
@@ -147,3 +149,24 @@ def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
         rm.confirms_everything()  # it may have chosen more of them than it needs
     rm.is_told(Allocated(ask))
+
+
+@requirement("SI-PRE-009")
+def test_a_lowered_maximum_may_be_enforced_down_to_the_guarantee(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered(config=queues_with_enforced_quotas(4, first=10, second=10))
+    rm.has_node(memory=100)
+    app = rm.has_application(queue="root.first")
+    allocations = [rm.has_allocation(app, memory=2) for _ in range(5)]
+    other = rm.has_application(queue="root.second")
+    rm.has_allocation(other, memory=10)
+
+    rm.has_been_reconfigured(queues_with_enforced_quotas(4, first=5, second=10))
+
+    release = rm.may_be_told(Released(termination=PREEMPTED), window=rm.deadlines.place)
+    rm.records("above its lowered maximum", release, otherwise="nothing is preempted")
+    rm.settles()
+    rm.is_not_told(Released(application=other))
+    rm.keeps_memory(4, *allocations)

@@ -5,10 +5,10 @@ reports, where the target was seen to report that state, and else in a snapshot;
 shows it under a name that is known, there is nothing to judge.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.checks import agrees, premise
@@ -43,6 +43,7 @@ class HeldBack:
 
     application: Application
     ask: Ask | None
+    submitted: Mapping[str, Any]  # what it was submitted with
 
 
 _UNSEEN: Final = "the target shows this step neither in a report nor in a snapshot"
@@ -178,21 +179,21 @@ class ApplicationStateVerbs:
                 raise
             raise NotOffered(not_offered(Feature.STATE_REPORTS)) from None
 
-    def has_application_held_back(self, queue: str) -> HeldBack:
-        """Given: an application that a limit of its queue keeps from running.
+    def has_application_held_back(self, /, **wanted: Any) -> HeldBack:
+        """Given: an application that a limit of its queue, or of its owner, keeps from running.
 
-        NotOffered where it runs: no text has a queue limit the number of its applications.
+        NotOffered where it runs: no text has anything limit the number of applications.
         """
-        second = self._applications.submits_application(queue=queue)
+        second = self._applications.submits_application(**wanted)
         verdict = self._expectations.is_told_one_of(
             ApplicationAccepted(second), ApplicationRejected(second)
         )
         if isinstance(verdict, ApplicationRejected):
-            return HeldBack(second, None)
+            return HeldBack(second, None, wanted)
         ask = self._allocations.asks(second)
         if self._observations.may_be_told(Allocated(ask)) is not None:
             raise NotOffered(not_offered(Feature.APPLICATION_LIMIT))
-        return HeldBack(second, ask)
+        return HeldBack(second, ask, wanted)
 
     def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
         """Then: within so many seconds it runs, submitted once more where it was rejected."""
@@ -201,9 +202,8 @@ class ApplicationStateVerbs:
             self._expectations.is_told(Allocated(ask), timeout=after + self._deadlines.place)
             return
         self._expectations.stays_quiet(window=after + self._deadlines.timer)
-        self._applications.submits_application(
-            application
-        )  # it may be over: with its ask rejected nothing was left
+        # It may be over: with its ask rejected nothing was left.
+        self._applications.submits_application(application, **held_back.submitted)
         accepted = ApplicationAccepted(application)
         told = self._expectations.is_told_one_of(accepted, ApplicationRejected(application))
         if ask is None:

@@ -86,6 +86,7 @@ class ApplicationVerbs:
         placeholders: Mapping[str, int] | None = None,
         gang_style: str = "",
         user: str = DEFAULT_USER,
+        groups: tuple[str, ...] = (),
     ) -> Application:
         """Given: an accepted application."""
         with premise("an application is accepted"):
@@ -96,6 +97,7 @@ class ApplicationVerbs:
                 placeholders=placeholders,
                 gang_style=gang_style,
                 user=user,
+                groups=groups,
             )
             self._expectations.is_told(ApplicationAccepted(application))
         return application

@@ -90,6 +90,20 @@ class PreemptionVerbs:
             *(Allocated(ask) for ask in asks), window=self._long()
         )
 
+    def keeps_memory(self, least: int, *allocations: Allocated) -> None:
+        """Of these allocations so much memory is left that no release has been told of."""
+        left = sum(
+            allocation.resource["memory"]
+            for allocation in allocations
+            if not self._inbox.hears(Released(identity=allocation.identity))
+        )
+        if left < least:
+            raise NotAsTheTextSays(
+                f"memory {left} is left of {len(allocations)} allocations",
+                expected=f"memory {least} or more",
+                happened=f"memory {left}",
+            )
+
     def sees_no_preemption_of(self, *allocations: Allocated) -> None:
         """None of them is released, in several times the time preemption took in this test."""
         self._fencing.fences_all()

@@ -1,0 +1,174 @@
+"""Events about limits: of users and groups, of who waits for a slot, of quotas (SI-EVT).
+
+Nothing obliges a scheduler to send one (SI-EVT-013); what is sent is judged. Which kind of change a
+limit or a usage is told as is not said; only that none comes as one that goes, and the reverse.
+"""
+
+from collections.abc import Sequence
+
+import pytest
+
+from siconform.catalogue.features import Feature
+from siconform.marks import requirement
+from siconform.protocol.events import WAITING_TURNS, Detail, EventChange, EventTold, Subject
+from siconform.protocol.notifications import Released, Termination
+from siconform.protocol.queue_configurations import queue_with_limits, queues_with_enforced_quotas
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
+
+USER_DETAILS = [Detail.USER_LIMIT, Detail.USER_USAGE]
+GROUP_DETAILS = [Detail.GROUP_LIMIT, Detail.GROUP_USAGE, Detail.GROUP_LINK]
+USAGE = [Detail.USER_USAGE, Detail.GROUP_USAGE]
+OF_THE_QUEUE = [Detail.APP_CANNOT_RUN_QUEUE, Detail.APP_RUNNABLE_QUEUE]
+OF_THE_OWNER = [Detail.APP_CANNOT_RUN_QUOTA, Detail.APP_RUNNABLE_QUOTA]
+
+
+def telling(events: Sequence[EventTold], *details: Detail) -> list[EventTold]:
+    """Those with one of these details."""
+    return [event for event in events if event.detail in details]
+
+
+@requirement("SI-EVT-014")
+def test_a_limit_is_told_of_the_user_or_the_group_that_has_it(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    user, group = rm.new_name("user"), rm.new_name("group")
+    rm.has_registered(config=queue_with_limits("shared"))
+    rm.hears_events()
+    rm.events_so_far()
+
+    rm.has_been_reconfigured(
+        queue_with_limits(
+            "shared",
+            {"users": [user], "maxresources": {"memory": 5}},
+            {"groups": [group], "maxresources": {"memory": 7}},
+        )
+    )
+    user_limited = rm.events_of_this_step(user, Subject.USERS)
+    group_limited = rm.events_of_this_step(group, Subject.USERS)
+    rm.has_been_reconfigured(queue_with_limits("shared"))
+    user_free = rm.events_of_this_step(user, Subject.USERS)
+    group_free = rm.events_of_this_step(group, Subject.USERS)
+
+    told = [*user_limited, *group_limited, *user_free, *group_free]
+    rm.presupposes_some(told, "the limits of users and groups")
+    rm.only_tells([*user_limited, *user_free], Detail.USER_LIMIT)
+    rm.only_tells([*group_limited, *group_free], Detail.GROUP_LIMIT)
+    rm.never_tells([*user_limited, *group_limited], EventChange.REMOVE)
+    rm.never_tells([*user_free, *group_free], EventChange.ADD)
+
+
+@requirement("SI-EVT-014")
+def test_usage_and_links_are_told_of_the_owner_of_an_application(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    user, group = rm.new_name("user"), rm.new_name("group")
+    limits = (
+        {"users": [user], "maxresources": {"memory": 50}},
+        {"groups": [group], "maxresources": {"memory": 50}},
+    )
+    rm.has_registered(config=queue_with_limits("shared", *limits))
+    rm.hears_events()
+    rm.has_node()
+
+    app = rm.has_application(queue="root.shared", user=user, groups=(group,))
+    joined = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+    allocation = rm.has_allocation(app, memory=3)
+    came = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+    rm.releases(allocation)
+    rm.is_told(Released(identity=allocation.identity))
+    released = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+    rm.removes_application(app)
+    removed = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+
+    everything = [*joined, *came, *released, *removed]
+    rm.presupposes_some(telling(everything, *USAGE, Detail.GROUP_LINK), "users and groups")
+    rm.only_tells([e for e in everything if e.about == user], *USER_DETAILS)
+    rm.only_tells([e for e in everything if e.about == group], *GROUP_DETAILS)
+    for link in telling(everything, Detail.GROUP_LINK):
+        rm.agrees(link, EventTold(reference=app))
+    rm.never_tells(telling([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
+    rm.never_tells(telling(released, *USAGE), EventChange.ADD)
+    rm.never_tells(telling(removed, Detail.GROUP_LINK), EventChange.ADD)
+    # Whether the amount is what changed or what there is then is not said.
+    rm.tells_amounts(telling(came, *USAGE), allocation.resource)
+    rm.tells_amounts(telling(released, *USAGE), allocation.resource, {})
+
+
+@requirement("SI-EVT-015")
+def test_waiting_for_a_slot_of_the_queue_is_told_of_who_waits(rm: ResourceManager) -> None:
+    rm.needs(Feature.APPLICATION_LIMIT)
+    rm.hears_events()
+    rm.has_node()
+    first = rm.has_application(queue="root.single")
+    rm.has_allocation(first)
+    second = rm.has_application_held_back(queue="root.single")
+    waiting = rm.events_of_this_step(second.application, Subject.APPLICATION)
+
+    rm.removes_application(first)
+    rm.is_let_in(second, after=rm.deadlines.place)
+
+    let_in = rm.events_of_this_step(second.application, Subject.APPLICATION)
+    never = rm.events_of_this_step(first, Subject.APPLICATION)
+    rm.presupposes_some(telling([*waiting, *let_in], *WAITING_TURNS), "a slot of the queue")
+    rm.does_not_tell(never, *WAITING_TURNS)
+    rm.does_not_tell([*waiting, *let_in], *OF_THE_OWNER)
+    rm.does_not_tell(waiting, Detail.APP_RUNNABLE_QUEUE)
+    rm.tells_nothing_after(let_in, Detail.APP_RUNNABLE_QUEUE, Detail.APP_CANNOT_RUN_QUEUE)
+
+
+@pytest.mark.parametrize("whose", ["users", "groups"])
+@requirement("SI-EVT-015")
+def test_waiting_for_a_slot_of_the_owner_is_told_of_who_waits(
+    unregistered_rm: UnregisteredRM, whose: str
+) -> None:
+    rm = unregistered_rm
+    rm.needs(Feature.APPLICATION_LIMIT)
+    user, group = rm.new_name("user"), rm.new_name("group")
+    limit = {whose: [user if whose == "users" else group], "maxapplications": 1}
+    rm.has_registered(config=queue_with_limits("shared", limit))
+    rm.hears_events()
+    rm.has_node()
+    first = rm.has_application(queue="root.shared", user=user, groups=(group,))
+    rm.has_allocation(first)
+    second = rm.has_application_held_back(queue="root.shared", user=user, groups=(group,))
+    waiting = rm.events_of_this_step(second.application, Subject.APPLICATION)
+
+    rm.removes_application(first)
+    rm.is_let_in(second, after=rm.deadlines.place)
+
+    let_in = rm.events_of_this_step(second.application, Subject.APPLICATION)
+    never = rm.events_of_this_step(first, Subject.APPLICATION)
+    rm.presupposes_some(telling([*waiting, *let_in], *WAITING_TURNS), "a slot of a user or group")
+    rm.does_not_tell(never, *WAITING_TURNS)
+    rm.does_not_tell([*waiting, *let_in], *OF_THE_QUEUE)
+    rm.does_not_tell(waiting, Detail.APP_RUNNABLE_QUOTA)
+    rm.tells_nothing_after(let_in, Detail.APP_RUNNABLE_QUOTA, Detail.APP_CANNOT_RUN_QUOTA)
+
+
+@requirement("SI-EVT-016")
+def test_quota_preemption_is_told_of_the_queue_whose_maximum_was_lowered(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    rm = unregistered_rm
+    rm.has_registered(config=queues_with_enforced_quotas(2, lowered=10, kept=10))
+    rm.hears_events()
+    rm.has_node(memory=100)
+    app = rm.has_application(queue="root.lowered")
+    for _ in range(5):
+        rm.has_allocation(app, memory=2)
+    rm.has_allocation(rm.has_application(queue="root.kept"), memory=10)
+    before = rm.events_so_far()
+
+    rm.has_been_reconfigured(queues_with_enforced_quotas(2, lowered=5, kept=10))
+    preempted = Released(application=app, termination=Termination.PREEMPTED_BY_SCHEDULER)
+    rm.may_be_told(preempted, window=rm.deadlines.place)
+    rm.settles()
+
+    told = telling(rm.events_so_far(), Detail.QUEUE_PREEMPTION)
+    rm.presupposes_some(told, "quota preemption")
+    rm.does_not_tell(before, Detail.QUEUE_PREEMPTION)
+    for event in told:
+        rm.agrees(event, EventTold("root.lowered", Subject.QUEUE))
