@@ -204,10 +204,10 @@ def test_nothing_is_kept_of_users_who_have_left() -> None:
     leaf = root.children["each"]
     for name in ("d1", "d2"):
         rm.gets(rm.of("dora", "each", "devs", name=name), 1, most=1)
-    assert list(leaf.user_quotas) == [("user", "dora")]
+    assert [holder.name for holder in leaf.user_quotas] == ["dora"]
 
     rm.removes("d1")
-    assert list(leaf.user_quotas) == [("user", "dora")]
+    assert [holder.name for holder in leaf.user_quotas] == ["dora"]
     rm.releases("", "d2")
     rm.waits(30)
 

@@ -17,6 +17,7 @@ from sireference.core.model import (
 )
 from sireference.core.names import too_long
 from sireference.core.placement import NoQueueError, place
+from sireference.core.state import user_group_log
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.partition import Partition
@@ -53,6 +54,7 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
     partition.applications[new.application_id] = application
     forget(partition, new.application_id)
     partition.event_log.submitted(application)
+    user_group_log.linked(partition.event_log, application)
     return [AcceptedApplication(rm.rm_id, new.application_id)]
 
 

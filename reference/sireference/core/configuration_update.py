@@ -21,6 +21,7 @@ from sireference.core.model import (
     quoted,
 )
 from sireference.core.resources import NOTHING, Resource
+from sireference.core.state import user_group_log
 from sireference.core.state.event_log import EventLog
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
@@ -96,9 +97,10 @@ def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
 
 def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None:
     """``queue`` is as ``config`` says, with everything below it; it is active and configured."""
-    before = queue.config.is_parent, queue.maximum, queue.guaranteed
+    old, before = queue.config, (queue.config.is_parent, queue.maximum, queue.guaranteed)
     queue.configure(config)
     _changed(event_log, queue, *before)
+    user_group_log.limits_changed(event_log, queue, old.limits, config.limits)
     queue.is_draining = queue.is_dynamic = False
     queue.stop_timer()
     for child in config.queues:
@@ -116,7 +118,7 @@ def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None
 
 
 def _came(event_log: EventLog, queue: Queue) -> None:
-    event_log.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
+    queues.came(event_log, queue)
 
 
 def _changed(

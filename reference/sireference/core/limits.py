@@ -11,11 +11,12 @@ from functools import partial
 from typing import Final
 
 from sireference.configuration.model import Limit
+from sireference.core.state import user_group_log
 from sireference.core.state.application import Application
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.quota import Quota, Quotas
-from sireference.core.state.user_quota import UserQuota
+from sireference.core.state.user_quota import Holder, HolderKind, UserQuota
 from sireference.core.states import TerminationType
 
 _ANYBODY: Final = "*"
@@ -28,10 +29,10 @@ def join(leaf: Queue, user: str, groups: Collection[str]) -> Quotas:
     for queue in leaf.path:
         of_user = _limit(queue, user=user) or _limit(queue, user=_ANYBODY)
         if of_user is not None:
-            user_quotas.append(_user_quota(queue, ("user", user), of_user))
+            user_quotas.append(_user_quota(queue, Holder(HolderKind.USER, user), of_user))
         of_group = None if group is None else _limit(queue, group=group)
         if of_group is not None and group is not None:
-            user_quotas.append(_user_quota(queue, ("group", group), of_group))
+            user_quotas.append(_user_quota(queue, Holder(HolderKind.GROUP, group), of_group))
     return Quotas((*leaf.path, *user_quotas))
 
 
@@ -47,8 +48,9 @@ def renew(partition: Partition) -> None:
     for queue in partition.root.all():
         queue.forget_user_quotas()
     for application in partition.applications.values():
-        new = application.submitted
+        new, group = application.submitted, user_group_log.group_of(application)
         application.quotas = join(application.leaf, new.user, new.member_of)
+        user_group_log.group_changed(partition.event_log, application, group)
         for user_quota in _user_quotas(application):
             user_quota.book(application.used)
             if application.is_counted:
@@ -84,9 +86,10 @@ def _limit(queue: Queue, *, user: str | None = None, group: str | None = None) -
     return None
 
 
-def _user_quota(queue: Queue, key: tuple[str, str], limit: Limit) -> UserQuota:
+def _user_quota(queue: Queue, holder: Holder, limit: Limit) -> UserQuota:
     user_quotas = queue.user_quotas
-    if key not in user_quotas:
-        user_quotas[key] = UserQuota(limit, partial(user_quotas.__delitem__, key))
-    user_quotas[key].join()
-    return user_quotas[key]
+    if holder not in user_quotas:
+        unused = partial(user_quotas.__delitem__, holder)
+        user_quotas[holder] = UserQuota(holder, limit, unused)
+    user_quotas[holder].join()
+    return user_quotas[holder]

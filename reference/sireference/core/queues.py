@@ -8,6 +8,7 @@ from functools import partial
 
 from sireference.core import limits
 from sireference.core.model import ChangeDetail, ChangeType, Effect, NewApplication
+from sireference.core.state import user_group_log
 from sireference.core.state.application import Application
 from sireference.core.state.event_log import EventLog
 from sireference.core.state.partition import Partition
@@ -26,6 +27,7 @@ def leave(partition: Partition, application: Application, now: float) -> None:
     """The application is out of its queue."""
     partition.gangs.pop(application, None)
     partition.slots_lacked.pop(application, None)
+    user_group_log.unlinked(partition.event_log, application)
     limits.leave(application.quotas)
     application.leaf.applications -= 1
     application.leaf.forget(application)
@@ -58,7 +60,14 @@ def _remove(partition: Partition, queue: Queue, above: Queue, now: float) -> Non
     tidy(partition, above, now)
 
 
+def came(event_log: EventLog, queue: Queue) -> None:
+    """Log that ``queue`` is configured, with its limits."""
+    event_log.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
+    user_group_log.limits_changed(event_log, queue, (), queue.config.limits)
+
+
 def removed(event_log: EventLog, queue: Queue, message: str) -> None:
-    """Log that ``queue`` was removed, and why."""
+    """Log that ``queue`` was removed with its limits, and why."""
+    user_group_log.limits_changed(event_log, queue, queue.config.limits, ())
     detail = ChangeDetail.QUEUE_DYNAMIC if queue.is_dynamic else ChangeDetail.QUEUE_CONFIG
     event_log.queue(queue, ChangeType.REMOVE, detail, message)

@@ -2,9 +2,8 @@
 
 from functools import partial
 
+from sireference.core import queues
 from sireference.core.model import (
-    ChangeDetail,
-    ChangeType,
     Effect,
     Refused,
     Register,
@@ -50,7 +49,7 @@ class ResourceManagers:
         event_log = rm.callbacks.event_log
         for partition in rm.partitions.values():
             for queue in partition.root.all():
-                event_log.queue(queue, ChangeType.ADD, ChangeDetail.QUEUE_CONFIG, "configured")
+                queues.came(event_log, queue)
         return [Registered(event.rm_id), *rm.callbacks.take(now)]
 
     def all(self) -> list[ResourceManager]:

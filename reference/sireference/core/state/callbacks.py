@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from sireference.core.model import Answered, Call, Callback, Effect, Rules, SentEvents
+from sireference.core.model import Answered, Call, Callback, ChangeType, Effect, Rules, SentEvents
+from sireference.core.resources import Resource
+from sireference.core.state import user_group_log
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.cache_sync import CacheSync
 from sireference.core.state.event_log import EventLog
@@ -56,10 +58,27 @@ class Callbacks:
     def allocation_added(self, allocation: Allocation) -> None:
         """There is a new allocation."""
         self.event_log.allocation_added(allocation)
+        user_group_log.used(
+            self.event_log,
+            allocation.application,
+            ChangeType.ADD,
+            allocation.record.ask.resource,
+        )
         self.cache.allocation_added(allocation)
+
+    def allocation_resized(self, allocation: Allocation, before: Resource) -> None:
+        """An allocation holds another amount than ``before``."""
+        application, after = allocation.application, allocation.record.ask.resource
+        user_group_log.usage_changed(self.event_log, application, before, after)
 
     def allocation_removed(self, allocation: Allocation) -> None:
         """An allocation has ended."""
+        user_group_log.used(
+            self.event_log,
+            allocation.application,
+            ChangeType.REMOVE,
+            allocation.record.ask.resource,
+        )
         self.cache.allocation_removed(allocation)
 
     def take(self, now: float) -> Iterator[Call]:

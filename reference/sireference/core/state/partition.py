@@ -172,6 +172,7 @@ class Partition:
         if shrinks:
             application.has_less()
             application.quotas.shrunk()
+        self.callbacks.allocation_resized(allocation, before)
         return shrinks
 
     def ask_for_release(

@@ -9,7 +9,7 @@ from sireference.core.state.admission_order import AdmissionOrder, Applicant
 from sireference.core.state.lazy_heap import LazyHeap, SortKey
 from sireference.core.state.quota import Quota
 from sireference.core.state.timers import Timer, cancel
-from sireference.core.state.user_quota import UserQuota
+from sireference.core.state.user_quota import Holder, UserQuota
 from sireference.core.state.wait_queue import Bucket
 
 
@@ -90,7 +90,7 @@ class Queue(Quota):
         self.timer: Timer | None = None  # until an empty queue goes
         self.name: str = config.name if parent is None else f"{parent.name}.{config.name}"
         self.path: tuple[Queue, ...] = (self, *(parent.path if parent else ()))  # up to the root
-        self.user_quotas: dict[tuple[str, str], UserQuota] = {}  # by "user" or "group", and name
+        self.user_quotas: dict[Holder, UserQuota] = {}
         self.gathering: AdmissionOrder[LeafApplication] = AdmissionOrder()  # of gangs
         self.beginning: AdmissionOrder[LeafApplication] = AdmissionOrder()  # if it is state-aware
         self.starting: set[int] = set()  # applications in state Starting, by their numbers

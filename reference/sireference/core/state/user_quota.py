@@ -1,19 +1,36 @@
 """What one user, or one group, may use in one queue and below."""
 
 from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
 
 from sireference.configuration.model import Limit
 from sireference.core.resources import Resource
 from sireference.core.state.quota import Quota
 
 
+class HolderKind(Enum):
+    """Whom a limit is for."""
+
+    USER = "user"
+    GROUP = "group"
+
+
+class Holder(NamedTuple):
+    """A user, or a group, by name."""
+
+    kind: HolderKind
+    name: str
+
+
 class UserQuota(Quota):
-    """The quota of a limit for one user or group; ``unused`` is called when nobody needs it."""
+    """The quota of a limit for ``holder``; ``unused`` is called when nobody needs it."""
 
-    __slots__ = ("_unused", "applications")
+    __slots__ = ("_unused", "applications", "holder")
 
-    def __init__(self, limit: Limit, unused: Callable[[], None]) -> None:
+    def __init__(self, holder: Holder, limit: Limit, unused: Callable[[], None]) -> None:
         super().__init__()
+        self.holder = holder
         self._unused = unused
         self.applications = 0  # that count against it, running or not
         self.maximum = None if limit.max_resources is None else Resource(limit.max_resources)
