@@ -46,7 +46,7 @@ class Served:
         self.kinds: set[type] = set()
         self.effects: list[Effect] = []  # of what was said last
         self.longest_reason = 0
-        self.scheduler.handle(Register("rm", QUEUES), self.now)
+        self.scheduler.handle(Register("rm", QUEUES, rules=self.codec.rules), self.now)
 
     def opens(self) -> None:
         """A node, applications and asks, so that there is something to go wrong."""

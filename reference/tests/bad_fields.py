@@ -32,6 +32,7 @@ _USUAL: Final[Mapping[str, Any]] = {
     "minCardinality": 0,
 }
 _KEYS: Final = {"resources": "memory", "attributes": "zone"}
+_TAGS: Final = ("tags", "allocationTags")  # their keys may be among the names
 
 Names = Mapping[str, Any]
 Path = tuple[tuple[str, Any], ...]  # field, and the index or key in it
@@ -88,7 +89,8 @@ def _fill(message: Any, names: Names, depth: int) -> None:
 def _fill_field(message: Any, field: Any, names: Names, depth: int) -> None:
     name, inner = field.name, field.message_type
     if _is_map(inner):
-        _put(getattr(message, name), _KEYS.get(name, "app"), inner.fields_by_name["value"], names)
+        key = names.get(name, _KEYS.get(name, "app")) if name in _TAGS else _KEYS.get(name, "app")
+        _put(getattr(message, name), key, inner.fields_by_name["value"], names)
     elif inner is not None and field.is_repeated:
         _fill(getattr(message, name).add(), names, depth - 1)
     elif inner is not None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from siwire import Revision, rpc
+from siwire import Capability, Revision, rpc
 
 INT32: Final = 2**31 - 1
 INT64: Final = 2**63 - 1
@@ -50,11 +50,12 @@ _KEYS: Final = {
     "resources": ["memory"],
     "attributes": ["zone", "zone", "si/hostname"],
     "tags": ["app"],
-    "allocationTags": ["app"],
+    "allocationTags": ["app", "app", "app", "foreign"],
 }
 _ODD_KEYS: Final = ["", "vcore", "si/node-partition", "yunikorn.apache.org/requiredNode", "\x00"]
 _ODD_TEXTS: Final = ["", "nope", "\x00", "ä/€ 😀\u2028", "root", "a.b..c", HUGE]
 _PRESENT: Final = {"placementConstraint": 0.3, "placeholderAsk": 0.3, "preemptionPolicy": 0.3}
+_NODE_OF_ALLOCATION: Final = "si.v1.Allocation.nodeID"
 _SELDOM: Final = {"removeApplications", "remove", "existingAllocations", "allocationsToRelease"}
 
 
@@ -64,6 +65,7 @@ class Maker:
     def __init__(self, revision: Revision, seed: int, identities: Sequence[str]) -> None:
         self._random = Random(seed)  # noqa: S311  # the same seed makes the same message
         self._identities = identities
+        self._asks_apart = revision.can(Capability.ASKS_APART)
         self._methods = rpc.methods(revision)
 
     def request(self) -> tuple[str, Message]:
@@ -128,6 +130,8 @@ class Maker:
             options = (99, -1, INT32) if odd else [value.number for value in known]
         elif kind == FieldDescriptor.CPPTYPE_STRING:
             usual = self._identities if name in ("UUID", "allocationID") else _USUAL.get(name)
+            if not self._asks_apart and field.full_name == _NODE_OF_ALLOCATION:
+                usual = ["", "", "n1", "n2"]  # mostly it is asked for
             options = _ODD_TEXTS if odd or not usual else usual
         else:
             most = INT64 if kind == FieldDescriptor.CPPTYPE_INT64 else INT32

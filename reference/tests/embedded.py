@@ -6,6 +6,7 @@ from typing import Any
 
 from sireference.api import SchedulerAPI, SIError
 from siwire import Revision
+from tests.fields import asked, identity_in
 
 QUEUES = """
 partitions:
@@ -119,17 +120,17 @@ class Embedding:
         new = self.si.AddApplicationRequest(applicationID=application_id, queueName=queue)
         self.api.update_application(self.si.ApplicationRequest(rmID=self.rm_id, new=[new]))
 
-    def asks(self, key: str, application_id: str = "a1", most: int = 1, **amounts: int) -> None:
-        ask = self.si.AllocationAsk(
+    def asks(self, key: str, application_id: str = "a1", **amounts: int) -> None:
+        field, ask = asked(
+            self.api.revision,
+            self.resource(**amounts),
             allocationKey=key,
             applicationID=application_id,
-            resourceAsk=self.resource(**amounts),
-            maxAllocations=most,
             preemptionPolicy=self.si.PreemptionPolicy(
                 allowPreemptSelf=True, allowPreemptOther=application_id == "entitled"
             ),
         )
-        self.api.update_allocation(self.si.AllocationRequest(rmID=self.rm_id, asks=[ask]))
+        self.api.update_allocation(self.si.AllocationRequest(rmID=self.rm_id, **{field: [ask]}))
 
     def releases(self, allocation: Any, kind: str = "STOPPED_BY_RM") -> None:
         """End an allocation, or confirm its release."""
@@ -139,7 +140,7 @@ class Embedding:
             applicationID=allocation.applicationID,
             terminationType=self.si.TerminationType.Value(kind),
         )
-        identity = next(name for name in ("allocationID", "UUID") if hasattr(gone, name))
+        identity = identity_in(self.api.revision)
         setattr(gone, identity, getattr(allocation, identity))
         together = self.si.AllocationReleasesRequest(allocationsToRelease=[gone])
         self.api.update_allocation(self.si.AllocationRequest(rmID=self.rm_id, releases=together))

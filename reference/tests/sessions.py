@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from siwire import Capability, Revision
-from tests.fields import identity_in, recovers_by_allocations
+from tests.fields import asked, identity_in, recovers_by_allocations
 
 QUEUES: Final = """
 partitions:
@@ -53,6 +53,7 @@ class Speaker:
         self._one_stream = revision.can(Capability.ONE_UPDATE_STREAM)
         self._identity = identity_in(revision)
         self.recovers_by_allocations = recovers_by_allocations(revision)
+        self.recovers_with_nodes = revision.can(Capability.EXISTING_ALLOCATIONS_WITH_NODE)
 
     def registration(self) -> dict[str, Any]:
         config = self.revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
@@ -65,8 +66,14 @@ class Speaker:
             new = self._si.NewNodeInfo(**said, existingAllocations=existing)
             return "Update", {"newSchedulableNodes": [new]}
         info = self._si.NodeInfo
-        node = info(**said, action=info.CREATE, existingAllocations=existing)
-        return NODE, {"nodes": [node]}
+        more = {"existingAllocations": existing} if existing else {}
+        return NODE, {"nodes": [info(**said, action=info.CREATE, **more)]}
+
+    def recovers(self, node_id: str, memory: int, *existing: Any) -> list[Said]:
+        """A node with allocations that exist there, in as many requests as it takes."""
+        if self.recovers_with_nodes:
+            return [self.node(node_id, memory, *existing)]
+        return [self.node(node_id, memory), self.existing(*existing)]
 
     def application(self, application_id: str, gang: int) -> Said:
         style = {"gangSchedulingStyle": "Hard"} if self.revision.can(Capability.GANG_STYLE) else {}
@@ -84,19 +91,19 @@ class Speaker:
 
     def asks(self, application_id: str, *keys: str, placeholder: bool) -> Said:
         asks = [
-            self._si.AllocationAsk(
+            asked(
+                self.revision,
+                self._memory(2),
                 allocationKey=key,
                 applicationID=application_id,
                 partitionName="default",
-                resourceAsk=self._memory(2),
-                maxAllocations=1,
                 tags={"role": key},
                 taskGroupName="workers",
                 placeholder=placeholder,
             )
             for key in keys
         ]
-        return self._allocation_stream, {"asks": asks}
+        return self._allocation_stream, {asks[0][0]: [ask for _, ask in asks]}
 
     def confirms(self, *placeholders: Any) -> Said:
         return self._releases("PLACEHOLDER_REPLACED", placeholders)
@@ -160,11 +167,13 @@ async def _a_gang_that_survives_the_scheduler(stage: Stage, rm: Speaker) -> None
     await stage.registers(rm.registration())
     await stage.says(rm.application("parted", gang=4))
     if rm.recovers_by_allocations:
-        await stage.says(rm.node("n1", 10, real))
+        for said in rm.recovers("n1", 10, real):
+            await stage.says(said)
         await stage.says(rm.existing(left))
     else:
         await stage.says(rm.node("n1", 10, real, left))
-    await stage.says(rm.node("n1", 10, real, left))  # once more: it is known
+    for said in rm.recovers("n1", 10, real, left):  # once more: it is known
+        await stage.says(said)
     await stage.says(rm.asks("parted", "r4", placeholder=False))
     await stage.says(rm.confirms(left))
     await stage.says(rm.stops(real, stage.allocated("r4")))

@@ -21,7 +21,7 @@ from sireference.core.model import (
 from siwire import REVISIONS, Capability, Revision
 from tests.answering import Served
 from tests.bad_fields import VERY_MANY, Names, registration, requests, spoilt
-from tests.fields import recovers_by_allocations
+from tests.fields import identity_in, recovers_by_allocations
 from tests.sessions import Speaker
 from tests.wire import Stream
 from tests.wire import served as serving
@@ -32,16 +32,29 @@ NAMES: dict[str, Names] = {
     "all known": {"nodeID": "n1", "applicationID": "g1", "UUID": "1", "allocationID": "1"},
     "new node": {"nodeID": "n9", "applicationID": "a1", "UUID": "old", "allocationID": "old"},
     "recovered": {"nodeID": "n1", "applicationID": "a1", "UUID": "old", "allocationID": "old"},
+    "asked for": {"nodeID": "", "applicationID": "a9"},
+    "foreign": {"nodeID": "n1", "applicationID": "", "allocationTags": "foreign"},
 }
-every_kind_of_name = pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+every_kind_of_name = pytest.mark.parametrize("names", NAMES, ids=str)
 REJECTIONS = (RejectedNode, RejectedApplication, RejectedAsk, RejectedAllocation, Refused)
 
 
 def begun(revision: Revision) -> Served:
     served = Served(revision)
     served.opens()
-    assert served.identities[0] == "1"
+    assert served.identities[0] == ("p1" if is_key_the_identity(revision) else "1")
     return served
+
+
+def is_key_the_identity(revision: Revision) -> bool:
+    return identity_in(revision) == "allocationKey"
+
+
+def names_in(revision: Revision, kind: str) -> Names:
+    """Names of this kind; where the key is the identity it is the key that is known."""
+    names = NAMES[kind]
+    is_known = names.get("allocationID") == "1"
+    return {**names, "allocationKey": "p1"} if is_known and is_key_the_identity(revision) else names
 
 
 def elements(message: Any) -> int:
@@ -51,12 +64,12 @@ def elements(message: Any) -> int:
 
 @every_revision
 @every_kind_of_name
-def test_any_field_may_be_bad(revision: Revision, names: Names) -> None:
+def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
     served = begun(revision)
     before = served.held()
-    most = VERY_MANY if names is NAMES["new node"] else 20  # once is enough for what takes long
+    most = VERY_MANY if names == "new node" else 20  # once is enough for what takes long
     nobody = Speaker(revision).asks("nobody", "k", placeholder=False)
-    for method, message in requests(revision, names):
+    for method, message in requests(revision, names_in(revision, names)):
         for what, bad in spoilt(message, most):
             try:
                 served.receives(method, bad)
@@ -76,8 +89,8 @@ def test_any_field_may_be_bad(revision: Revision, names: Names) -> None:
 @every_revision
 def test_the_messages_do_something_before_they_are_spoilt(revision: Revision) -> None:
     kinds: set[type] = set()
-    for names in NAMES.values():
-        for method, message in requests(revision, names):
+    for names in NAMES:
+        for method, message in requests(revision, names_in(revision, names)):
             served = begun(revision)
             before = served.held()
             served.receives(method, message)

@@ -62,7 +62,7 @@ async def test_a_node_is_checked_before_it_is_used(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(CHECK)
     allocations = await ready(wire)
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
 
     first = await callbacks.receives()
     await callbacks.answers(first, ok=False, text="too hot")
@@ -83,7 +83,7 @@ async def test_no_answer_is_a_refusal(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(CHECK)
     allocations = await ready(wire)
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
 
     first = await callbacks.receives()
     second = await callbacks.receives()
@@ -101,7 +101,7 @@ async def test_without_an_offer_nothing_is_checked(wire: Wire) -> None:
     await wire.offers(EVENTS)
     allocations = await ready(wire)
 
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
 
     assert await allocated(allocations) == [("k1", "n1")]
 
@@ -118,7 +118,7 @@ async def test_another_registration_ends_the_stream(wire: Wire) -> None:
     assert (code, "registration" in says) == (grpc.StatusCode.ABORTED, True)
     second = await wire.offers(CHECK)
     allocations = await ready(wire)
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
     call = await second.receives()
     await second.answers(call)
     assert await allocated(allocations) == [("k1", "n1")]
@@ -129,7 +129,7 @@ async def test_another_stream_takes_the_place_of_the_first_with_its_questions(wi
     await wire.registers()
     first = await wire.offers(CHECK)
     allocations = await ready(wire)
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
     asked = await first.receives()
 
     second = await wire.offers(CHECK)
@@ -148,7 +148,7 @@ def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
             await wire.registers()
             callbacks = await wire.offers(CHECK)
             allocations = await ready(wire)
-            await allocations.says(asks=[wire.ask("k1", memory=3)])
+            await allocations.asks(wire.ask("k1", memory=3))
             await callbacks.receives()
 
             result = getattr(callbacks.call, end)()
@@ -158,7 +158,7 @@ def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
 
             assert await allocated(allocations) == [("k1", "n1")], "nobody is there to be asked"
             assert wire.taken_by() == frozenset()
-            await allocations.says(asks=[wire.ask("k2", memory=3)])
+            await allocations.asks(wire.ask("k2", memory=3))
             assert await allocated(allocations) == [("k2", "n2")]
 
     asyncio.run(play())
@@ -207,7 +207,7 @@ async def test_answers_to_nothing_are_no_matter(wire: Wire) -> None:
         await callbacks.answers(ext.ToRm(call_id=call_id), ok=False)
     allocations = await ready(wire)
 
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
     call = await callbacks.receives()
     await callbacks.answers(call)
     await callbacks.answers(call, ok=False)
@@ -267,7 +267,7 @@ async def test_every_rm_has_callbacks_of_its_own(wire: Wire) -> None:
     others = await wire.offers(CHECK, rm_id="other")
     own = await wire.offers(CHECK)
     allocations = await ready(wire)
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
 
     await own.answers(await own.receives())
 
@@ -347,7 +347,7 @@ def test_a_container_state_names_application_and_key(revision: Revision) -> None
             callbacks = await wire.offers(ext.CONTAINER_STATE)
             allocations = await ready(wire)
 
-            await allocations.says(asks=[wire.ask("k1", memory=50)])
+            await allocations.asks(wire.ask("k1", memory=50))
             call = await callbacks.receives()
 
             assert (call.kind, call.answer_expected) == (ext.CONTAINER_STATE, False)

@@ -7,12 +7,15 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 from google.protobuf.message import Message
-from sireference.codec import codec_for, r2023_04, r2023_08, r2023_12
+from sireference.codec import codec_for, r2023_04, r2023_08, r2023_12, r2024_10, r2026_04
 from sireference.core.model import Identification, Rules
-from siwire import REVISIONS
+from sireference.core.states import WITHOUT_STARTING
+from siwire import REVISIONS, Capability
 
 THREE_STREAMS = pytest.mark.parametrize(
-    "module", [r2023_04, r2023_08, r2023_12], ids=lambda module: module.__name__
+    "module",
+    [r2023_04, r2023_08, r2023_12, r2024_10, r2026_04],
+    ids=lambda module: module.__name__,
 )
 
 
@@ -52,6 +55,7 @@ def test_what_is_written_is_written_by_functions_for_messages_of_the_revision(
 def test_a_function_for_other_messages_is_noticed() -> None:
     assert takes_messages_of(r2023_08, r2023_04.release)
     assert not takes_messages_of(r2023_12, r2023_04.release)
+    assert not takes_messages_of(r2026_04, r2023_12.release)
 
 
 @THREE_STREAMS
@@ -73,5 +77,13 @@ def test_the_rules_of_a_revision_come_with_the_registration() -> None:
         others = replace(codec, rules=Rules(Identification.BY_KEY))
         message = revision.si.RegisterResourceManagerRequest(rmID="rm")
 
-        assert codec.register(message).rules == Rules()
+        assert codec.register(message).rules == codec.rules
         assert others.register(message).rules == Rules(Identification.BY_KEY)
+
+
+def test_the_key_is_the_identity_where_asks_are_allocations() -> None:
+    for revision in REVISIONS.values():
+        usual = revision.can(Capability.ASKS_APART)
+        others = Rules(Identification.BY_KEY, WITHOUT_STARTING)
+
+        assert codec_for(revision).rules == (Rules() if usual else others)

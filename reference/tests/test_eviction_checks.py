@@ -44,9 +44,9 @@ async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
     victims.maxAllocations = 10
     victims.preemptionPolicy.allowPreemptSelf = True
     claim.preemptionPolicy.allowPreemptOther = True
-    await allocations.says(asks=[victims])
+    await allocations.asks(victims)
     assert len((await allocations.receives()).new) == 10
-    await allocations.says(asks=[claim])
+    await allocations.asks(claim)
     return callbacks, allocations
 
 

@@ -90,7 +90,7 @@ def test_describe_tells_revision_and_timers() -> None:
 @on_virtual_time
 async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
     _, _, allocations = await busy(wire)
-    await allocations.says(asks=[wire.ask("k1", memory=3), wire.ask("k2", memory=2**63 - 1)])
+    await allocations.asks(wire.ask("k1", memory=3), wire.ask("k2", memory=2**63 - 1))
     (new,) = (await allocations.receives()).new
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")
@@ -146,7 +146,7 @@ async def test_an_rm_nobody_heard_of_is_unknown(wire: Wire) -> None:
 @on_virtual_time
 async def test_a_lost_connection_pauses_and_its_timeout_stops(wire: Wire) -> None:
     streams = await busy(wire)
-    await streams[2].says(asks=[wire.ask("k1", memory=8), wire.ask("k2", memory=8)])
+    await streams[2].asks(wire.ask("k1", memory=8), wire.ask("k2", memory=8))
     await streams[2].receives()
     for stream in streams:
         stream.call.cancel()
@@ -191,7 +191,7 @@ async def test_time_stands_still_until_it_is_moved_on(wire: Wire) -> None:
 async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> None:
     _, applications, allocations = await busy(wire)
     began = (await wire.calls("AdvanceClock")).now_milliseconds
-    await allocations.says(asks=[wire.ask(memory=3)])
+    await allocations.asks(wire.ask(memory=3))
     (new,) = (await allocations.receives()).new
     release = wire.si.AllocationRelease(
         applicationID="a1",
@@ -271,7 +271,7 @@ async def test_metrics_tell_outstanding_demand_and_counts(wire: Wire) -> None:
     _, _, allocations = await busy(wire)
     tagged = wire.ask("k2", memory=8)
     tagged.tags["a"] = "b"
-    await allocations.says(asks=[wire.ask("k1", memory=8), tagged])
+    await allocations.asks(wire.ask("k1", memory=8), tagged)
     await allocations.receives()
 
     metrics = await wire.calls("ReadMetrics", rm_id="rm")
@@ -307,7 +307,7 @@ partitions:
 @on_virtual_time
 async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
     _, applications, allocations = await busy(wire)
-    await allocations.says(asks=[wire.ask("k1", memory=3)])
+    await allocations.asks(wire.ask("k1", memory=3))
     await allocations.receives()
 
     outcome = await wire.calls(

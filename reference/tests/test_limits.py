@@ -21,7 +21,7 @@ async def is_served(wire: Wire) -> bool:
     """Whether another stream is served now."""
     third = await wire.opens("UpdateAllocation")
     try:
-        await third.says(asks=[wire.ask("k1", "nobody", memory=1)])
+        await third.asks(wire.ask("k1", "nobody", memory=1))
         return bool((await third.receives()).rejected)
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
         return False

@@ -35,6 +35,7 @@ from sireference.shell.options import Limits
 from sireference.shell.streams import StreamTable
 from siwire import REVISIONS, Revision
 from tests.driving import RM, of, of_allocations, of_asks
+from tests.fields import asked
 from tests.histories import Player
 from tests.history_moves import histories
 from tests.test_histories import books_balance
@@ -117,13 +118,14 @@ def test_a_large_message_is_read_in_portions(
 ) -> None:
     monkeypatch.setattr(codec_portions, "MOST", 4)
     codec, si = codec_for(revision), revision.si
-    asks = [si.AllocationAsk(allocationKey=f"k{n}", maxAllocations=1) for n in range(10)]
+    fields = [asked(revision, si.Resource(), allocationKey=f"k{n}") for n in range(10)]
+    asks = {fields[0][0]: [ask for _, ask in fields]}
     (method,) = (name for name in codec.update_methods if name in ("Update", "UpdateAllocation"))
     request = si.UpdateRequest if method == "Update" else si.AllocationRequest
 
-    events: list[Any] = list(codec.events(method, request(rmID="rm", asks=asks)))
+    events: list[Any] = list(codec.events(method, request(rmID="rm", **asks)))
 
-    assert [len(event.asks) for event in events] == [4, 4, 2]
+    assert [len((*event.asks, *event.entries)) for event in events] == [4, 4, 2]
     assert [event.more_follows for event in events] == [True, True, False]
 
 
@@ -266,7 +268,7 @@ def test_answers_are_counted_before_the_next_are_made(monkeypatch: pytest.Monkey
             ask = wire.ask(memory=1)
             ask.maxAllocations = 4000
             allocations = await wire.opens("UpdateAllocation")
-            await allocations.says(asks=[ask])
+            await allocations.asks(ask)
 
             code, says = await allocations.ends()
 

@@ -36,7 +36,7 @@ def test_a_life_over_the_wire(revision: Revision) -> None:
             nodes, applications, allocations = await all_streams(wire)
             await accepted_node(wire, nodes)
             await accepted_application(wire, applications)
-            await allocations.says(asks=[wire.ask(memory=3)])
+            await allocations.asks(wire.ask(memory=3))
             (new,) = (await allocations.receives()).new
             assert (new.allocationKey, new.nodeID) == ("k1", "n1")
             assert new.resourcePerAlloc.resources["memory"].value == 3
@@ -163,7 +163,7 @@ async def test_a_half_closed_stream_still_hears(wire: Wire) -> None:
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
-    await allocations.says(asks=[wire.ask(memory=3)])
+    await allocations.asks(wire.ask(memory=3))
     await allocations.half_closes()
 
     await accepted_node(wire, nodes)
@@ -191,7 +191,7 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
 
 async def accepted_by(wire: Wire, allocations: Stream) -> None:
     """The RM is still served: a rejected ask shows it."""
-    await allocations.says(asks=[wire.ask("sentinel", "nobody", memory=1)])
+    await allocations.asks(wire.ask("sentinel", "nobody", memory=1))
     assert (await allocations.receives()).rejected[0].allocationKey == "sentinel"
 
 
@@ -221,7 +221,7 @@ async def test_answers_go_to_the_rm_they_concern(wire: Wire) -> None:
     others = await all_streams(wire, "other")
     await accepted_node(wire, nodes)
     await accepted_application(wire, applications)
-    await allocations.says(asks=[wire.ask(memory=3)])
+    await allocations.asks(wire.ask(memory=3))
     assert (await allocations.receives()).new
 
     for stream in others:
@@ -236,7 +236,7 @@ async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
     await accepted_node(wire, nodes)
     await accepted_application(wire, applications)
     allocations = await wire.opens("UpdateAllocation")
-    await allocations.says(asks=[wire.ask(memory=3)])
+    await allocations.asks(wire.ask(memory=3))
     await allocations.receives()
     allocations.call.cancel()
     await wire.has_streams(2)
@@ -264,7 +264,7 @@ async def test_ten_thousand_asks_in_one_message(wire: Wire) -> None:
     await accepted_node(wire, nodes, memory=10_000)
     await accepted_application(wire, applications)
 
-    await allocations.says(asks=[wire.ask(f"k{i}", memory=1) for i in range(10_000)])
+    await allocations.asks(*[wire.ask(f"k{i}", memory=1) for i in range(10_000)])
 
     made: list[str] = []
     while len(made) < 10_000:
@@ -341,8 +341,8 @@ async def test_a_response_needs_no_request(wire: Wire) -> None:
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
-    await allocations.says(asks=[wire.ask("k1", memory=3), wire.ask("k2", memory=3)])
-    await allocations.says(asks=[wire.ask("fence", "unknown")])
+    await allocations.asks(wire.ask("k1", memory=3), wire.ask("k2", memory=3))
+    await allocations.asks(wire.ask("fence", "unknown"))
     assert (await allocations.receives()).rejected[0].allocationKey == "fence"
 
     await accepted_node(wire, nodes)

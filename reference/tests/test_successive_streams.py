@@ -53,7 +53,7 @@ async def test_registering_again_ends_the_streams_and_forgets_the_rest(wire: Wir
     nodes, applications, allocations = await all_streams(wire)
     await accepted_node(wire, nodes)
     await accepted_application(wire, applications)
-    await allocations.says(asks=[wire.ask("k2", memory=1)])
+    await allocations.asks(wire.ask("k2", memory=1))
     assert (await allocations.receives()).new[0].allocationKey == "k2"
 
 
@@ -129,7 +129,7 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
     await accepted_application(wire, applications)
     keys = [f"{number:04}{'k' * 1000}" for number in range(2000)]
     for begin in range(0, len(keys), 100):
-        await allocations.says(asks=[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
+        await allocations.asks(*[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
     told = wire.server.engine.counters.told
     async with asyncio.timeout(TIMEOUT):
         while told["NewAllocation"] < len(keys):  # noqa: ASYNC110  # it tells nobody
@@ -142,7 +142,7 @@ async def test_whoever_reads_both_streams_is_told_everything_once_and_in_order(w
     first, keys = await with_much_to_read(wire)
 
     second = await wire.opens("UpdateAllocation")
-    await second.says(asks=[wire.ask("last", memory=1)])
+    await second.asks(wire.ask("last", memory=1))
 
     before, after = await asyncio.gather(keys_told(first), keys_told(second))
     assert (await first.ends())[0] is grpc.StatusCode.ABORTED
@@ -161,7 +161,7 @@ def test_what_was_not_written_is_told_on_the_stream_that_takes_over(end: str) ->
                 first, keys = await with_much_to_read(Wire(channel, wire.revision, wire.server))
                 (earlier,) = (one for one in wire.server._streams.of("rm") if one.outbox)
                 second = await wire.opens("UpdateAllocation")
-                await second.says(asks=[wire.ask("last", memory=1)])
+                await second.asks(wire.ask("last", memory=1))
                 await asyncio.wait_for(asyncio.shield(earlier.ending), TIMEOUT)
                 if end == "is cancelled":
                     first.call.cancel()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from google.protobuf import json_format
-from siwire import REVISIONS, Revision, rpc
+from siwire import REVISIONS, Capability, Revision, rpc
 from tests.fields import recovers_by_allocations
 from tests.traces import Replayer, read
 
@@ -38,7 +38,8 @@ def test_the_session_has_what_it_is_about(revision: Revision) -> None:
     assert sum(one.count('"Completed"') for one in told) == 2
     second = lines[[number for number, line in enumerate(lines) if "do" in line][2] :]
     recovered = json.dumps([line for line in second if line.get("from") == "rm"])
-    assert "existingAllocations" in recovered
+    with_nodes = revision.can(Capability.EXISTING_ALLOCATIONS_WITH_NODE)
+    assert ("existingAllocations" in recovered) is with_nodes
     by_itself = any("allocations" in line.get("json", {}) for line in second)
     assert by_itself is recovers_by_allocations(revision)
     assert '"Completed"' in json.dumps(second)

@@ -168,12 +168,12 @@ def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Tol
         await applications.receives()
         once = fails_once(Scheduler.handle_timeout)
         monkeypatch.setattr(Scheduler, "handle_timeout", once)
-        await allocations.says(asks=[wire.ask("k1", memory=1)])
+        await allocations.asks(wire.ask("k1", memory=1))
         withdrawn = wire.si.AllocationAskRelease(applicationID="a1", allocationKey="k1")
         together = wire.si.AllocationReleasesRequest(allocationAsksToRelease=[withdrawn])
         await allocations.says(releases=together)
         await becomes(told, 1)
-        await allocations.says(asks=[wire.ask("k2", "nobody", memory=1)])
+        await allocations.asks(wire.ask("k2", "nobody", memory=1))
         while not (await allocations.receives()).rejected:
             pass
 

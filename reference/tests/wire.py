@@ -15,6 +15,7 @@ from sireference.shell.options import DEFAULT_ACCESS, DEFAULT_LIMITS, Access, Li
 from sireference.shell.server import Server
 from siwire import DEFAULT_REVISION, Revision, rpc
 from siwire.ext import extension_pb2 as ext
+from tests.fields import asked
 
 TIMEOUT = 20.0
 QUIET = 0.05  # the server runs in the same loop and has nothing else to do
@@ -30,6 +31,11 @@ class Stream:
 
     async def says(self, **fields: Any) -> None:
         await self.call.write(self._request(**{"rmID": self._rm_id, **fields}))
+
+    async def asks(self, *asks: Any) -> None:
+        """What `Wire.ask` makes."""
+        is_apart = "asks" in self._request.DESCRIPTOR.fields_by_name
+        await self.says(**{"asks" if is_apart else "allocations": asks})
 
     async def receives(self) -> Any:
         message = await asyncio.wait_for(self.call.read(), TIMEOUT)
@@ -153,12 +159,9 @@ class Wire:
         return self.si.AddApplicationRequest(applicationID=application_id, queueName=queue)
 
     def ask(self, key: str = "k1", application_id: str = "a1", **amounts: int) -> Any:
-        return self.si.AllocationAsk(
-            allocationKey=key,
-            applicationID=application_id,
-            resourceAsk=self.resource(**amounts),
-            maxAllocations=1,
-        )
+        resource = self.resource(**amounts)
+        _, ask = asked(self.revision, resource, allocationKey=key, applicationID=application_id)
+        return ask
 
 
 @asynccontextmanager

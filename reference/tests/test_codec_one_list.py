@@ -1,0 +1,223 @@
+"""The codec where asks are allocations: what differs from the revisions before, both ways."""
+
+import pytest
+from sireference.core import model
+from sireference.core.resources import Resource
+from sireference.core.states import NodeAction, TerminationType
+from siwire import REVISIONS, Revision
+from tests.coding import read, resource, write
+
+REVISED = [REVISIONS["2024-10"], REVISIONS["2026-04"]]
+both_revisions = pytest.mark.parametrize("revision", REVISED, ids=str)
+
+FULL = model.Ask(
+    key="k",
+    application_id="a",
+    partition="p",
+    resource=Resource({"memory": -5, "gpu": 0}),
+    priority=-7,
+    tags={"t": "v", "yunikorn.apache.org/requiredNode": "n9"},
+    task_group="tg",
+    placeholder=True,
+    originator=True,
+    preemption_policy=model.PreemptionPolicy(allow_preempt_self=True),
+    required_node="n9",
+)
+
+
+def full(revision: Revision, node_id: str = "") -> object:
+    si = revision.si
+    return si.Allocation(
+        allocationKey="k",
+        applicationID="a",
+        partitionName="p",
+        nodeID=node_id,
+        resourcePerAlloc=resource(si, memory=-5, gpu=0),
+        priority=-7,
+        allocationTags={"t": "v", "yunikorn.apache.org/requiredNode": "n9"},
+        taskGroupName="tg",
+        placeholder=True,
+        originator=True,
+        preemptionPolicy=si.PreemptionPolicy(allowPreemptSelf=True),
+    )
+
+
+@both_revisions
+def test_without_node_it_is_asked_for(revision: Revision) -> None:
+    (ask,) = read(revision, "UpdateAllocation", allocations=[full(revision)]).entries
+
+    assert ask == FULL
+    assert ask.resource.amounts == {"memory": -5, "gpu": 0}
+
+
+@both_revisions
+def test_with_a_node_it_exists(revision: Revision) -> None:
+    (record,) = read(revision, "UpdateAllocation", allocations=[full(revision, "n")]).entries
+
+    assert record == model.AllocationRecord("k", FULL, "n")
+
+
+@both_revisions
+def test_an_empty_allocation_asks_for_nothing(revision: Revision) -> None:
+    (ask,) = read(revision, "UpdateAllocation", allocations=[revision.si.Allocation()]).entries
+
+    assert ask == model.Ask("", "", "default")
+    assert ask.preemption_policy is None
+
+
+# requirement: SI-GANG-028
+@both_revisions
+def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
+    allocation = revision.si.Allocation
+    asked, existing = read(
+        revision,
+        "UpdateAllocation",
+        allocations=[allocation(placeholder=True), allocation(placeholder=True, nodeID="n")],
+    ).entries
+
+    assert not asked.placeholder
+    assert not existing.ask.placeholder
+
+
+@both_revisions
+@pytest.mark.parametrize(
+    ("kind", "is_static"), [("static", True), ("default", False), ("", False), ("odd", False)]
+)
+@pytest.mark.parametrize("node_id", ["n", ""])
+def test_with_the_tag_it_is_foreign(
+    revision: Revision,
+    kind: str,
+    is_static: bool,  # noqa: FBT001  # what is expected
+    node_id: str,
+) -> None:
+    si = revision.si
+    message = si.Allocation(
+        allocationKey="k",
+        applicationID="by mistake",
+        nodeID=node_id,
+        partitionName="p",
+        resourcePerAlloc=resource(si, memory=5),
+        allocationTags={"foreign": kind},
+    )
+
+    (foreign,) = read(revision, "UpdateAllocation", allocations=[message]).entries
+
+    assert foreign == model.ForeignAllocation(
+        key="k",
+        node_id=node_id,
+        partition="p",
+        resource=Resource({"memory": 5}),
+        is_static=is_static,
+        application_id="by mistake",
+    )
+
+
+@both_revisions
+def test_all_kinds_keep_the_order_of_the_list(revision: Revision) -> None:
+    allocation = revision.si.Allocation
+    event = read(
+        revision,
+        "UpdateAllocation",
+        allocations=[
+            allocation(allocationKey="k1"),
+            allocation(allocationKey="k2", nodeID="n"),
+            allocation(allocationKey="k3", allocationTags={"foreign": ""}),
+            allocation(allocationKey="k4"),
+        ],
+    )
+
+    kinds = [model.Ask, model.AllocationRecord, model.ForeignAllocation, model.Ask]
+    assert [type(entry) for entry in event.entries] == kinds
+    assert (event.asks, event.allocations, event.ask_releases, event.releases) == ((), (), (), ())
+
+
+@both_revisions
+@pytest.mark.parametrize(
+    ("number", "meant"),
+    [
+        (0, TerminationType.UNSET),
+        (1, TerminationType.STOPPED_BY_RM),
+        (2, TerminationType.TIMEOUT),
+        (3, TerminationType.PREEMPTED_BY_SCHEDULER),
+        (4, TerminationType.PLACEHOLDER_REPLACED),
+        (77, TerminationType.UNRECOGNISED),
+        (-1, TerminationType.UNRECOGNISED),
+    ],
+)
+def test_releases_are_read_in_full(revision: Revision, number: int, meant: TerminationType) -> None:
+    si = revision.si
+    common = {"partitionName": "p", "applicationID": "a", "message": "m"}
+    of_one, of_all = (
+        si.AllocationRelease(**common, terminationType=number, allocationKey=key)
+        for key in ("k", "")
+    )
+    event = read(
+        revision,
+        "UpdateAllocation",
+        releases=si.AllocationReleasesRequest(allocationsToRelease=[of_one, of_all]),
+    )
+
+    assert event.releases == (
+        model.ReleaseRequest("p", model.OneOfKey("a", "k"), meant, "m"),
+        model.ReleaseRequest("p", model.AskedAndHeld("a"), meant, "m"),
+    )
+
+
+@both_revisions
+def test_nodes_are_read_in_full(revision: Revision) -> None:
+    si = revision.si
+    attributes = {"si/node-partition": "p", "zone": "z"}
+    message = si.NodeInfo(
+        nodeID="n",
+        action=si.NodeInfo.CREATE,
+        attributes=attributes,
+        schedulableResource=resource(si, memory=9),
+    )
+
+    node, empty = read(revision, "UpdateNode", nodes=[message, si.NodeInfo()]).nodes
+
+    assert node == model.NodeInfo(
+        node_id="n",
+        action=NodeAction.CREATE,
+        partition="p",
+        attributes=attributes,
+        capacity=Resource({"memory": 9}),
+    )
+    assert empty == model.NodeInfo("", NodeAction.UNSET)
+
+
+# requirement: SI-WIRE-010
+@both_revisions
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_what_was_asked_for_and_what_was_held_end_in_one_list(
+    revision: Revision, number: int
+) -> None:
+    kind = list(TerminationType)[number]
+    of_allocation = model.Release("p", "a", "k", kind, "k", "m")
+    of_ask = model.AskRelease("p", "a", "k2", kind, "m2")
+
+    (response,) = write(
+        revision, model.ReleasedAllocation("rm", of_allocation), model.ReleasedAsk("rm", of_ask)
+    )
+
+    common = {"partitionName": "p", "applicationID": "a", "terminationType": number}
+    release = revision.si.AllocationRelease
+    assert list(response.released) == [
+        release(**common, allocationKey="k", message="m"),
+        release(**common, allocationKey="k2", message="m2"),
+    ]
+
+
+@both_revisions
+def test_all_rejections_are_in_one_list(revision: Revision) -> None:
+    (response,) = write(
+        revision,
+        model.RejectedAsk("rm", "k1", "a", "why"),
+        model.RejectedAllocation("rm", "k2", "a", "so"),
+    )
+
+    rejection = revision.si.RejectedAllocation
+    assert list(response.rejectedAllocations) == [
+        rejection(allocationKey="k1", applicationID="a", reason="why"),
+        rejection(allocationKey="k2", applicationID="a", reason="so"),
+    ]
