@@ -56,7 +56,8 @@ _ODD_KEYS: Final = ["", "vcore", "si/node-partition", "yunikorn.apache.org/requi
 _ODD_TEXTS: Final = ["", "nope", "\x00", "ä/€ 😀\u2028", "root", "a.b..c", HUGE]
 _PRESENT: Final = {"placementConstraint": 0.3, "placeholderAsk": 0.3, "preemptionPolicy": 0.3}
 _NODE_OF_ALLOCATION: Final = "si.v1.Allocation.nodeID"
-_SELDOM: Final = {"removeApplications", "remove", "existingAllocations", "allocationsToRelease"}
+_RELEASES: Final = "allocationsToRelease"  # of asks as well, where they are allocations
+_SELDOM: Final = {"removeApplications", "remove", "existingAllocations", _RELEASES}
 
 
 class Maker:
@@ -107,7 +108,8 @@ class Maker:
             setattr(message, name, self._scalar(field, name))
 
     def _count(self, name: str) -> int:
-        if name in _SELDOM and not self._happens(0.3):
+        is_seldom = name in _SELDOM and (self._asks_apart or name != _RELEASES)
+        if is_seldom and not self._happens(0.3):
             return 0
         return self._random.choice([0, 1, 1, 2])
 

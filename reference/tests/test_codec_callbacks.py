@@ -72,7 +72,7 @@ def test_a_record_of_2023_04_has_a_change_type() -> None:
 
 
 # requirement: SI-EVT-011
-@pytest.mark.parametrize("revision", [SUMMER, NEWEST], ids=str)
+@pytest.mark.parametrize("revision", [SUMMER, NEWEST, *LATER], ids=str)
 def test_a_record_since_2023_08_has_it_all(revision: Revision) -> None:
     kinds = revision.si.EventRecord
     record, plain = written(revision, SentEvents("rm", (RECORD, PLAIN)))
@@ -110,7 +110,7 @@ def test_a_question_about_a_node(revision: Revision) -> None:
     assert args == expected
 
 
-@pytest.mark.parametrize("revision", [SPRING, SUMMER, NEWEST], ids=str)
+@pytest.mark.parametrize("revision", [SPRING, SUMMER, NEWEST, *LATER], ids=str)
 def test_a_question_about_victims_and_its_answer(revision: Revision) -> None:
     codec = codec_for(revision).callbacks
     (args,) = codec.messages(PreemptionQuestion("rm", 7, "k1", "n1", ("v1", "v2"), 1))
@@ -130,7 +130,8 @@ def test_the_state_of_a_container(revision: Revision) -> None:
     for state in SchedulingState:
         (said,) = written(revision, ContainerState("rm", "a1", "k1", state, "why"))
 
-        name = "applicationID" if revision is NEWEST else "applicartionID"
+        is_misspelled = revision in (OLDEST, SPRING, SUMMER)
+        name = "applicartionID" if is_misspelled else "applicationID"
         assert (getattr(said, name), said.allocationKey, said.reason) == ("a1", "k1", "why")
         assert kind.SchedulingState.Name(said.state) == state.name
 
@@ -150,5 +151,5 @@ def test_which_callbacks_a_revision_has() -> None:
     always = {Callback.PREDICATES, Callback.EVENTS, Callback.CONTAINER_STATE}
 
     assert codec_for(OLDEST).callbacks.callbacks == always | {Callback.CACHE_SYNC}
-    for revision in (SPRING, SUMMER, NEWEST):
+    for revision in (SPRING, SUMMER, NEWEST, *LATER):
         assert codec_for(revision).callbacks.callbacks == always | {Callback.PREEMPTION_PREDICATES}

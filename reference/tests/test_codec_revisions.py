@@ -83,7 +83,11 @@ def test_the_rules_of_a_revision_come_with_the_registration() -> None:
 
 def test_the_key_is_the_identity_where_asks_are_allocations() -> None:
     for revision in REVISIONS.values():
-        usual = revision.can(Capability.ASKS_APART)
-        others = Rules(Identification.BY_KEY, WITHOUT_STARTING)
+        rules = codec_for(revision).rules
+        by_key = (rules.identification, rules.application_transitions) == (
+            Identification.BY_KEY,
+            WITHOUT_STARTING,
+        )
 
-        assert codec_for(revision).rules == (Rules() if usual else others)
+        assert by_key is not revision.can(Capability.ASKS_APART)
+        assert by_key or rules == Rules()

@@ -25,11 +25,12 @@ partitions:
           - {name: entitled, resources: {guaranteed: {memory: 5}}}
 """
 
+VICTIMS = {f"v{number}" for number in range(10)}
 Answering = Callable[[Callbacks, ext.ToRm], Awaitable[object]]
 
 
 async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
-    """The ask k1 claims 2 of the memory that v1 has ten times 1 of."""
+    """The ask k1 claims 2 of the memory that ten victims have 1 of each."""
     await wire.registers(config=QUEUES)
     callbacks = await wire.offers(ext.EVICTION_CHECK)
     nodes = await wire.opens("UpdateNode")
@@ -40,11 +41,12 @@ async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
     new = [wire.application("a1"), wire.application("a2", "root.entitled")]
     await applications.says(new=new)
     await applications.receives()
-    victims, claim = wire.ask("v1", memory=1), wire.ask("k1", "a2", memory=2)
-    victims.maxAllocations = 10
-    victims.preemptionPolicy.allowPreemptSelf = True
+    victims = [wire.ask(key, memory=1) for key in VICTIMS]
+    claim = wire.ask("k1", "a2", memory=2)
+    for victim in victims:
+        victim.preemptionPolicy.allowPreemptSelf = True
     claim.preemptionPolicy.allowPreemptOther = True
-    await allocations.asks(victims)
+    await allocations.asks(*victims)
     assert len((await allocations.receives()).new) == 10
     await allocations.asks(claim)
     return callbacks, allocations
@@ -67,7 +69,7 @@ def test_the_rm_says_who_goes(revision: Revision) -> None:
             assert (call.kind, call.answer_expected) == (ext.EVICTION_CHECK, True)
             (args,) = read(wire, call)
             assert (args.allocationKey, args.nodeID, args.startIndex) == ("k1", "n1", 1)
-            assert list(args.preemptAllocationKeys) == ["v1"] * 10
+            assert set(args.preemptAllocationKeys) == VICTIMS
             assert len((await allocations.receives()).released) == 3
 
     asyncio.run(play())

@@ -57,7 +57,7 @@ def books_balance(partition: Partition) -> None:
         taken = total([x.record.ask.resource for x in partition.allocations.on(node).values()])
         assert node.allocated == taken
         assert node.reserved == total([p.pending.ask.resource for p in preemptions_on(node)])
-        assert node.free == node.capacity - node.occupied - taken - node.reserved
+        assert node.free == node.capacity - node.used_by_others - taken - node.reserved
         assert node.yielding == total(
             [
                 x.record.ask.resource

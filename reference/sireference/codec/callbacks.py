@@ -168,27 +168,18 @@ def details(names: Iterable[str]) -> frozenset[ChangeDetail]:
 
 
 def records(kind: type[Record], call: SentEvents) -> list[Record]:
-    """An EventRecord for each that the revision has a type for."""
-    return [record(kind, said) for said in call.records if has_type(kind, said)]
+    """An EventRecord for each."""
+    return [record(kind, said) for said in call.records]
 
 
 def change_records(kind: type[ChangeRecord], call: SentEvents) -> list[ChangeRecord]:
     """The same with the types of the changes."""
-    return [change_record(kind, said) for said in call.records if has_type(kind, said)]
+    return [change_record(kind, said) for said in call.records]
 
 
 def detail_records(kind: type[DetailRecord], call: SentEvents) -> list[DetailRecord]:
-    """The same with everything about the changes, for those that the revision has a name for."""
-    return [
-        detail_record(kind, said)
-        for said in call.records
-        if has_type(kind, said) and said.detail.name in kind.ChangeDetail.keys()  # noqa: SIM118
-    ]
-
-
-def has_type(kind: type[Record], said: EventRecord) -> bool:
-    """Whether the revision has a name for the kind of the object."""
-    return said.type.name in kind.Type.keys()  # noqa: SIM118  # an enum of protobuf is no mapping
+    """The same with everything about the changes."""
+    return [detail_record(kind, said) for said in call.records]
 
 
 def record(kind: type[Record], said: EventRecord) -> Record:

@@ -136,9 +136,7 @@ def refusal(refused: Refused) -> list[Message]:
 
 
 def _event_records(call: SentEvents) -> list[si.EventRecord]:
-    return [
-        _event_record(said) for said in call.records if callbacks.has_type(si.EventRecord, said)
-    ]
+    return [_event_record(said) for said in call.records]
 
 
 def _event_record(said: EventRecord) -> si.EventRecord:
