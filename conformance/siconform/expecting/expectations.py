@@ -48,6 +48,14 @@ class Expectations:
         """Wait for the first element that matches one of the legal outcomes the test names."""
         return self._await(patterns, timeout)  # type: ignore[return-value]  # matches one's type
 
+    def waits_for(self, *patterns: Fact) -> Fact | None:
+        """The first element that matches, which answers nothing by that; None if there is none."""
+        history = self._exchange.history
+        find = partial(self._inbox.find, patterns)
+        longest = (1 + self._deadlines.grace) * self._deadlines.of(patterns)
+        found = history.clock.wait_for_answer(partial(history.look, find), longest)
+        return None if found is None else found[1]
+
     def is_not_told(self, *patterns: Fact) -> None:
         """Fence every stream concerned, then a quiet window: nothing unheard may match."""
         concerned = {kind_of(p) for p in patterns}

@@ -19,6 +19,10 @@ class Identity(Enum):
         """What an allocation is called that an RM makes up, under this key."""
         return key if self is Identity.KEY_OF_THE_ASK else f"{key}-identity"
 
+    def key_of(self, identity: str, key: str) -> str:
+        """The key of an allocation called ``identity``: ``key``, unless that is its name."""
+        return identity if self is Identity.KEY_OF_THE_ASK else key
+
 
 class OneAllocation(msgspec.Struct, frozen=True, tag=True):
     """The allocation of this identity; its key goes with it where the text has a field for it."""

@@ -95,7 +95,11 @@ def _add_objects(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> No
     """Nodes, applications, asks and allocations, and what a scheduler releases."""
     areas.add(
         NodeVerbs(
-            expectations=endpoint.expectations, sender=endpoint.sender, clean_up=endpoint.clean_up
+            link=endpoint.link,
+            fencing=endpoint.fencing,
+            expectations=endpoint.expectations,
+            sender=endpoint.sender,
+            clean_up=endpoint.clean_up,
         )
     )
     areas.add(

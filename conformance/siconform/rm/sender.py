@@ -8,6 +8,7 @@ from siconform.expecting.fencing import Fencing
 from siconform.expecting.link import Link
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.requests import Amounts, Request
+from siconform.protocol.subjects import Identity
 
 DEFAULT_PARTITION = "default"
 
@@ -31,9 +32,10 @@ class Sender:
         """An id no other test uses."""
         return f"{self.prefix}-{what}-{next(self._counter)}"
 
-    def new_identity(self, key: str) -> str:
-        """What an allocation is called that this RM makes up, under this key."""
-        return self._link.connection.dialect.identity.made_up_for(key)
+    @property
+    def identity(self) -> Identity:
+        """Who names an allocation."""
+        return self._link.connection.dialect.identity
 
     def says(self, *requests: Request) -> None:
         """Say these elements, one message for each unless inside ``one_message``."""

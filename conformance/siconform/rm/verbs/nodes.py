@@ -2,12 +2,28 @@
 
 from collections.abc import Mapping
 
+from siwire import Capability
+
 from siconform.expecting.checks import premise
 from siconform.expecting.expectations import Expectations
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.link import Link
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Node
-from siconform.protocol.notifications import Allocated, Fact, NodeAccepted
-from siconform.protocol.requests import Action, Amounts, NodeRequest, UtilisationRequest
+from siconform.protocol.notifications import (
+    Allocated,
+    Fact,
+    NodeAccepted,
+    NodeRejected,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    Amounts,
+    ExistingAllocationRequest,
+    NodeRequest,
+    UtilisationRequest,
+)
 from siconform.rm.clean_up import CleanUp
 from siconform.rm.sender import Sender, amounts
 
@@ -20,10 +36,14 @@ class NodeVerbs:
     def __init__(
         self,
         *,
+        link: Link,
+        fencing: Fencing,
         expectations: Expectations,
         sender: Sender,
         clean_up: CleanUp,
     ) -> None:
+        self._link = link
+        self._fencing = fencing
         self._expectations = expectations
         self._sender = sender
         self._clean_up = clean_up
@@ -41,7 +61,10 @@ class NodeVerbs:
         existing: tuple[Allocated, ...] = (),
         unknown_field: bool = False,
     ) -> Node:
-        """CREATE (or CREATE_DRAIN) a node; a known ``node`` is created again with its capacity."""
+        """CREATE (or CREATE_DRAIN) a node; a known ``node`` is created again with its capacity.
+
+        Where a revision has no words for what exists with a node, it is said once it is accepted.
+        """
         known = node.capacity if isinstance(node, Node) else NODE_CAPACITY
         capacity = amounts(resources, memory, vcore, known)
         if vcore is None and "memory" in capacity:
@@ -49,6 +72,7 @@ class NodeVerbs:
         handle = Node(self._sender.new_name("node") if node is None else node, capacity)
         if not isinstance(node, Node):
             self._clean_up.compensates(lambda: self.decommissions(handle))
+        together = self._link.connection.revision.can(Capability.EXISTING_ALLOCATIONS_WITH_NODE)
         self._sender.says(
             NodeRequest(
                 str(handle),
@@ -56,11 +80,20 @@ class NodeVerbs:
                 capacity=capacity,
                 occupied=occupied,
                 attributes=attributes or {},
-                existing=existing,
+                existing=existing if together else (),
                 unknown_field=unknown_field,
             )
         )
+        if existing and not together:
+            self._reports(handle, existing)
         return handle
+
+    def _reports(self, node: Node, existing: tuple[Allocated, ...]) -> None:
+        """Say what exists on a new node, if it is accepted, and see that processed."""
+        verdict = self._expectations.waits_for(NodeAccepted(node), NodeRejected(node))
+        if isinstance(verdict, NodeAccepted):
+            self._sender.says(*(ExistingAllocationRequest(one) for one in existing))
+            self._fencing.fences(UpdateKind.ALLOCATIONS)
 
     def has_node(
         self,

@@ -50,12 +50,13 @@ class RecoveryVerbs:
         partition: str = DEFAULT_PARTITION,
     ) -> Allocated:
         """An allocation with one vcore from before; nothing is said of it yet."""
-        name = self._sender.new_name("existing")
+        named, name = self._sender.identity, self._sender.new_name("existing")
+        called = named.made_up_for(name) if identity is None else identity
         return Allocated(
-            key=name,
+            key=named.key_of(called, name),
             application=str(application),
             node=str(node),
-            identity=self._sender.new_identity(name) if identity is None else identity,
+            identity=called,
             resource={"memory": memory, "vcore": 1},
             task_group=task_group,
             placeholder=placeholder,
