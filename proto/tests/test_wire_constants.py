@@ -13,7 +13,14 @@ TABLE: dict[str, dict[str, Any]] = yaml.safe_load(
         encoding="utf-8"
     )
 )
-COUNTS = {"2021-02": 19, "2023-04": 27, "2023-08": 29, "2023-12": 28}
+COUNTS = {
+    "2021-02": 19,
+    "2023-04": 27,
+    "2023-08": 29,
+    "2023-12": 28,
+    "2024-10": 31,
+    "2026-04": 31,
+}
 
 
 def ours(name: str) -> str:
@@ -32,10 +39,20 @@ def test_names_and_values_are_those_of_the_table() -> None:
 # requirement: SI-CONST-001
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
 def test_a_revision_knows_the_constants_of_its_text(revision: Revision) -> None:
-    known = {row["value"] for row in TABLE.values() if revision.name in row["revisions"]}
+    known = {
+        row["value"]
+        for row in TABLE.values()
+        if row["since"] <= revision.name <= row.get("until", revision.name)
+    }
 
     assert constants.KNOWN_IN[revision.name] == known
     assert len(known) == COUNTS[revision.name]
+
+
+def test_a_window_of_the_table_begins_and_ends_with_a_revision() -> None:
+    ends = {row[end] for row in TABLE.values() for end in ("since", "until") if end in row}
+
+    assert ends <= set(REVISIONS)
 
 
 def test_every_revision_has_its_set_of_constants() -> None:

@@ -4,11 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from google.protobuf import json_format
+from google.protobuf import descriptor_pb2, json_format
 from siwire import REVISIONS, Revision
 
 FIRST_THREE = {"2021-02", "2023-04", "2023-08"}
-LAST_THREE = {"2023-04", "2023-08", "2023-12"}
+THREE_OF_2023 = {"2023-04", "2023-08", "2023-12"}
+FROM_2024_10 = {"2024-10", "2026-04"}
+FROM_2023_12 = {"2023-12", *FROM_2024_10}
+FROM_2023_04 = THREE_OF_2023 | FROM_2024_10
 CONTAINER_STATE = "UpdateContainerSchedulingStateRequest"
 # message, key in JSON, a value, the revisions that have it
 IRREGULAR: list[tuple[str, str, Any, set[str]]] = [
@@ -17,20 +20,28 @@ IRREGULAR: list[tuple[str, str, Any, set[str]]] = [
     ("UtilizationReport", "ID", "node-1", {"2021-02"}),
     ("AllocationAffinityConstraints", "tragetExpressions", [{"targetKey": "k"}], {"2021-02"}),
     ("AllocationAskRelease", "allocationkey", "key-1", {"2021-02"}),
-    ("AllocationAskRelease", "allocationKey", "key-1", LAST_THREE),
+    ("AllocationAskRelease", "allocationKey", "key-1", THREE_OF_2023),
     (CONTAINER_STATE, "applicartionID", "app-1", FIRST_THREE),
-    (CONTAINER_STATE, "applicationID", "app-1", {"2023-12"}),
-    ("AllocationAsk", "Originator", True, LAST_THREE),
-    ("Allocation", "originator", True, {"2023-12"}),
+    (CONTAINER_STATE, "applicationID", "app-1", FROM_2023_12),
+    ("AllocationAsk", "Originator", True, THREE_OF_2023),
+    ("Allocation", "originator", True, FROM_2023_12),
     ("Allocation", "allocationID", "id-1", {"2023-12"}),
 ]
 RESERVED = [
-    ("Allocation", "queueName", LAST_THREE),
-    ("Allocation", "UUID", {"2023-12"}),
-    ("AllocationRelease", "UUID", {"2023-12"}),
-    ("UpdateConfigurationRequest", "configs", LAST_THREE),
-    ("EventRecord", "groupID", LAST_THREE),
-    ("EventRecord", "reason", LAST_THREE),
+    ("Allocation", "queueName", FROM_2023_04),
+    ("Allocation", "UUID", FROM_2023_12),
+    ("Allocation", "allocationID", FROM_2024_10),
+    ("AllocationRelease", "UUID", FROM_2023_12),
+    ("AllocationRelease", "allocationID", FROM_2024_10),
+    ("AllocationReleasesRequest", "allocationAsksToRelease", FROM_2024_10),
+    ("AllocationRequest", "asks", FROM_2024_10),
+    ("AllocationResponse", "releasedAsks", FROM_2024_10),
+    ("AllocationResponse", "rejected", FROM_2024_10),
+    ("NodeInfo", "existingAllocations", FROM_2024_10),
+    ("NodeInfo", "occupiedResource", FROM_2024_10),
+    ("UpdateConfigurationRequest", "configs", FROM_2023_04),
+    ("EventRecord", "groupID", FROM_2023_04),
+    ("EventRecord", "reason", FROM_2023_04),
 ]
 
 each_revision = pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
@@ -64,19 +75,51 @@ def test_an_irregular_name_is_read_and_written_where_the_text_has_it(
     assert json_format.MessageToDict(read) == {key: value}
 
 
+def reserved_names(revision: Revision, message: str) -> list[str]:
+    proto = descriptor_pb2.DescriptorProto()
+    if kind := revision.si.DESCRIPTOR.message_types_by_name.get(message):
+        kind.CopyToProto(proto)
+    return list(proto.reserved_name)
+
+
+def test_every_reserved_name_of_a_message_is_tried() -> None:
+    reserved = {
+        (message, key, revision.name)
+        for revision in REVISIONS.values()
+        for message in revision.si.DESCRIPTOR.message_types_by_name
+        for key in reserved_names(revision, message)
+    }
+
+    assert reserved == {(message, key, name) for message, key, names in RESERVED for name in names}
+
+
 # requirement: SI-WIRE-008
 @each_revision
 @pytest.mark.parametrize(("message", "key", "reserved_in"), RESERVED)
 def test_a_reserved_name_is_no_key(
     revision: Revision, message: str, key: str, reserved_in: set[str]
 ) -> None:
-    kind = getattr(revision.si, message)
     if revision.name not in reserved_in:
-        assert json_format.ParseDict({key: "x"}, kind()) != kind()
+        assert key not in reserved_names(revision, message)
         return
 
+    kind = getattr(revision.si, message)
     with pytest.raises(json_format.ParseError, match=key):
         json_format.ParseDict({key: "x"}, kind())
+
+
+# requirement: SI-WIRE-008
+@each_revision
+@pytest.mark.parametrize("detail", ["APP_STARTING", "NODE_READY"])
+def test_a_reserved_name_is_no_value_of_an_enum(revision: Revision, detail: str) -> None:
+    record = revision.si.EventRecord
+    named = {"eventChangeDetail": detail}
+    if revision.name in {"2023-08", "2023-12"}:
+        assert json_format.MessageToDict(json_format.ParseDict(named, record())) == named
+        return
+
+    with pytest.raises(json_format.ParseError, match="eventChangeDetail"):
+        json_format.ParseDict(named, record())
 
 
 @each_revision
@@ -98,8 +141,10 @@ def test_an_amount_is_a_string_and_loses_nothing(revision: Revision, amount: int
 
 @each_revision
 def test_an_int32_is_a_number_and_an_enum_its_name(revision: Revision) -> None:
-    ask = revision.si.AllocationAsk(maxAllocations=-1)
+    names = ("Allocation", "priority"), ("AllocationAsk", "maxAllocations")
+    kind, field = names[revision.name == "2021-02"]  # where priority is a message
+    message = getattr(revision.si, kind)(**{field: -1})
     event = revision.si.EventRecord(type=revision.si.EventRecord.QUEUE)
 
-    assert json_format.MessageToDict(ask) == {"maxAllocations": -1}
+    assert json_format.MessageToDict(message) == {field: -1}
     assert json_format.MessageToDict(event) == {"type": "QUEUE"}

@@ -1,4 +1,4 @@
-"""Four revisions of one package live in one process and never pass for one another."""
+"""All revisions of one package live in one process and never pass for one another."""
 
 import ast
 import os
