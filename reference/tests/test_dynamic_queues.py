@@ -236,6 +236,55 @@ def test_a_gang_is_held_against_the_quota_it_brings() -> None:
     assert of(rm.submits("g1", "", tags=tags, **gang), AcceptedApplication)
 
 
+# requirement: SI-CONST-011
+def test_the_tag_says_how_many_applications_run_in_the_namespace() -> None:
+    rm = Spaces()
+    rm.enters("a1", namespace_resourcemaxapps="1")
+    rm.enters("a2", namespace_resourcemaxapps="1")
+    rm.enters("a3", "other")
+
+    assert (rm.gets("a1"), rm.gets("a2"), rm.gets("a3")) == (5, 0, 5)
+    assert keys(rm.removes("a1")) == ["a2-1"] * 5
+
+
+# requirement: SI-CONST-011
+def test_the_latest_application_decides_how_many_run() -> None:
+    rm = Spaces()
+    rm.enters("a1", namespace_resourcemaxapps="1")
+    assert keys(rm.asks("k1", "a1", memory=1)) == ["k1"]
+    rm.enters("a2")
+    assert keys(rm.asks("k2", "a2", memory=1)) == []
+
+    tags = {"namespace": "ns", "namespace.resourcemaxapps": "2"}
+    assert keys(rm.submits("a3", "", tags=tags)) == ["k2"]
+
+
+# requirement: SI-CONST-011
+@pytest.mark.parametrize(
+    "text", ["", "0", "-1", "+1", "1.0", "1e0", " 1", "1_0", "one", "9" * 5000]
+)
+def test_a_number_of_applications_that_makes_no_sense_changes_nothing(text: str) -> None:
+    rm = Spaces()
+
+    assert rm.enters("a1", namespace_resourcemaxapps=text)
+    assert rm.enters("a2")
+    assert (rm.gets("a1", 2), rm.gets("a2")) == (2, 1)
+
+
+# requirement: SI-CONST-011
+def test_a_rejected_application_does_not_change_how_many_run() -> None:
+    rm = Spaces()
+    rm.enters("a1")
+    tags = {"namespace": "ns", "namespace.resourcemaxapps": "1"}
+
+    assert of(
+        rm.submits("g1", "", tags=tags, placeholder_ask=Resource({"memory": 6})),
+        RejectedApplication,
+    )
+    rm.enters("a2")
+    assert (rm.gets("a1", 2), rm.gets("a2")) == (2, 1)
+
+
 # Forced creation
 
 

@@ -42,7 +42,7 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
         leaf = place(partition, new)
     except NoQueueError as why:
         return rejected(str(why))
-    before = leaf.maximum, leaf.guaranteed
+    before = leaf.maximum, leaf.guaranteed, leaf.most_applications
     namespace_quota.apply(leaf, new)
     reason = next(submission.objections(leaf, new), "")
     if reason:

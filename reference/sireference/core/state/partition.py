@@ -64,8 +64,7 @@ class Partition:
         self.identities = identities
         self.rules = rules
         self.callbacks = callbacks
-        self.event_log = callbacks.event_log
-        self.states = callbacks.states
+        self.event_log, self.states = callbacks.event_log, callbacks.states
         self.root = Queue(config.root)
         self.allocations = Allocations()
         self.nodes: dict[str, Node] = {}
@@ -74,9 +73,8 @@ class Partition:
         self.foreign = ForeignAllocations(self.node_index)
         self.preemptions = Preemptions(self.node_index, callbacks)
         self.preemptors = Preemptors(self.node_index)
-        self.gangs = Gangs()
         self.slots_lacked: dict[Application, SlotsLacked] = {}  # by those that wait to run
-        self.replacements = Replacements()
+        self.gangs, self.replacements = Gangs(), Replacements()
         self._numbers = count(1)
         self.asks = PendingAsks(
             self._numbers,

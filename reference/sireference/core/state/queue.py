@@ -115,10 +115,17 @@ class Queue(Quota):
         self.is_fair = config.properties.sort_policy is SortPolicy.FAIR
         self._sorts_by_priority = config.properties.sort_priority
 
-    def limit(self, maximum: Resource | None, guaranteed: Resource | None) -> None:
+    def limit(
+        self,
+        maximum: Resource | None,
+        guaranteed: Resource | None,
+        most_applications: int | None,
+    ) -> None:
         """Take these limits; what fits below them now is worth a look, and its share is another."""
         self.maximum, self.guaranteed = maximum, guaranteed
+        self.most_applications = most_applications
         self.wake_those_with_room()
+        self.wake_those_with_slot()
         if self.parent is not None:
             self.parent._update(self)  # noqa: SLF001  # a queue, too
 

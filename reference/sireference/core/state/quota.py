@@ -121,6 +121,10 @@ class Quota:
     def application_rests(self) -> None:
         """Count one running application less, and look again at those that waited for its place."""
         self.running -= 1
+        self.wake_those_with_slot()
+
+    def wake_those_with_slot(self) -> None:
+        """Notify those that wait for a place, if there is one."""
         if self.has_slot():
             self.slots_taken.notify_all()
 
