@@ -3,10 +3,12 @@
 from functools import partial
 from typing import Final
 
+from siwire import Capability, Revision
+
 from siconform.catalogue.features import Feature
 from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import Outcome, TargetLost
-from siconform.protocol.handles import Ask
+from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -22,10 +24,10 @@ _ROOM: Final = 10  # memory of the node
 _SEVERAL: Final = 2
 
 
-def probe(rm: ResourceManager, observed: TargetHabits) -> None:
+def probe(rm: ResourceManager, observed: TargetHabits, revision: Revision) -> None:
     """Fill in what can be seen; what cannot stays unknown, and its tests find out themselves."""
     try:
-        _look(rm, observed)
+        _look(rm, observed, several=revision.can(Capability.ASKS_APART))
     except TargetLost:
         raise
     except Outcome:
@@ -36,7 +38,7 @@ def probe(rm: ResourceManager, observed: TargetHabits) -> None:
         rm.leaves()
 
 
-def _look(rm: ResourceManager, observed: TargetHabits) -> None:
+def _look(rm: ResourceManager, observed: TargetHabits, *, several: bool) -> None:
     rm.has_node(memory=_ROOM, vcore=_ROOM)
     app = rm.has_application()
     for _ in range(_PLACEMENTS):
@@ -44,15 +46,22 @@ def _look(rm: ResourceManager, observed: TargetHabits) -> None:
         rm.measured(partial(rm.is_told, Allocated(ask)), observed.pace.measured)
     waiting = rm.asks(app, memory=_ROOM)
     oversized = rm.asks(app, memory=10 * _ROOM)
-    several = rm.asks(app, times=_SEVERAL)
-    rm.is_told(Allocated(several))
+    if several:
+        observed.serves_several_allocations = _serves_several(rm, app)
     rejected = _rejected(rm, waiting, oversized)
     observed.keeps_waiting_asks = waiting not in rejected
     observed.keeps_oversized_asks = oversized not in rejected
-    observed.serves_several_allocations = len(rm.hears(Allocated(several))) == _SEVERAL
     rm.removes_application(app)
     if not {Feature.QUEUES, Feature.QUOTAS} & rm.terms.without:
         observed.heeds_quotas = _heeds_quotas(rm)
+
+
+def _serves_several(rm: ResourceManager, app: Application) -> bool:
+    """Whether an ask for several allocations gets them all."""
+    ask = rm.asks(app, times=_SEVERAL)
+    rm.is_told(Allocated(ask))
+    rm.settles()
+    return len(rm.hears(Allocated(ask))) == _SEVERAL
 
 
 def _heeds_quotas(rm: ResourceManager) -> bool | None:

@@ -180,7 +180,11 @@ class Session:
         """The registered connection; the first time the habits of the target are looked at."""
         connection, fences = self._registered()
         if not self.observed.probed:
-            probe(self._view(connection, fences, f"{self.name}-probe"), self.observed)
+            probe(
+                self._view(connection, fences, f"{self.name}-probe"),
+                self.observed,
+                connection.revision,
+            )
         return connection, fences
 
     def _view(self, connection: Connection, fences: Fences, test: str) -> ResourceManager:
