@@ -38,6 +38,12 @@ are the files of `conformance/siconform/catalogue`; a requirement keeps its id f
 (`Allocation of k1` is a new allocation for the ask with key `k1`), *fence* is a message with a
 certain answer, *window* the quiet time after it. *read as* says how we read a text that is silent
 or contradicts itself; the numbers such as C-05 are those of [contradictions.md](contradictions.md).
+A requirement that ended says why in *retired*.
+
+From 2024-10 on asks and allocations are one message. The words stay and mean: an **ask** is an
+entry of `AllocationRequest.allocations` without node, an **existing allocation** one with a node,
+the **identity** of an allocation is its key, to **withdraw** an ask is to release its key before it
+is allocated, and rejections of asks are `RejectedAllocation` messages like all others.
 """
 
 
