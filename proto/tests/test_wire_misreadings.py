@@ -1,13 +1,17 @@
 """What one revision makes of another one's bytes: why a revision is told and never guessed."""
 
+from typing import Any
+
 import pytest
-from google.protobuf import unknown_fields
+from google.protobuf import descriptor_pb2, unknown_fields
 from google.protobuf.message import DecodeError, Message
-from siwire import REVISIONS, Capability, Revision
+from siwire import REVISIONS, Capability, Revision, constants
 from siwire.r2021_02 import si_pb2 as si_2021_02
 from siwire.r2023_04 import si_pb2 as si_2023_04
 from siwire.r2023_08 import si_pb2 as si_2023_08
 from siwire.r2023_12 import si_pb2 as si_2023_12
+from siwire.r2024_10 import si_pb2 as si_2024_10
+from siwire.r2026_04 import si_pb2 as si_2026_04
 
 
 def unknown_numbers(message: Message) -> list[int]:
@@ -173,6 +177,189 @@ def test_existing_allocations_of_2023_08_are_not_seen_by_2023_04() -> None:
     read = si_2023_04.AllocationRequest.FromString(sent.SerializeToString())
 
     assert (read.rmID, unknown_numbers(read)) == ("rm", [4])
+
+
+def test_an_ask_of_2023_12_is_silence_in_2024_10() -> None:
+    sent = si_2023_12.AllocationRequest(rmID="rm")
+    sent.asks.add(allocationKey="key", applicationID="app", maxAllocations=1)
+
+    read = si_2024_10.AllocationRequest.FromString(sent.SerializeToString())
+
+    assert (read.rmID, list(read.allocations), read.HasField("releases")) == ("rm", [], False)
+    assert unknown_numbers(read) == [1]
+
+
+def test_a_release_by_identity_of_2023_12_reads_as_release_all_in_2024_10() -> None:
+    sent = si_2023_12.AllocationRelease(applicationID="app", allocationID="id-1")
+
+    read = si_2024_10.AllocationRelease.FromString(sent.SerializeToString())
+
+    assert (read.applicationID, read.allocationKey) == ("app", "")
+    assert unknown_numbers(read) == [7]
+
+
+def test_a_release_of_2023_12_that_has_its_key_too_reads_as_that_key_in_2024_10() -> None:
+    sent = si_2023_12.AllocationRelease(applicationID="app", allocationID="id", allocationKey="key")
+
+    read = si_2024_10.AllocationRelease.FromString(sent.SerializeToString())
+
+    assert (read.applicationID, read.allocationKey) == ("app", "key")
+
+
+def test_a_withdrawal_of_2023_12_is_silence_in_2024_10() -> None:
+    sent = si_2023_12.AllocationRequest()
+    sent.releases.allocationAsksToRelease.add(applicationID="app", allocationKey="key")
+
+    read = si_2024_10.AllocationRequest.FromString(sent.SerializeToString())
+
+    assert list(read.releases.allocationsToRelease) == []
+    assert unknown_numbers(read.releases) == [2]
+
+
+@pytest.mark.parametrize(
+    ("sent", "number"),
+    [
+        (si_2023_08.Allocation(allocationKey="key", UUID="id-1", nodeID="node"), 3),
+        (si_2023_12.Allocation(allocationKey="key", allocationID="id-1", nodeID="node"), 13),
+    ],
+)
+def test_an_older_allocation_is_its_key_alone_in_2024_10(sent: Message, number: int) -> None:
+    read = si_2024_10.Allocation.FromString(sent.SerializeToString())
+
+    assert (read.allocationKey, read.nodeID) == ("key", "node")
+    assert unknown_numbers(read) == [number]
+
+
+def test_a_node_of_2023_12_has_all_its_room_free_in_2024_10() -> None:
+    sent = si_2023_12.NodeInfo(nodeID="node", action=si_2023_12.NodeInfo.CREATE)
+    sent.schedulableResource.resources["memory"].value = 10
+    sent.occupiedResource.resources["memory"].value = 4
+    sent.existingAllocations.add(allocationKey="key").resourcePerAlloc.resources["memory"].value = 6
+
+    read = si_2024_10.NodeInfo.FromString(sent.SerializeToString())
+
+    assert (read.nodeID, read.action) == ("node", si_2024_10.NodeInfo.CREATE)
+    assert read.schedulableResource.resources["memory"].value == 10
+    assert unknown_numbers(read) == [5, 6]
+
+
+def test_what_a_scheduler_of_2023_12_says_of_asks_is_silence_in_2024_10() -> None:
+    sent = si_2023_12.AllocationResponse()
+    sent.rejected.add(allocationKey="key-1", applicationID="app", reason="no queue")
+    sent.releasedAsks.add(allocationKey="key-2", applicationID="app")
+
+    read = si_2024_10.AllocationResponse.FromString(sent.SerializeToString())
+
+    assert read.ListFields() == []
+    assert unknown_numbers(read) == [3, 4]
+
+
+def test_a_request_of_2024_10_reads_as_an_allocation_on_no_node_in_2023_12() -> None:
+    sent = si_2024_10.AllocationRequest()
+    sent.allocations.add(allocationKey="key", applicationID="app")
+
+    read = si_2023_12.AllocationRequest.FromString(sent.SerializeToString())
+
+    (existing,) = read.allocations
+    assert (existing.allocationKey, existing.applicationID) == ("key", "app")
+    assert (existing.allocationID, existing.nodeID) == ("", "")
+    assert list(read.asks) == []
+    assert unknown_numbers(read) == []
+
+
+def test_an_update_of_2024_10_reads_as_one_more_allocation_without_identity_in_2023_12() -> None:
+    sent = si_2024_10.AllocationRequest()
+    update = sent.allocations.add(allocationKey="key", applicationID="app", nodeID="node")
+    update.resourcePerAlloc.resources["memory"].value = 20
+
+    read = si_2023_12.AllocationRequest.FromString(sent.SerializeToString())
+
+    (existing,) = read.allocations
+    assert (existing.allocationID, existing.nodeID) == ("", "node")
+    assert existing.resourcePerAlloc.resources["memory"].value == 20
+
+
+def test_a_foreign_allocation_of_2024_10_is_of_no_application_in_2023_12() -> None:
+    sent = si_2024_10.AllocationRequest()
+    tags = {constants.FOREIGN: constants.ALLOC_TYPE_DEFAULT}
+    sent.allocations.add(allocationKey="pod", nodeID="node", allocationTags=tags)
+
+    read = si_2023_12.AllocationRequest.FromString(sent.SerializeToString())
+
+    (existing,) = read.allocations
+    assert (existing.applicationID, existing.allocationID) == ("", "")
+    assert constants.FOREIGN not in constants.KNOWN_IN["2023-12"]
+
+
+def test_a_release_by_key_of_2024_10_reads_as_release_all_in_2023_12() -> None:
+    sent = si_2024_10.AllocationRequest()
+    sent.releases.allocationsToRelease.add(applicationID="app", allocationKey="key")
+
+    read = si_2023_12.AllocationRequest.FromString(sent.SerializeToString())
+
+    (release,) = read.releases.allocationsToRelease
+    assert (release.applicationID, release.allocationID) == ("app", "")
+    assert release.allocationKey == "key"  # beside the identity, and no substitute for it
+    assert list(read.releases.allocationAsksToRelease) == []  # so no pending ask is withdrawn
+
+
+def test_what_a_scheduler_of_2024_10_announces_has_no_identity_in_2023_12() -> None:
+    sent = si_2024_10.AllocationResponse()
+    sent.new.add(allocationKey="key", applicationID="app", nodeID="node")
+    sent.released.add(allocationKey="key", applicationID="app", terminationType=si_2024_10.TIMEOUT)
+
+    read = si_2023_12.AllocationResponse.FromString(sent.SerializeToString())
+
+    assert [one.allocationID for one in read.new] == [""]
+    assert [one.allocationID for one in read.released] == [""]
+    assert list(read.releasedAsks) == []  # also where what timed out was pending
+
+
+def test_a_refused_request_of_2024_10_reads_as_a_refused_allocation_in_2023_12() -> None:
+    sent = si_2024_10.AllocationResponse()
+    sent.rejectedAllocations.add(allocationKey="key", applicationID="app", reason="no queue")
+
+    read = si_2023_12.AllocationResponse.FromString(sent.SerializeToString())
+
+    assert [one.allocationKey for one in read.rejectedAllocations] == ["key"]
+    assert list(read.rejected) == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "receiver"),
+    [
+        (si_2023_12.EventRecord(eventChangeDetail=si_2023_12.EventRecord.APP_STARTING), si_2024_10),
+        (si_2023_12.EventRecord(eventChangeDetail=si_2023_12.EventRecord.NODE_READY), si_2024_10),
+        (si_2024_10.EventRecord(eventChangeDetail=si_2024_10.EventRecord.UG_APP_LINK), si_2023_12),
+        (si_2024_10.EventRecord(type=si_2024_10.EventRecord.USERGROUP), si_2023_12),
+        (
+            si_2026_04.EventRecord(eventChangeDetail=si_2026_04.EventRecord.QUEUE_PREEMPTION),
+            si_2024_10,
+        ),
+    ],
+)
+def test_an_event_the_other_text_does_not_know_is_a_number_without_a_name(
+    sent: Message, receiver: Any
+) -> None:
+    read = receiver.EventRecord.FromString(sent.SerializeToString())
+
+    ((field, number),) = read.ListFields()
+    assert number not in field.enum_type.values_by_number
+    assert read.SerializeToString() == sent.SerializeToString()
+
+
+def test_one_event_detail_is_all_that_2026_04_adds_to_2024_10() -> None:
+    older, newer = (descriptor_pb2.FileDescriptorProto() for _ in range(2))
+    si_2024_10.DESCRIPTOR.CopyToProto(older)
+    si_2026_04.DESCRIPTOR.CopyToProto(newer)
+
+    (record,) = (m for m in newer.message_type if m.name == "EventRecord")
+    (details,) = (e for e in record.enum_type if e.name == "ChangeDetail")
+    (added,) = (value for value in details.value if value.number == 407)
+    details.value.remove(added)
+
+    assert added.name == "QUEUE_PREEMPTION"
+    assert newer == older
 
 
 @pytest.mark.parametrize("sender", REVISIONS.values(), ids=str)
