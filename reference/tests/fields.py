@@ -19,7 +19,7 @@ def identity_in(revision: Revision) -> str:
 
 def identified(revision: Revision, identity: str) -> dict[str, str]:
     """The fields with key and identity of an allocation."""
-    return {"allocationKey": "k", identity_in(revision): identity}
+    return {"allocationKey": identity, identity_in(revision): identity}
 
 
 def recovers_by_allocations(revision: Revision) -> bool:
@@ -34,3 +34,18 @@ def asked(revision: Revision, resource: Any, **fields: Any) -> tuple[str, Any]:
     if "tags" in fields:
         fields["allocationTags"] = fields.pop("tags")
     return "allocations", revision.si.Allocation(resourcePerAlloc=resource, **fields)
+
+
+def refused_keys(response: Any) -> list[str]:
+    """The keys of the asks that an AllocationResponse of any revision rejects."""
+    lists = ("rejected", "rejectedAllocations")
+    return [one.allocationKey for name in lists for one in getattr(response, name, ())]
+
+
+def withdrawal(revision: Revision, application_id: str, key: str) -> Any:
+    """An AllocationReleasesRequest of any revision that withdraws an ask."""
+    of_ask = {"applicationID": application_id, "allocationKey": key}
+    request = revision.si.AllocationReleasesRequest
+    if revision.can(Capability.ASKS_APART):
+        return request(allocationAsksToRelease=[revision.si.AllocationAskRelease(**of_ask)])
+    return request(allocationsToRelease=[revision.si.AllocationRelease(**of_ask)])

@@ -322,10 +322,11 @@ def test_callbacks_come_one_at_a_time_whoever_calls(rm: Embedding) -> None:
 
 
 def test_a_message_of_another_revision_is_not_taken(rm: Embedding) -> None:
+    ours = DEFAULT_REVISION.name
     for other in (REVISIONS["2023-08"], OLDEST):
-        with pytest.raises(TypeError, match="a RegisterResourceManagerRequest of 2023-12"):
+        with pytest.raises(TypeError, match=f"a RegisterResourceManagerRequest of {ours}"):
             rm.api.register_resource_manager(other.si.RegisterResourceManagerRequest(), rm.rm)
-    with pytest.raises(TypeError, match="AllocationRequest of 2023-12 is needed, not NodeRequest"):
+    with pytest.raises(TypeError, match=f"AllocationRequest of {ours} is needed, not NodeReq"):
         rm.api.update_allocation(rm.si.NodeRequest())
     with pytest.raises(TypeError, match="an UpdateConfigurationRequest"):
         rm.api.update_configuration(rm.si.NodeRequest())
@@ -335,7 +336,7 @@ def test_a_state_dump_has_what_the_rm_adds(rm: Embedding) -> None:
     dump = json.loads(rm.api.state_dump())
 
     (held,) = dump["resource_managers"]
-    assert (dump["revision"], held["rm_id"]) == ("2023-12", "rm")
+    assert (dump["revision"], held["rm_id"]) == (DEFAULT_REVISION.name, "rm")
     assert [node["node_id"] for node in held["nodes"]] == ["n1"]
     assert dump["dumps"] == {"rm": {"pods": 3}}
 

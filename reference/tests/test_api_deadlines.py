@@ -11,7 +11,7 @@ from sireference.api import (
 from sireference.api.deadline_thread import DeadlineThread
 from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
-from siwire import DEFAULT_REVISION
+from siwire import DEFAULT_REVISION, REVISIONS
 from tests.embedded import EmbeddedRM, Embedding, settled
 
 TIMEOUT = 20.0  # seconds, where another thread has something to do
@@ -59,7 +59,7 @@ def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
 
 def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() -> None:
     settings = Settings(starting_timeout=0.0, completing_timeout=0.01)
-    with SchedulerAPI(DEFAULT_REVISION, settings=settings) as api:
+    with SchedulerAPI(REVISIONS["2023-12"], settings=settings) as api:
         rm = Embedding(api, EmbeddedRM()).settles()
         ask = rm.si.AllocationAsk(
             allocationKey="k1",

@@ -13,7 +13,9 @@ from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no type
 )
 from sireference.clock import VirtualClock
 from sireference.core.model import Settings
+from siwire import Capability
 from siwire.ext import extension_pb2 as ext
+from tests.fields import identified, identity_in, refused_keys
 from tests.wire import Stream, Wire, served
 
 Result = ext.SnapshotResult
@@ -102,10 +104,11 @@ async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
     assert (dict(node.capacity), dict(node.allocated)) == ({"memory": 10}, {"memory": 3})
     (application,) = snapshot.applications
     assert (application.application_id, application.queue) == ("a1", "root.default")
-    assert (application.state, list(application.pending_keys)) == ("Starting", ["k2"])
+    began = "Starting" if wire.revision.can(Capability.ASKS_APART) else "Running"
+    assert (application.state, list(application.pending_keys)) == (began, ["k2"])
     assert dict(application.allocated_real) == {"memory": 3}
     (allocation,) = application.allocations
-    assert allocation.identity == new.allocationID
+    assert allocation.identity == getattr(new, identity_in(wire.revision))
     assert (allocation.allocation_key, allocation.node_id) == ("k1", "n1")
     assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]
     assert dict(snapshot.queues[1].allocated) == {"memory": 3}
@@ -120,15 +123,21 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
     await applications.says(new=[wire.application()])
     await applications.receives()
     most = 2**63 - 1
-    node = wire.node("n1", memory=1)
-    for name in ("x", "y"):
-        running = wire.si.Allocation(
-            allocationID=name, applicationID="a1", nodeID="n1", allocationKey=name
-        )
-        running.resourcePerAlloc.CopyFrom(wire.resource(memory=most))
-        node.existingAllocations.append(running)
-    await nodes.says(nodes=[node])
+    await nodes.says(nodes=[wire.node("n1", memory=1)])
     assert (await nodes.receives()).accepted
+    running = [
+        wire.si.Allocation(
+            applicationID="a1",
+            nodeID="n1",
+            resourcePerAlloc=wire.resource(memory=most),
+            **identified(wire.revision, name),
+        )
+        for name in ("x", "y")
+    ]
+    allocations = await wire.opens("UpdateAllocation")
+    await allocations.says(allocations=running)
+    await allocations.asks(wire.ask("fence", "nobody"))
+    assert refused_keys(await allocations.receives()) == ["fence"]
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 
@@ -197,7 +206,7 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
         applicationID="a1",
         partitionName="default",
         terminationType=wire.si.STOPPED_BY_RM,
-        allocationID=new.allocationID,
+        **{identity_in(wire.revision): getattr(new, identity_in(wire.revision))},
     )
     request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
     await wire.calls("AdvanceClock", milliseconds=500)
@@ -269,8 +278,7 @@ async def test_reflection_shows_the_extension(wire: Wire) -> None:
 @on_virtual_time
 async def test_metrics_tell_outstanding_demand_and_counts(wire: Wire) -> None:
     _, _, allocations = await busy(wire)
-    tagged = wire.ask("k2", memory=8)
-    tagged.tags["a"] = "b"
+    tagged = wire.ask("k2", memory=8, tags={"a": "b"})
     await allocations.asks(wire.ask("k1", memory=8), tagged)
     await allocations.receives()
 

@@ -7,6 +7,7 @@ import pytest
 from sireference.codec import Policies
 from sireference.configuration.problems import ConfigurationError
 from sireference.shell.options import Limits
+from tests.fields import identified, refused_keys
 from tests.wire import Stream, Wire, served
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -22,7 +23,7 @@ async def is_served(wire: Wire) -> bool:
     third = await wire.opens("UpdateAllocation")
     try:
         await third.asks(wire.ask("k1", "nobody", memory=1))
-        return bool((await third.receives()).rejected)
+        return bool(refused_keys(await third.receives()))
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
         return False
 
@@ -169,16 +170,15 @@ def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
             applications = await wire.opens("UpdateApplication")
             await applications.says(new=[wire.application()])
             await applications.receives()
-            node = wire.node("n1", memory=1)
-            for number in range(20):
-                identity = f"{number}{'x' * 1000}"
-                one = wire.si.Allocation(
-                    allocationID=identity, applicationID="a1", nodeID="n1", allocationKey=identity
-                )
-                running.append(one)
-            node.existingAllocations.extend(running)
-            await nodes.says(nodes=[node])
+            await nodes.says(nodes=[wire.node("n1", memory=1)])
             assert (await nodes.receives()).accepted
+            for number in range(20):
+                fields = identified(wire.revision, f"{number}{'x' * 1000}")
+                running.append(wire.si.Allocation(applicationID="a1", nodeID="n1", **fields))
+            allocations = await wire.opens("UpdateAllocation")
+            await allocations.says(allocations=running)
+            await allocations.asks(wire.ask("fence", "nobody"))
+            assert refused_keys(await allocations.receives()) == ["fence"]
 
             await nodes.says(nodes=[wire.node("n1", "DECOMISSION")])
 

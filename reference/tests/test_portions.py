@@ -265,10 +265,8 @@ def test_answers_are_counted_before_the_next_are_made(monkeypatch: pytest.Monkey
             await applications.says(new=[wire.application()])
             await applications.receives()
             monkeypatch.setattr(StreamTable, "deliver", counted)
-            ask = wire.ask(memory=1)
-            ask.maxAllocations = 4000
             allocations = await wire.opens("UpdateAllocation")
-            await allocations.asks(ask)
+            await allocations.asks(*[wire.ask(f"k{number}", memory=1) for number in range(4000)])
 
             code, says = await allocations.ends()
 

@@ -21,6 +21,7 @@ from sireference.shell.http_page import HttpPage
 from sireference.shell.outbox import Outbox
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
+from tests.fields import refused_keys, withdrawal
 from tests.wire import TIMEOUT, Stream, Wire, served
 
 INTERNAL = grpc.StatusCode.INTERNAL
@@ -169,12 +170,10 @@ def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Tol
         once = fails_once(Scheduler.handle_timeout)
         monkeypatch.setattr(Scheduler, "handle_timeout", once)
         await allocations.asks(wire.ask("k1", memory=1))
-        withdrawn = wire.si.AllocationAskRelease(applicationID="a1", allocationKey="k1")
-        together = wire.si.AllocationReleasesRequest(allocationAsksToRelease=[withdrawn])
-        await allocations.says(releases=together)
+        await allocations.says(releases=withdrawal(wire.revision, "a1", "k1"))
         await becomes(told, 1)
         await allocations.asks(wire.ask("k2", "nobody", memory=1))
-        while not (await allocations.receives()).rejected:
+        while not refused_keys(await allocations.receives()):
             pass
 
     play(scenario)

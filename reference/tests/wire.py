@@ -1,7 +1,7 @@
 """A client for tests of the shell: raw messages of one revision on streams of its own loop."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any
@@ -158,9 +158,15 @@ class Wire:
     def application(self, application_id: str = "a1", queue: str = "root.default") -> Any:
         return self.si.AddApplicationRequest(applicationID=application_id, queueName=queue)
 
-    def ask(self, key: str = "k1", application_id: str = "a1", **amounts: int) -> Any:
-        resource = self.resource(**amounts)
-        _, ask = asked(self.revision, resource, allocationKey=key, applicationID=application_id)
+    def ask(
+        self,
+        key: str = "k1",
+        application_id: str = "a1",
+        tags: Mapping[str, str] | None = None,
+        **amounts: int,
+    ) -> Any:
+        said = {"allocationKey": key, "applicationID": application_id, "tags": tags or {}}
+        _, ask = asked(self.revision, self.resource(**amounts), **said)
         return ask
 
 
