@@ -52,6 +52,8 @@ def test_a_long_title_goes_on_below_itself() -> None:
         (Filters(level=Level.MAY), "SI-REG-019", "31 requirements: 0 MUST, 0 SHOULD, 31 MAY"),
         (Filters(side=Side.RM), "SI-WIRE-001", "60 requirements"),
         (Filters(revision="2021-02"), "SI-WIRE-001", "295 requirements"),
+        (Filters(revision="2024-10"), "SI-WIRE-001", "344 requirements"),
+        (Filters(revision="2026-04"), "SI-WIRE-001", "346 requirements"),
         (Filters(untested=True), "SI-WIRE-001", "403 requirements"),
         (Filters(areas=frozenset({"NODE"}), untested=True), "SI-NODE-002", "42 requirements"),
         (Filters(areas=frozenset({"AUTO"}), side=Side.RM), "0 requirements", "0 requirements"),
