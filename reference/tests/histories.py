@@ -22,6 +22,7 @@ from sireference.core.model import (
     ReleasedAllocation,
     ReleaseRequest,
     RemoveApplication,
+    Rules,
     Settings,
     UpdateAllocations,
     UpdateApplications,
@@ -36,6 +37,7 @@ from tests.history_moves import Answer, Confirmation, Together
 from tests.history_queues import QUEUES
 
 SETTINGS = Settings(placeholder_timeout=20.0)
+BY_IDENTITY = Rules()
 
 
 class Player:
@@ -48,6 +50,8 @@ class Player:
         now: float = 1000.0,
         callbacks: frozenset[Callback] = frozenset(),
         queues: Configuration = QUEUES,
+        *,
+        rules: Rules = BY_IDENTITY,
     ) -> None:
         self.scheduler = scheduler or Scheduler(SETTINGS)
         self.rm_id = rm_id
@@ -57,7 +61,9 @@ class Player:
         self.ended: set[str] = set()
         self.open_questions: list[int] = []
         self.effects: list[list[Effect]] = []
-        self.receives(self.scheduler.handle(Register(rm_id, queues, callbacks=callbacks), now))
+        self.receives(
+            self.scheduler.handle(Register(rm_id, queues, callbacks=callbacks, rules=rules), now)
+        )
 
     def play(self, move: object) -> None:
         if isinstance(move, float):

@@ -66,6 +66,7 @@ def books_balance(partition: Partition) -> None:
             ]
         )
         assert (node in partition.node_index.index) is (node.state is NodeState.SCHEDULABLE)
+    foreign_make_sense(partition)
     assert partition.total == total([node.capacity for node in partition.nodes.values()])
     for queue in partition.root.all():
         below = [a for a in partition.applications.values() if queue in a.leaf.path]
@@ -78,6 +79,22 @@ def books_balance(partition: Partition) -> None:
         assert queue.running == sum(application.is_counted for application in below)
     assert partition.proposals or next_ask_group(partition.root) is None
     limits_balance(partition)
+
+
+def foreign_on(partition: Partition, node: Node) -> Resource:
+    return total([one.resource for one in partition.foreign.on(node).values()])
+
+
+def foreign_make_sense(partition: Partition) -> None:
+    """Each is on one node that is there, and has a key that nothing else has."""
+    there = [key for node in partition.nodes.values() for key in partition.foreign.on(node)]
+    assert sorted(there) == sorted(partition.foreign._nodes)
+    assert set(partition.foreign._on) <= set(partition.nodes.values())
+    for key in there:
+        assert key not in partition.allocations.all
+        assert not partition.asks.with_key(key)
+    for node in partition.nodes.values():
+        assert node.foreign == foreign_on(partition, node)
 
 
 def limits_balance(partition: Partition) -> None:

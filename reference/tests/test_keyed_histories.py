@@ -1,0 +1,184 @@
+"""Arbitrary histories in which the key is the identity: books balance as in all others."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from hypothesis import given, settings
+from sireference.core.model import (
+    AllocationRecord,
+    AskedAndHeld,
+    Callback,
+    NodeInfo,
+    ReleaseRequest,
+    RemoveApplication,
+)
+from sireference.core.resources import NOTHING
+from sireference.core.state.partition import Partition
+from sireference.core.states import ApplicationState, NodeAction, TerminationType
+from tests.history_moves import Answer, Together
+from tests.keyed_histories import KeyedPlayer
+from tests.keyed_moves import asked_histories, histories
+from tests.serving import nothing_fits
+from tests.test_histories import (
+    applications_make_sense,
+    books_balance,
+    gangs_make_sense,
+    preemptions_make_sense,
+)
+
+_SOME: Final = settings(
+    max_examples=int(os.environ.get("SIREFERENCE_KEYED_HISTORIES", "60")), deadline=None
+)
+_CHECKS: Final[tuple[Callable[[Partition], None], ...]] = (
+    books_balance,
+    applications_make_sense,
+    gangs_make_sense,
+    preemptions_make_sense,
+)
+
+
+def play(player: KeyedPlayer, history: list[object], *checks: Callable[[Partition], None]) -> None:
+    for move in history:
+        player.play(move)
+        for partition in player.partitions:
+            for check in checks:
+                check(partition)
+
+
+def nothing_is_left(player: KeyedPlayer) -> None:
+    (rm,) = player.scheduler.rms.all()
+    assert rm.timers.next_deadline() is None
+    for partition in player.partitions:
+        books_balance(partition)
+        assert not partition.allocations.all
+        assert not partition.asks._by_key
+        assert not partition.proposals
+        assert not partition.preemptions.open
+        assert partition.root.used == partition.total == NOTHING
+        assert not partition.foreign._nodes
+
+
+def takes_everything_away(player: KeyedPlayer) -> None:
+    for partition in player.partitions:
+        for application_id in list(partition.applications):
+            player.play(RemoveApplication(application_id, partition.name))
+        for node_id in list(partition.nodes):
+            player.play(NodeInfo(node_id, NodeAction.DECOMMISSION))
+    answers_everything(player)
+    player.play(1e7)
+
+
+def answers_everything(player: KeyedPlayer) -> None:
+    while player.open_questions:
+        player.play(Answer(suits=True, index=-1, is_heard=True))
+
+
+@given(histories)
+@_SOME
+def test_books_balance(history: list[object]) -> None:
+    play(KeyedPlayer(), history, *_CHECKS)
+
+
+@given(histories)
+@_SOME
+def test_whatever_can_be_served_is_served(history: list[object]) -> None:
+    play(KeyedPlayer(), history, nothing_fits)
+
+
+class Overcommit(KeyedPlayer):
+    """Watches that the scheduler puts nothing where there is no room for it."""
+
+    is_simple = True  # what else happens is known only of a message that says one thing
+
+    def watch_served(self, allocation: AllocationRecord) -> None:
+        (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)
+        live = partition.allocations.all.get(allocation.identity)
+        if live is None or not self.is_simple:
+            return
+        for name, amount in allocation.ask.resource.amounts.items():
+            if amount > 0:
+                there = live.node.free + live.node.reserved
+                assert there.amounts.get(name, 0) >= 0
+                for quota in live.application.quotas:
+                    most = quota.maximum.amounts.get(name) if quota.maximum else None
+                    used = quota.used - quota.reserved
+                    assert most is None or used.amounts[name] <= most
+
+
+@given(histories)
+@_SOME
+def test_nothing_that_the_scheduler_places_goes_beyond_a_limit(history: list[object]) -> None:
+    player = Overcommit()
+    for move in history:
+        player.is_simple = not isinstance(move, Together)
+        player.play(move)
+
+
+@given(histories)
+@_SOME
+def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
+    once, again = KeyedPlayer(), KeyedPlayer()
+
+    play(once, history)
+    play(again, history)
+
+    assert once.effects == again.effects
+
+
+@given(histories)
+@_SOME
+def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) -> None:
+    player = KeyedPlayer()
+    play(player, history)
+
+    takes_everything_away(player)
+
+    nothing_is_left(player)
+
+
+@given(histories)
+@_SOME
+def test_nothing_is_left_when_everything_is_released(history: list[object]) -> None:
+    player = KeyedPlayer()
+    play(player, history)
+
+    for partition in player.partitions:
+        for application_id in list(partition.applications):
+            everything = AskedAndHeld(application_id)
+            stopped = TerminationType.STOPPED_BY_RM
+            player.play(ReleaseRequest(partition.name, everything, stopped))
+    player.play(1000.0)
+
+    for partition in player.partitions:
+        books_balance(partition)
+        for application in partition.applications.values():
+            assert application.state is ApplicationState.NEW
+
+
+@given(asked_histories)
+@_SOME
+def test_books_balance_while_the_rm_is_asked(history: list[object]) -> None:
+    player = KeyedPlayer(callbacks=frozenset(Callback))
+
+    play(player, history, *_CHECKS)
+
+    takes_everything_away(player)
+    nothing_is_left(player)
+
+
+@given(asked_histories)
+@_SOME
+def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[object]) -> None:
+    player = KeyedPlayer(callbacks=frozenset(Callback))
+    agreeing: list[object] = [
+        replace(move, suits=True) if isinstance(move, Answer) else move for move in history
+    ]
+    play(player, agreeing)
+
+    answers_everything(player)
+
+    for partition in player.partitions:
+        assert not partition.proposals
+        nothing_fits(partition)
