@@ -43,6 +43,7 @@ def _partition(partition: WrittenPartition) -> PartitionConfig:
         placement_rules=tuple(_rule(rule) for rule in partition.rules),
         limits=limits,
         preemption_enabled=partition.preemption_enabled,
+        quota_preemption_enabled=partition.quota_preemption_enabled,
         node_sort_policy=partition.node_sort_policy,
     )
 

@@ -84,8 +84,9 @@ class QueueProperties:
     """The effective properties of one queue, inheritance included.
 
     `sort_policy` and `preemption_delay` act on leaf queues only; on a parent they stand for what
-    its leaves inherit. `others` are properties the scheduler does not know: kept, inherited, not
-    used.
+    its leaves inherit. Without a `quota_preemption_delay` a lowered maximum is not enforced by
+    preemption (`quota.preemption.delay`, yunikorn-core 1.9).
+    `others` are properties the scheduler does not know: kept, inherited, not used.
     """
 
     sort_policy: SortPolicy = SortPolicy.FIFO
@@ -94,6 +95,7 @@ class QueueProperties:
     priority_offset: int = 0
     preemption_policy: QueuePreemptionPolicy = QueuePreemptionPolicy.DEFAULT
     preemption_delay: float = DEFAULT_PREEMPTION_DELAY
+    quota_preemption_delay: float | None = None
     others: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -197,6 +199,7 @@ class PartitionConfig:
     placement_rules: tuple[PlacementRule, ...] = ()
     limits: tuple[Limit, ...] = ()
     preemption_enabled: bool = True
+    quota_preemption_enabled: bool = False
     node_sort_policy: NodeSortPolicy = field(default_factory=NodeSortPolicy)
 
 

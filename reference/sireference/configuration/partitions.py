@@ -27,6 +27,7 @@ _PARTITION_KEYS = (
     "preemption",
     "nodesortpolicy",
 )
+_PREEMPTION_KEYS = ("enabled", "quotapreemptionenabled")
 _RULE_KEYS = ("name", "create", "filter", "parent", "value")
 _FILTER_KEYS = ("type", "users", "groups")
 
@@ -44,14 +45,16 @@ def _read_partition(partition: Field) -> WrittenPartition:
     keys = partition.keys(_PARTITION_KEYS)
     if not keys["queues"].is_written:
         partition.report.refuse_anew(keys["queues"].path, "a partition must have queues")
-    enabled = keys["preemption"].keys(("enabled",))["enabled"]
+    preemption = keys["preemption"].keys(_PREEMPTION_KEYS)
+    of_quotas = preemption["quotapreemptionenabled"]
     return WrittenPartition(
         path=partition.path,
         name=keys["name"].text(),
         root=_with_root(keys["queues"]),
         limits=read_limits(keys["limits"]),
         rules=tuple(_read_rule(item) for item in keys["placementrules"].mappings()),
-        preemption_enabled=enabled.read_plain(read_switch, otherwise=True),
+        preemption_enabled=preemption["enabled"].read_plain(read_switch, otherwise=True),
+        quota_preemption_enabled=of_quotas.read_plain(read_switch, otherwise=False),
         node_sort_policy=_read_node_sort_policy(keys["nodesortpolicy"]),
     )
 

@@ -29,6 +29,7 @@ PRIORITY_POLICY = "priority.policy"
 PRIORITY_OFFSET = "priority.offset"
 PREEMPTION_POLICY = "preemption.policy"
 PREEMPTION_DELAY = "preemption.delay"
+QUOTA_PREEMPTION_DELAY = "quota.preemption.delay"
 
 _KNOWN = frozenset(
     {
@@ -38,6 +39,7 @@ _KNOWN = frozenset(
         PRIORITY_OFFSET,
         PREEMPTION_POLICY,
         PREEMPTION_DELAY,
+        QUOTA_PREEMPTION_DELAY,
     }
 )
 T = TypeVar("T")
@@ -64,6 +66,7 @@ def read_properties(properties: Field) -> WrittenProperties:
             partial(read_choice, choices=QueuePreemptionPolicy), None
         ),
         preemption_delay=field(PREEMPTION_DELAY).read(_read_delay, None),
+        quota_preemption_delay=field(QUOTA_PREEMPTION_DELAY).read(_read_delay, None),
         others={name: value.text() for name, value in words.items() if name not in _KNOWN},
     )
 
@@ -85,6 +88,7 @@ def inherit(above: QueueProperties, written: WrittenProperties) -> QueueProperti
         priority_offset=_first(written.priority_offset, default.priority_offset),
         preemption_policy=_first(written.preemption_policy, passed_on),
         preemption_delay=_first(written.preemption_delay, above.preemption_delay),
+        quota_preemption_delay=_first(written.quota_preemption_delay, above.quota_preemption_delay),
         others=_others(above.others, written.others),
     )
 

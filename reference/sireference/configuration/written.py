@@ -28,6 +28,7 @@ class WrittenProperties:
     priority_offset: int | None = None
     preemption_policy: QueuePreemptionPolicy | None = None
     preemption_delay: float | None = None
+    quota_preemption_delay: float | None = None
     others: dict[str, str] = field(default_factory=dict)
 
 
@@ -107,4 +108,5 @@ class WrittenPartition:
     limits: tuple[WrittenLimit, ...]
     rules: tuple[WrittenRule, ...]
     preemption_enabled: bool
+    quota_preemption_enabled: bool
     node_sort_policy: NodeSortPolicy

@@ -20,6 +20,7 @@ from sireference.core.model import (
     UpdateConfiguration,
     quoted,
 )
+from sireference.core.preemption import quota_enforcement
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state import user_group_log
 from sireference.core.state.event_log import EventLog
@@ -84,12 +85,15 @@ def _kept_apart(queue: Queue, config: QueueConfig) -> Iterator[str]:
 
 
 def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
+    maxima = {queue: queue.maximum for queue in partition.root.all()}
     partition.config = config
     partition.node_index.sort_by(config.node_sort_policy)
     _renew_queue(partition.event_log, partition.root, config.root)
     for queue in [queue for queue in partition.root.all() if not queue.children]:
         queues.tidy(partition, queue, now)  # and those above it
     limits.renew(partition)
+    for queue, maximum in maxima.items():
+        quota_enforcement.watch(partition, queue, maximum, now)
     for application in partition.applications.values():
         for ask_group in list(application.ask_groups.values()):
             ask_group.wake()

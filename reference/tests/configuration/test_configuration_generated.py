@@ -30,6 +30,7 @@ properties = st.fixed_dictionaries(
         "priority.offset": st.integers(-(2**31), 2**31 - 1).map(str),
         "preemption.policy": st.sampled_from(["default", "fence", "disabled"]),
         "preemption.delay": durations,
+        "quota.preemption.delay": durations,
         "site.specific": st.text(st.characters(min_codepoint=32, max_codepoint=126)),
     },
 )

@@ -213,6 +213,20 @@ def test_preemption_and_node_order_are_read() -> None:
         NodeSortType.BINPACKING, {"memory": 2.0, "nvidia.com/gpu": 10.0}
     )
     assert gpu.preemption_enabled
+    assert not default.quota_preemption_enabled
+
+
+def test_preemption_for_quotas_is_switched_on_by_itself() -> None:
+    text = "partitions: [{preemption: {quotapreemptionenabled: yes}, queues: [{name: a}]}]"
+
+    assert partition(text).quota_preemption_enabled
+
+
+def test_the_delay_of_preemption_for_quotas_is_inherited() -> None:
+    above = "properties: {quota.preemption.delay: 5s}"
+    [parent] = queues(f"[{{name: a, {above}, queues: [{{name: b}}]}}]")
+
+    assert [parent.queues[0].properties.quota_preemption_delay] == [5.0]
 
 
 def test_root_is_put_above_top_queues_that_are_not_root() -> None:

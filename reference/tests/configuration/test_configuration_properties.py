@@ -25,6 +25,7 @@ VALUES = {
     ),
     "preemption.policy": ("fenced", "fence", '"fenced" is unknown; did you mean fence?'),
     "preemption.delay": ("0s", "1ns", '"0s" is no delay: it must be longer than 0'),
+    "quota.preemption.delay": ("-1s", "1s", '"-1s" is no delay: it must be longer than 0'),
 }
 
 
@@ -87,7 +88,8 @@ def test_properties_nobody_knows_are_kept() -> None:
 def test_properties_are_what_is_written() -> None:
     text = """\
 {application.sort.policy: stateaware, application.sort.priority: Disabled, priority.policy: fence,
- priority.offset: -7, preemption.policy: disabled, preemption.delay: 250ms}
+ priority.offset: -7, preemption.policy: disabled, preemption.delay: 250ms,
+ quota.preemption.delay: 1m}
 """
     assert properties_of(QUEUE + text.replace("\n", "")) == QueueProperties(
         sort_policy=SortPolicy.STATE_AWARE,
@@ -96,4 +98,5 @@ def test_properties_are_what_is_written() -> None:
         priority_offset=-7,
         preemption_policy=QueuePreemptionPolicy.DISABLED,
         preemption_delay=0.25,
+        quota_preemption_delay=60.0,
     )

@@ -205,6 +205,13 @@ PARTITIONS = {
         "partitions[0].preemption.enabled",
         '"maybe" is neither true nor false',
     ),
+    "preemption for quotas is on or off": (
+        "partitions: [{queues: [], preemption: {quotapreemptionenabled: ^@}}]\n",
+        "maybe",
+        "yes",
+        "partitions[0].preemption.quotapreemptionenabled",
+        '"maybe" is neither true nor false',
+    ),
     "nodes are sorted in a known way": (
         "partitions: [{queues: [], nodesortpolicy: {type: ^@}}]\n",
         "fare",

@@ -103,14 +103,7 @@ class Candidates:
         return sorted(victims, key=lambda victim: victim.order)
 
     def _may_go(self, allocation: Allocation) -> bool:
-        ask = allocation.record.ask
-        policy = ask.preemption_policy
-        return (
-            allocation.open_release is None
-            and (policy is None or policy.allow_preempt_self)
-            and not ask.required_node
-            and allocation.application is not self._application
-        )
+        return may_be_preempted(allocation) and allocation.application is not self._application
 
     def _comparison(self, leaf: Queue) -> _Comparison | None:
         """How priorities in ``leaf`` compare; None if it has no victims for this ask."""
@@ -124,8 +117,8 @@ class Candidates:
 
     def _compare(self, leaf: Queue) -> _Comparison:
         above = next(queue for queue in self._leaf.path if queue in leaf.path)
-        is_fenced, offset = _fence_and_offset(above, leaf)
-        own_is_fenced, own_offset = _fence_and_offset(above, self._leaf)
+        is_fenced, offset = fence_and_offset(above, leaf)
+        own_is_fenced, own_offset = fence_and_offset(above, self._leaf)
         most = own_offset + (0 if own_is_fenced else self._ask.priority)
         return _Comparison(is_fenced, offset, most)
 
@@ -138,12 +131,24 @@ class Candidates:
                 return True  # from here on up the ask takes what the victim gives
             if queue.guaranteed is not None:
                 left = queue.used - queue.yielding - loss.of(queue) - victim.resource
-                if not _is_kept(queue.guaranteed, victim.resource, left):
+                if not is_kept(queue.guaranteed, victim.resource, left):
                     return False
         return True
 
 
-def _is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
+def may_be_preempted(allocation: Allocation) -> bool:
+    """Whether it may go for anybody: not on its way already, not opted out, nor bound to a node."""
+    ask = allocation.record.ask
+    policy = ask.preemption_policy
+    return (
+        allocation.open_release is None
+        and (policy is None or policy.allow_preempt_self)
+        and not ask.required_node
+    )
+
+
+def is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
+    """Whether ``left`` is as much as is ``guaranteed``, of the types that are ``lost``."""
     return all(
         left.amounts.get(name, 0) >= amount
         for name, amount in guaranteed.amounts.items()
@@ -151,7 +156,7 @@ def _is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
     )
 
 
-def _fence_and_offset(above: Queue, leaf: Queue) -> tuple[bool, int]:
+def fence_and_offset(above: Queue, leaf: Queue) -> tuple[bool, int]:
     """What ``above`` sees of priorities in ``leaf``: whether a fence hides them, and the offset.
 
     Each queue on the way up adds its offset; a fence hides what is below it.

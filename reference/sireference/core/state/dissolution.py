@@ -22,6 +22,7 @@ def dissolve(partition: Partition) -> None:
     partition.foreign.clear()
     partition.gangs.clear()
     partition.slots_lacked.clear()
+    partition.enforcements.clear()
     partition.proposals.clear()
     partition.node_index.waiting.may_go = never
     partition.root.let_go()

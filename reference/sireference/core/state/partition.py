@@ -11,6 +11,7 @@ from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation, Allocations
 from sireference.core.state.application import Application
 from sireference.core.state.callbacks import Callbacks
+from sireference.core.state.enforcements import Enforcements
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.state.gang import Gangs, Replacements
 from sireference.core.state.identities import Identities
@@ -59,8 +60,7 @@ class Partition:
         self.name = config.name
         self.is_draining = False  # takes no new nodes and applications
         self.config = config
-        self.settings = settings
-        self.timers = timers
+        self.settings, self.timers = settings, timers
         self.identities = identities
         self.rules = rules
         self.callbacks = callbacks
@@ -73,6 +73,7 @@ class Partition:
         self.foreign = ForeignAllocations(self.node_index)
         self.preemptions = Preemptions(self.node_index, callbacks)
         self.preemptors = Preemptors(self.node_index)
+        self.enforcements = Enforcements()
         self.slots_lacked: dict[Application, SlotsLacked] = {}  # by those that wait to run
         self.gangs, self.replacements = Gangs(), Replacements()
         self._numbers = count(1)

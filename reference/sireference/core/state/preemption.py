@@ -79,10 +79,14 @@ class Preemptions:
             self._node_index.capacity_used(node)
         for victim in preemption.victims.values():
             self._by_victim[victim] = preemption
-            freed = victim.record.ask.resource
-            victim.node.yielding += freed
-            for quota in victim.application.quotas:
-                quota.yielding += freed
+            self.expect(victim)
+
+    def expect(self, victim: Allocation) -> None:
+        """``victim`` is to go: what it holds will be free."""
+        freed = victim.record.ask.resource
+        victim.node.yielding += freed
+        for quota in victim.application.quotas:
+            quota.yielding += freed
 
     def end(self, preemption: Preemption) -> None:
         """Nothing is reserved any more; victims that are still there go nevertheless."""
