@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from selftest.monitor_cases import BROKEN, CASES, Case
+from selftest.monitor_cases_by_key import BY_KEY
 from selftest.told_histories import (
     APP,
     ASK,
@@ -47,7 +48,11 @@ def result(name: str, exchange: Exchange) -> MonitorResult:
 
 
 def test_every_monitor_has_a_case() -> None:
-    assert [case.monitor for case in CASES] == [monitor.name for monitor in MONITORS]
+    cases = {case.monitor for case in (*CASES, *BY_KEY)}
+    in_order = [monitor.name for monitor in MONITORS if monitor.name in {c.monitor for c in CASES}]
+
+    assert cases == {monitor.name for monitor in MONITORS}
+    assert [case.monitor for case in CASES] == in_order
 
 
 def test_every_monitor_names_requirements_of_the_catalogue() -> None:

@@ -32,7 +32,7 @@ from siconform.protocol.requests import (
     Registration,
     ReleaseRequest,
 )
-from siconform.protocol.subjects import OneAllocation, OneAsk
+from siconform.protocol.subjects import Identity, OneAllocation, OneAsk
 from siconform.recording.history import Exchange, History
 from siconform.transport.connection import is_fence
 from siconform.transport.dialects import dialect_for
@@ -153,6 +153,11 @@ ODD_ALLOCATION = si_pb2.AllocationResponse(new=[unknown_field(si_pb2.Allocation(
 ODD_RELEASE = si_pb2.AllocationResponse(released=[unknown_field(si_pb2.AllocationRelease(), 3)])
 ODD_EVENT = unknown_field(si_pb2.EventRecord(), 4)
 ODD_RESPONSE = unknown_field(si_pb2.NodeResponse(), 9)
+
+
+def by_key(parts: Sequence[Part]) -> Exchange:
+    """Of a revision in which the key is the identity."""
+    return exchange_of(parts, history=History(identity=Identity.KEY_OF_THE_ASK))
 
 
 def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None = None) -> Exchange:

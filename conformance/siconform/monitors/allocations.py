@@ -1,11 +1,13 @@
 """Rules about allocations: asked for, unique, and over when they are over."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import Final
 
 from siconform.monitors.bulk_ends import BulkEnds, Crossing
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.retold import AllocatedAgain, Updated
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -26,6 +28,8 @@ def allocations_carry_their_ask() -> Judge:
         match entry.content:
             case AskRequest() as ask:
                 asks[ask.key].append(ask)
+            case Updated(key=key, resource=resource) if asks[key]:
+                asks[key].append(replace(asks[key][0], resource=resource))
             case Allocated() as new if new.identity not in recovered:
                 return _not_as_asked(new, asks[new.key])
             case content:
@@ -63,6 +67,8 @@ def identities_are_unique() -> Judge:
                 return violated_if(key != recovered[identity], says)
             case Allocated(identity=identity) if identity in announced:
                 return f"allocation {identity} was announced twice"
+            case AllocatedAgain(allocation=told):
+                return f"allocation {told.identity} was announced twice"
             case Allocated(identity=identity):
                 announced.add(identity)
                 return ""

@@ -9,11 +9,11 @@ from siconform.monitors.monitor import (
     EntryJudgement,
     Judge,
     Monitor,
-    of_each,
     violated_if,
     without_reason,
 )
 from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.retold import Updated, UpdateRejected
 from siconform.protocol.notifications import (
     Allocated,
     AskRejected,
@@ -87,8 +87,15 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
 
 
 def rejections_of_asks_give_a_reason() -> Judge:
-    """A rejection has a reason that is not empty."""
-    return of_each(AskRejected, without_reason)
+    """A rejection, be it of an update, has a reason that is not empty."""
+
+    def judge(entry: Entry) -> EntryJudgement:
+        match entry.content:
+            case AskRejected() | UpdateRejected() as rejection:
+                return without_reason(rejection)
+        return NOTHING_TO_JUDGE
+
+    return judge
 
 
 def rejected_asks_stay_rejected() -> Judge:
@@ -130,6 +137,8 @@ def withdrawn_asks_are_not_allocated() -> Judge:
                 asks[key] = ask
                 withdrawn.discard(key)
                 certainty.forgets(lambda name: name == key)
+            case Updated(key=key, ask=AskRequest(task_group=group, placeholder=False)) if group:
+                asks.pop(key, None)  # may be parked from now on
             case AskReleaseRequest() as withdrawal:
                 keys = [key for key, ask in asks.items() if _withdraws(withdrawal, ask)]
                 for key in keys:

@@ -1,11 +1,12 @@
 """Rules about gangs: a placeholder and what replaces it never both hold their room."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.retold import Updated
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.requests import (
     Action,
@@ -31,12 +32,19 @@ def replacements_wait_for_their_confirmation() -> Judge:
     """
     replacements = _Replacements()
     wanted: Counter[_Group] = Counter()
+    groups: defaultdict[str, set[_Group]] = defaultdict(set)  # a key was asked for in
     recovered: set[str] = set()
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
             case AskRequest(task_group=name, placeholder=False) as ask if name:
                 wanted[_Group(ask.application, name)] += max(ask.max_allocations, 0)
+                groups[ask.key].add(_Group(ask.application, name))
+            case Updated(key=key, ask=AskRequest(task_group=name, placeholder=False) as ask) if (
+                name and _Group(ask.application, name) not in groups[key]
+            ):
+                wanted[_Group(ask.application, name)] += 1  # if the update is taken
+                groups[key].add(_Group(ask.application, name))
             case Allocated(task_group=name, placeholder=False, identity=identity) as new if (
                 name and identity not in recovered
             ):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from siconform.monitors.retold import UpdateRejected
 from siconform.protocol.notifications import AllocationRejected, AskRejected, Fact
 from siconform.recording.history import Entry
 
@@ -30,6 +31,7 @@ class Monitor:
     requirements: tuple[str, ...]
     outlives_registrations: bool = False
     presupposes: str = ""  # the feature of a target without which it judges nothing, "" for none
+    asks_apart: bool = False  # whether it is about words for asks that are no allocations'
 
     @property
     def name(self) -> str:
@@ -60,7 +62,7 @@ def of_each(kind: type[F], judgement: Callable[[F], str]) -> Judge:
     return judge
 
 
-def without_reason(rejection: AskRejected | AllocationRejected) -> str:
+def without_reason(rejection: AskRejected | AllocationRejected | UpdateRejected) -> str:
     """What is wrong with a rejection whose reason is empty."""
     missing = not rejection.reason.strip()
     return violated_if(missing, f"rejection of {rejection.key} gives no reason")

@@ -1,12 +1,15 @@
 """Reading a history with every monitor: each entry once, however many tests share the history."""
 
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from siconform.monitors.lives import Lives
 from siconform.monitors.monitor import Judge, Monitor, MonitorResult
 from siconform.monitors.registry import MONITORS
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry, Exchange, History
 
 
@@ -39,8 +42,11 @@ class _Life:
 class Reading:
     """What the monitors make of a history as far as it was read."""
 
-    def __init__(self) -> None:
+    def __init__(self, identity: Identity) -> None:
         self._read = 0
+        self._by_key: defaultdict[str, Lives] | None = None
+        if identity is Identity.KEY_OF_THE_ASK:
+            self._by_key = defaultdict(Lives)
         self._lives: dict[str, _Life] = {}
         self._asked: dict[str, Entry] = {}  # the last call to register of each RM
         self._records = [_Record() for _ in MONITORS]
@@ -65,6 +71,11 @@ class Reading:
             life.was_asked_for(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
+        told = (entry,) if self._by_key is None else self._by_key[entry.rm].retells(entry)
+        for retold in told:
+            self._is_judged(index, retold, life)
+
+    def _is_judged(self, index: int, entry: Entry, life: _Life) -> None:
         for judge, record in zip(life.judges, self._records, strict=True):
             judgement = judge(entry)
             if judgement is not None:
@@ -93,6 +104,6 @@ _READINGS: WeakKeyDictionary[History, Reading] = WeakKeyDictionary()
 
 def reading_of(exchange: Exchange) -> Reading:
     """The one reading of the history, up to the end of this exchange or further."""
-    reading = _READINGS.setdefault(exchange.history, Reading())
+    reading = _READINGS.setdefault(exchange.history, Reading(exchange.history.identity))
     reading.reads(exchange.history, exchange.until())
     return reading

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from siconform.monitors.answered_fences import AnsweredFences, Moment
+from siconform.monitors.retold import Placed
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -20,9 +21,9 @@ CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
 def recovered_in(content: Content) -> tuple[Allocated, ...]:
-    """The existing allocations an element of the RM reports."""
+    """The allocations an element of the RM reports: existing ones, or one that it places itself."""
     match content:
-        case ExistingAllocationRequest(allocation=allocation):
+        case ExistingAllocationRequest(allocation=allocation) | Placed(allocation=allocation):
             return (allocation,)
         case NodeRequest(existing=existing):
             return existing
@@ -49,7 +50,8 @@ class TakenOver:
 
     def hears(self, entry: Entry) -> Iterator[Allocated]:
         """What has been taken over with this entry."""
-        self._keys |= {existing.identity: existing.key for existing in recovered_in(entry.content)}
+        if not isinstance(entry.content, Placed):
+            self._keys |= {a.identity: a.key for a in recovered_in(entry.content)}
         match entry.content:
             case NodeRequest(action=action, node=node, existing=existing) if action in CREATIONS:
                 self._with_node[node] = existing

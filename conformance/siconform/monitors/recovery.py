@@ -13,6 +13,7 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import AllocationRejected
+from siconform.protocol.requests import ForeignAllocationRequest
 from siconform.recording.history import Entry
 
 
@@ -25,6 +26,8 @@ def rejections_of_existing_allocations_are_complete() -> Judge:
             case AllocationRejected(key=key, application=application):
                 says = f"rejection of {key!r} of {application!r}, which the RM did not report"
                 return violated_if((key, application) not in reported, says)
+            case ForeignAllocationRequest(key=key):
+                reported.add((key, ""))
             case content:
                 reported.update((a.key, a.application) for a in recovered_in(content))
         return NOTHING_TO_JUDGE

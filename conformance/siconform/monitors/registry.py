@@ -11,6 +11,7 @@ from siconform.monitors import (
     recovery,
     releases,
     room,
+    updates,
     wire,
 )
 from siconform.monitors.monitor import Monitor
@@ -24,5 +25,6 @@ MONITORS: Final[tuple[Monitor, ...]] = (
     *recovery.MONITORS,
     *releases.MONITORS,
     *room.MONITORS,
+    *updates.MONITORS,
     *wire.MONITORS,
 )

@@ -163,5 +163,5 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
 MONITORS: Final = (
     Monitor(confirmations_are_not_confirmed, ("SI-REL-009",)),
     Monitor(stops_go_back_to_the_rm, ("SI-REL-013",)),
-    Monitor(ask_releases_name_a_partition, ("SI-REL-020",)),
+    Monitor(ask_releases_name_a_partition, ("SI-REL-020",), asks_apart=True),
 )

@@ -7,44 +7,27 @@ What exists counts once it is certain that it was taken over, and as far as it f
 beyond the limit is only a SHOULD (SI-REC-013).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from siconform.catalogue.features import Feature
+from siconform.monitors.foreign_occupancy import ForeignOccupancy
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor
+from siconform.monitors.occupancy import Occupancy
 from siconform.monitors.quotas import Quotas
-from siconform.monitors.recovered_allocations import TakenOver
-from siconform.protocol.notifications import (
-    BY_THE_SCHEDULER,
-    Allocated,
-    AllocationRejected,
-    Released,
-)
-from siconform.protocol.requests import (
-    Action,
-    ApplicationRemoval,
-    ApplicationRequest,
-    NodeRequest,
-    ReleaseRequest,
-)
-from siconform.protocol.subjects import AllOf, OneAllocation
+from siconform.protocol.notifications import Allocated
+from siconform.protocol.requests import Action, NodeRequest
 from siconform.recording.history import Entry
-
-Places = Callable[[Allocated], Iterable[str]]
-"""Where an allocation takes room: a node, or queues."""
-
-MaximumOf = Callable[[str, str], int | None]
-"""The most there may be of a resource in a place; None where there is no limit."""
 
 
 def nodes_are_not_overfilled() -> Judge:
     """No new allocation takes a node above the largest capacity it may have at that moment."""
     nodes = _Capacities()
-    occupancy = _Occupancy(lambda allocation: (allocation.node,), nodes.most)
+    occupancy = Occupancy(lambda allocation: (allocation.node,), nodes.most)
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case Allocated() as echo if occupancy.existing.knows(echo):
+            case Allocated() as echo if occupancy.is_not_new(echo):
                 occupancy.takes_if_it_fits(echo)
             case Allocated() as new:
                 over = occupancy.takes(new)
@@ -55,6 +38,41 @@ def nodes_are_not_overfilled() -> Judge:
         return NOTHING_TO_JUDGE
 
     return judge
+
+
+def foreign_allocations_keep_their_room() -> Judge:
+    """No new allocation takes a node above its capacity with what others hold there for certain."""
+    nodes, foreign = _Capacities(), ForeignOccupancy()
+    occupancy = Occupancy(lambda allocation: (allocation.node,), nodes.most)
+
+    def judge(entry: Entry) -> EntryJudgement:
+        match entry.content:
+            case Allocated() as echo if occupancy.is_not_new(echo):
+                occupancy.takes_if_it_fits(echo)
+            case Allocated(node=node) as new:
+                if not occupancy.takes(new) and foreign.holds_room_on(node):
+                    return _too_much(new, nodes, foreign, occupancy)
+            case _:
+                foreign.hears(entry)
+                occupancy.hears(entry)
+                nodes.hears(entry)
+        return NOTHING_TO_JUDGE
+
+    return judge
+
+
+def _too_much(
+    new: Allocated, nodes: "_Capacities", foreign: ForeignOccupancy, occupancy: Occupancy
+) -> str:
+    for name in (n for n, amount in new.resource.items() if amount > 0):
+        most, theirs = nodes.most(new.node, name), foreign.used(new.node, name)
+        own = occupancy.used(new.node, name)
+        if theirs and most is not None and own + theirs > most:
+            return (
+                f"node {new.node} holds {own} of {name} with {new.identity} beside {theirs} of"
+                f" others, at most {most}"
+            )
+    return ""
 
 
 def queues_are_not_overfilled() -> Judge:
@@ -69,11 +87,11 @@ def placeholders_count_against_the_quota() -> Judge:
 
 def _queue_judge(concerns: Callable[[list[Allocated]], bool]) -> Judge:
     quotas = Quotas()
-    occupancy = _Occupancy(lambda allocation: quotas.limited(allocation.application), quotas.most)
+    occupancy = Occupancy(lambda allocation: quotas.limited(allocation.application), quotas.most)
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case Allocated() as echo if occupancy.existing.knows(echo):
+            case Allocated() as echo if occupancy.is_not_new(echo):
                 occupancy.takes_if_it_fits(echo)
             case Allocated() as new if queues := quotas.limited(new.application):
                 over = occupancy.takes(new)
@@ -106,92 +124,13 @@ class _Capacities:
                 self._said.setdefault(node, []).append(capacity)
 
 
-class _Occupancy:
-    """Which allocations hold room in which place."""
-
-    def __init__(self, places: Places, most: MaximumOf) -> None:
-        self._places = places
-        self._most = most
-        self._live: dict[str, Allocated] = {}
-        self._in: dict[str, dict[str, Allocated]] = {}  # by place, then by identity
-        self._removed: set[str] = set()  # applications, until they are submitted again
-        self.existing = TakenOver()
-
-    def held(self, place: str) -> list[Allocated]:
-        """The allocations that hold room in this place."""
-        return list(self._in.get(place, {}).values())
-
-    def takes(self, new: Allocated) -> str:
-        """Give it room; too much of what is then where, or nothing.
-
-        What crossed with the removal of its application has ended, whenever that is told.
-        """
-        if new.application in self._removed:
-            return ""
-        self._begins(new)
-        for place in self._places(new):
-            for name in (n for n, amount in new.resource.items() if amount > 0):
-                most = self._most(place, name)
-                if most is None:
-                    continue
-                used = sum(a.resource.get(name, 0) for a in self._in[place].values())
-                if used > most:
-                    return f"{place} holds {used} of {name} with {new.identity}, at most {most}"
-        return ""
-
-    def takes_if_it_fits(self, existing: Allocated) -> None:
-        """Give it room where there is some."""
-        if self.takes(existing):
-            self._ends([existing.identity])
-
-    def hears(self, entry: Entry) -> None:
-        """What is taken over, and what ends, with this."""
-        for existing in self.existing.hears(entry):
-            self.takes_if_it_fits(existing)
-        match entry.content:
-            case NodeRequest(action=Action.DECOMMISSION, node=node):
-                self._ends_where(lambda a: a.node == node)
-            case ApplicationRequest(application=application):
-                self._removed.discard(application)
-            case ApplicationRemoval(application=application):
-                self._removed.add(application)
-                self._ends_where(lambda a: a.application == application)
-            case (
-                ReleaseRequest(subject=AllOf(application=application))
-                | Released(subject=AllOf(application=application))
-            ):
-                self._ends_where(lambda a: a.application == application)
-            case AllocationRejected(key=key):
-                self._ends_where(lambda a: a.key == key)
-            case ReleaseRequest(subject=OneAllocation(identity=identity)):
-                self._ends_one(identity)
-            case Released(identity=identity, termination=termination):
-                if termination not in BY_THE_SCHEDULER:
-                    self._ends_one(identity)
-
-    def _begins(self, new: Allocated) -> None:
-        self._ends([new.identity])
-        self._live[new.identity] = new
-        for place in self._places(new):
-            self._in.setdefault(place, {})[new.identity] = new
-
-    def _ends_one(self, identity: str) -> None:
-        self._ends([identity])
-        self.existing.forgets(lambda a: a.identity == identity)
-
-    def _ends_where(self, which: Callable[[Allocated], bool]) -> None:
-        self._ends([identity for identity, a in self._live.items() if which(a)])
-        self.existing.forgets(which)
-
-    def _ends(self, identities: Iterable[str]) -> None:
-        for identity in identities:
-            if self._live.pop(identity, None) is not None:
-                for held in self._in.values():
-                    held.pop(identity, None)
-
-
 MONITORS: Final = (
     Monitor(nodes_are_not_overfilled, ("SI-NODE-006",)),
+    Monitor(
+        foreign_allocations_keep_their_room,
+        ("SI-FOR-001",),
+        presupposes=Feature.FOREIGN_ALLOCATIONS,
+    ),
     Monitor(queues_are_not_overfilled, ("SI-ASK-011",), presupposes=Feature.QUEUES),
     Monitor(placeholders_count_against_the_quota, ("SI-GANG-027",), presupposes=Feature.QUOTAS),
 )

@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 from siconform.protocol.notifications import Fact, UpdateKind, kind_of
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import Request, StreamOpening
+from siconform.protocol.subjects import Identity
 from siconform.recording.clock import WALL, Clock
 from siconform.recording.elements import element
 
@@ -85,11 +86,14 @@ def _element(content: Content) -> dict[str, Any] | None:
 class History:
     """An append-only record shared by the threads that speak and those that listen.
 
-    ``clock`` is the one the target's timers run by.
+    ``clock`` is the one the target's timers run by; ``identity`` says who names the allocations.
     """
 
-    def __init__(self, clock: Clock = WALL) -> None:
+    def __init__(
+        self, clock: Clock = WALL, identity: Identity = Identity.GIVEN_BY_THE_SCHEDULER
+    ) -> None:
         self.clock = clock
+        self.identity = identity
         self._entries: list[Entry] = []
         self._began = time.monotonic()
         self._messages = 0

@@ -25,6 +25,7 @@ from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import Terms
 from siconform.targets.traits import pace_for
 from siconform.transport.connection import Connection
+from siconform.transport.dialects import dialect_for
 from siconform.transport.extension import Extension
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ class Session:
         self.target = target
         self.deadlines = deadlines
         self.name = name
-        self.history = History()
+        self.history = self._new_history()
         self._numbers = count(1)
         self._habits = FenceHabits()
         self._main: Connection | None = None
@@ -161,7 +162,10 @@ class Session:
         if self._extension is not None:
             self._extension.close()
         self._main = self._fences = self._extension = None
-        self.history = History()
+        self.history = self._new_history()
+
+    def _new_history(self) -> History:
+        return History(identity=dialect_for(self.target.revision).identity)
 
     def _reaches(self, begin: Callable[[], T]) -> T:
         """What ``begin`` gives; where nothing answers, with a fresh process if the kit has one.

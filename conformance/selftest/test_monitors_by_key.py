@@ -1,0 +1,78 @@
+"""Monitors where the key is the identity: lives of keys are told apart, updates are booked."""
+
+from collections.abc import Sequence
+
+import pytest
+from selftest.monitor_cases import Case
+from selftest.monitor_cases_by_key import (
+    BY_KEY,
+    LEGAL,
+    end,
+    ended,
+    new,
+    reported,
+    update,
+)
+from selftest.told_histories import ASK, ASKS_FENCED, NODE, Part, ask_released, by_key, exchange_of
+from siconform import monitors
+from siconform.monitors import MonitorResult
+from siconform.protocol.registration import RegistrationAnswered
+
+BROKEN = [(case.monitor, says, parts) for case in BY_KEY for says, parts in case.broken]
+
+
+def result(name: str, parts: Sequence[Part]) -> MonitorResult:
+    return next(one for one in monitors.check(by_key(parts)) if one.monitor == name)
+
+
+def complaints(parts: Sequence[Part]) -> list[str]:
+    return [one.violation for one in monitors.check(by_key(parts)) if one.violation]
+
+
+@pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case.monitor)
+def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
+    found = result(case.monitor, case.holds)
+
+    assert found.violation is None
+    assert found.held > 0
+
+
+@pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case.monitor)
+def test_a_history_without_the_premise_proves_nothing(case: Case) -> None:
+    found = result(case.monitor, case.idle)
+
+    assert found.violation is None
+    assert found.held == 0
+
+
+@pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
+def test_a_violation_is_seen(monitor: str, says: str, parts: Sequence[Part]) -> None:
+    found = result(monitor, parts)
+
+    assert found.violation is not None
+    assert says in found.violation
+
+
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=why) for why, parts in LEGAL])
+def test_uncertain_room_is_no_room_held(parts: Sequence[Part]) -> None:
+    assert result("nodes_are_not_overfilled", parts).violation is None
+
+
+def test_a_registration_ends_every_life() -> None:
+    again = RegistrationAnswered("rm", "OK")
+
+    assert complaints([NODE, ASK, new(), again, NODE, reported(), new(), end(), ended()]) == []
+
+
+def test_a_request_that_is_withdrawn_on_the_way_ends_as_what_it_was() -> None:
+    assert complaints([NODE, ASK, end(), new(), ended(), ASK, new(), end(), ended()]) == []
+    assert complaints([NODE, ASK, end(), ask_released(), ASK, new(), end(), ended()]) == []
+    assert complaints([NODE, ASK, end(), *ASKS_FENCED * 2, ASK, new(), end(), ended()]) == []
+
+
+def test_other_revisions_know_no_lives() -> None:
+    exchange = exchange_of([ASK, new(), update(9), new()])
+
+    found = [one.monitor for one in monitors.check(exchange) if one.violation]
+
+    assert "identities_are_unique" in found

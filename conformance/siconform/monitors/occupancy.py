@@ -1,0 +1,229 @@
+"""Which allocations hold room where, and how much each of them holds for certain.
+
+Of an update nobody says whether it was taken: until that is certain an allocation may hold what it
+held before or what it is to hold, and only the least of both counts against others. Then it holds
+the new amount, as far as that fits: that it counts beyond the limit is only a SHOULD (SI-ALLOC-014,
+SI-REC-013). What was rejected changes nothing; where it is open which update was, or where an
+allocation is, what hangs on it does not count.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.recovered_allocations import TakenOver, recovered_in
+from siconform.monitors.retold import Echoed, Placed, Updated, UpdateRejected
+from siconform.protocol.notifications import (
+    BY_THE_SCHEDULER,
+    Allocated,
+    AllocationRejected,
+    Released,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    Amounts,
+    ApplicationRemoval,
+    ApplicationRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import AllOf, OneAllocation
+from siconform.recording.history import Entry
+
+Places = Callable[[Allocated], Iterable[str]]
+"""Where an allocation takes room: a node, or queues."""
+
+MaximumOf = Callable[[str, str], int | None]
+"""The most there may be of a resource in a place; None where there is no limit."""
+
+
+def least(amounts: Sequence[Mapping[str, int]], resource: str) -> int:
+    """What of a resource is held at least, if one of these is held."""
+    return min(one.get(resource, 0) for one in amounts)
+
+
+@dataclass(slots=True)
+class _Held:
+    allocation: Allocated
+    amounts: list[Amounts]  # one of which it holds
+
+
+@dataclass(slots=True, eq=False)
+class _Update:
+    identity: str
+    amounts: Amounts
+    doubtful: bool = field(default=False)  # whether it, or another one with it, was rejected
+
+
+class Occupancy:
+    """Which allocations hold room in which place."""
+
+    def __init__(self, places: Places, most: MaximumOf) -> None:
+        self._places = places
+        self._most = most
+        self._live: dict[str, _Held] = {}
+        self._in: dict[str, dict[str, _Held]] = {}  # by place, then by identity
+        self._removed: set[str] = set()  # applications, until they are submitted again
+        self._released: set[str] = set()  # by the RM, maybe before they were announced
+        self._existing = TakenOver()
+        self._placed: set[tuple[str, str]] = set()  # identity and node, by the RM
+        self._named: dict[str, set[str]] = {}  # nodes that updates of an identity named
+        self._updates: Certainty[_Update] = Certainty()
+        self._open: dict[str, list[_Update]] = {}
+
+    def held(self, place: str) -> list[Allocated]:
+        """The allocations that hold room in this place."""
+        return [held.allocation for held in self._in.get(place, {}).values()]
+
+    def used(self, place: str, resource: str) -> int:
+        """How much of a resource is held in this place for certain."""
+        return sum(least(held.amounts, resource) for held in self._in.get(place, {}).values())
+
+    def is_not_new(self, told: Allocated) -> bool:
+        """Whether the RM said of it that it is there: it needs no room."""
+        return self._existing.knows(told) or (told.identity, told.node) in self._placed
+
+    def takes(self, new: Allocated) -> str:
+        """Give it room; too much of what is then where, or nothing.
+
+        What crossed with its release or the removal of its application has ended, whenever that is
+        told.
+        """
+        if new.application in self._removed or new.identity in self._released:
+            return ""
+        self._begins(new)
+        over = self._too_much(new)
+        self._counts_where_it_is_certain(new.identity)
+        return over
+
+    def _too_much(self, new: Allocated) -> str:
+        for place in self._places(new):
+            for name in (n for n, amount in new.resource.items() if amount > 0):
+                most, used = self._most(place, name), self.used(place, name)
+                if most is not None and used > most:
+                    return f"{place} holds {used} of {name} with {new.identity}, at most {most}"
+        return ""
+
+    def takes_if_it_fits(self, existing: Allocated) -> None:
+        """Give it room where there is some."""
+        if self.takes(existing):
+            self._ends([existing.identity])
+
+    def hears(self, entry: Entry) -> None:
+        """What is taken over, what is updated, and what ends, with this."""
+        for existing in self._existing.hears(entry):
+            self.takes_if_it_fits(existing)
+        for update in self._updates.hears(entry):
+            self._is_certain(update)
+        self._released.difference_update(a.identity for a in recovered_in(entry.content))
+        match entry.content:
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
+                self._ends_where(lambda a: a.node == node)
+            case ApplicationRequest(application=application):
+                self._removed.discard(application)
+            case ApplicationRemoval(application=application):
+                self._removed.add(application)
+                self._ends_where(lambda a: a.application == application)
+            case (
+                ReleaseRequest(subject=AllOf(application=application))
+                | Released(subject=AllOf(application=application))
+            ):
+                self._ends_where(lambda a: a.application == application)
+            case AllocationRejected(key=key):
+                self._ends_where(lambda a: a.key == key)
+            case _:
+                self._hears_of_one(entry)
+
+    def _hears_of_one(self, entry: Entry) -> None:
+        match entry.content:
+            case ReleaseRequest(subject=OneAllocation(identity=identity)):
+                self._released.add(identity)
+                self._ends_one(identity)
+            case Released(identity=identity, termination=termination):
+                if termination not in BY_THE_SCHEDULER:
+                    self._ends_one(identity)
+            case Updated(key=identity, resource=resource, node=node):
+                self._may_become(identity, resource)
+                self._may_be_on(identity, node)
+            case Placed(allocation=placed):
+                self._placed.add((placed.identity, placed.node))
+                self._may_become(placed.identity, placed.resource)
+                self._may_be_on(placed.identity, placed.node)
+            case Echoed(allocation=told):
+                self._may_be_on(told.identity, told.node)
+            case UpdateRejected(key=identity, certain=True):
+                self._is_refused(identity)
+            case UpdateRejected(key=identity):
+                self._ends_one(identity)
+
+    def _may_become(self, identity: str, amounts: Amounts) -> None:
+        update = _Update(identity, amounts)
+        self._open.setdefault(identity, []).append(update)
+        self._updates.says(update, UpdateKind.ALLOCATIONS)
+        if identity in self._live:
+            self._live[identity].amounts.append(amounts)
+
+    def _may_be_on(self, identity: str, node: str) -> None:
+        if node:
+            self._named.setdefault(identity, set()).add(node)
+            self._counts_where_it_is_certain(identity)
+
+    def _counts_where_it_is_certain(self, identity: str) -> None:
+        """What was named on another node, too, counts on neither."""
+        held = self._live.get(identity)
+        if held is not None and self._named.get(identity, set()) - {held.allocation.node}:
+            self._ends_one(identity)
+
+    def _is_certain(self, update: _Update) -> None:
+        """It was taken, unless it was rejected."""
+        waiting = self._open[update.identity]
+        waiting.remove(update)
+        held = self._live.get(update.identity)
+        if held is None or update.doubtful:
+            return
+        before = held.amounts
+        held.amounts = [update.amounts, *(one.amounts for one in waiting)]
+        if not self._fits(held):
+            held.amounts = before
+
+    def _fits(self, held: _Held) -> bool:
+        limits = (
+            (self._most(place, name), self.used(place, name))
+            for place in self._places(held.allocation)
+            for name in {name for amounts in held.amounts for name in amounts}
+        )
+        return all(most is None or used <= most for most, used in limits)
+
+    def _is_refused(self, identity: str) -> None:
+        """One of its updates was rejected; which one is known where there is one only."""
+        waiting, held = self._open.get(identity, []), self._live.get(identity)
+        for update in waiting:
+            update.doubtful = True
+        if held is None:
+            return
+        if len(waiting) == 1 and len(held.amounts) > 1:
+            held.amounts.remove(waiting[0].amounts)
+        elif not waiting:
+            self._ends_one(identity)  # told late: what it held before is not known any more
+
+    def _begins(self, new: Allocated) -> None:
+        self._ends([new.identity])
+        amounts = [update.amounts for update in self._open.get(new.identity, [])]
+        held = self._live[new.identity] = _Held(new, [new.resource, *amounts])
+        for place in self._places(new):
+            self._in.setdefault(place, {})[new.identity] = held
+
+    def _ends_one(self, identity: str) -> None:
+        self._ends([identity])
+        self._existing.forgets(lambda a: a.identity == identity)
+
+    def _ends_where(self, which: Callable[[Allocated], bool]) -> None:
+        self._ends([identity for identity, held in self._live.items() if which(held.allocation)])
+        self._existing.forgets(which)
+
+    def _ends(self, identities: Iterable[str]) -> None:
+        for identity in identities:
+            if self._live.pop(identity, None) is not None:
+                for held in self._in.values():
+                    held.pop(identity, None)
