@@ -174,7 +174,10 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
 
 MONITORS: Final = (
     Monitor(allocations_carry_their_ask, ("SI-ALLOC-002",)),
-    Monitor(identities_are_unique, ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008")),
+    Monitor(
+        identities_are_unique,
+        ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008", "SI-ALLOC-011", "SI-ASK-027"),
+    ),
     Monitor(ended_allocations_stay_ended, ("SI-ALLOC-009",)),
     Monitor(releases_name_what_was_announced, ("SI-REL-023",), outlives_registrations=True),
 )

@@ -217,7 +217,7 @@ def released_asks_were_asked_for() -> Judge:
 
 
 MONITORS: Final = (
-    Monitor(asks_are_not_served_too_often, ("SI-ASK-005",)),
+    Monitor(asks_are_not_served_too_often, ("SI-ASK-005", "SI-ASK-027")),
     Monitor(rejections_of_asks_are_complete, ("SI-ASK-022",), outlives_registrations=True),
     Monitor(rejections_of_asks_give_a_reason, ("SI-ASK-026",)),
     Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",)),
