@@ -11,6 +11,7 @@ import pytest
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
 from siconform.protocol.events import WAITING_TURNS, Detail, EventChange, EventTold, Subject
+from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Released, Termination
 from siconform.protocol.queue_configurations import queue_with_limits, queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
@@ -26,6 +27,11 @@ OF_THE_OWNER = [Detail.APP_CANNOT_RUN_QUOTA, Detail.APP_RUNNABLE_QUOTA]
 def telling(events: Sequence[EventTold], *details: Detail) -> list[EventTold]:
     """Those with one of these details."""
     return [event for event in events if event.detail in details]
+
+
+def about(name: str, events: Sequence[EventTold]) -> list[EventTold]:
+    """Those about the user or the group of this name."""
+    return [event for event in events if event.about == name]
 
 
 @requirement("SI-EVT-014")
@@ -45,18 +51,15 @@ def test_a_limit_is_told_of_the_user_or_the_group_that_has_it(
             {"groups": [group], "maxresources": {"memory": 7}},
         )
     )
-    user_limited = rm.events_of_this_step(user, Subject.USERS)
-    group_limited = rm.events_of_this_step(group, Subject.USERS)
+    limited = rm.events_of_this_step(OneOf([user, group]), Subject.USERS)
     rm.has_been_reconfigured(queue_with_limits("shared"))
-    user_free = rm.events_of_this_step(user, Subject.USERS)
-    group_free = rm.events_of_this_step(group, Subject.USERS)
+    freed = rm.events_of_this_step(OneOf([user, group]), Subject.USERS)
 
-    told = [*user_limited, *group_limited, *user_free, *group_free]
-    rm.presupposes_some(told, "the limits of users and groups")
-    rm.only_tells([*user_limited, *user_free], Detail.USER_LIMIT)
-    rm.only_tells([*group_limited, *group_free], Detail.GROUP_LIMIT)
-    rm.never_tells([*user_limited, *group_limited], EventChange.REMOVE)
-    rm.never_tells([*user_free, *group_free], EventChange.ADD)
+    rm.presupposes_some([*limited, *freed], "the limits of users and groups")
+    for who, detail in ((user, Detail.USER_LIMIT), (group, Detail.GROUP_LIMIT)):
+        rm.only_tells(about(who, [*limited, *freed]), detail)
+    rm.never_tells(limited, EventChange.REMOVE)
+    rm.never_tells(freed, EventChange.ADD)
 
 
 @requirement("SI-EVT-014")
@@ -73,20 +76,21 @@ def test_usage_and_links_are_told_of_the_owner_of_an_application(
     rm.hears_events()
     rm.has_node()
 
+    owner = OneOf([user, group])
     app = rm.has_application(queue="root.shared", user=user, groups=(group,))
-    joined = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+    joined = rm.events_of_this_step(owner, Subject.USERS)
     allocation = rm.has_allocation(app, memory=3)
-    came = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+    came = rm.events_of_this_step(owner, Subject.USERS)
     rm.releases(allocation)
     rm.is_told(Released(identity=allocation.identity))
-    released = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+    released = rm.events_of_this_step(owner, Subject.USERS)
     rm.removes_application(app)
-    removed = [e for who in (user, group) for e in rm.events_of_this_step(who, Subject.USERS)]
+    removed = rm.events_of_this_step(owner, Subject.USERS)
 
     everything = [*joined, *came, *released, *removed]
     rm.presupposes_some(telling(everything, *USAGE, Detail.GROUP_LINK), "users and groups")
-    rm.only_tells([e for e in everything if e.about == user], *USER_DETAILS)
-    rm.only_tells([e for e in everything if e.about == group], *GROUP_DETAILS)
+    rm.only_tells(about(user, everything), *USER_DETAILS)
+    rm.only_tells(about(group, everything), *GROUP_DETAILS)
     for link in telling(everything, Detail.GROUP_LINK):
         rm.agrees(link, EventTold(reference=app))
     rm.never_tells(telling([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
