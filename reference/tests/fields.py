@@ -49,3 +49,8 @@ def withdrawal(revision: Revision, application_id: str, key: str) -> Any:
     if revision.can(Capability.ASKS_APART):
         return request(allocationAsksToRelease=[revision.si.AllocationAskRelease(**of_ask)])
     return request(allocationsToRelease=[revision.si.AllocationRelease(**of_ask)])
+
+
+def begun(revision: Revision) -> str:
+    """The state of an application with its first allocation."""
+    return "Starting" if revision.can(Capability.ASKS_APART) else "Running"

@@ -13,9 +13,8 @@ from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no type
 )
 from sireference.clock import VirtualClock
 from sireference.core.model import Settings
-from siwire import Capability
 from siwire.ext import extension_pb2 as ext
-from tests.fields import identified, identity_in, refused_keys
+from tests.fields import begun, identified, identity_in, refused_keys
 from tests.wire import Stream, Wire, served
 
 Result = ext.SnapshotResult
@@ -104,8 +103,7 @@ async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
     assert (dict(node.capacity), dict(node.allocated)) == ({"memory": 10}, {"memory": 3})
     (application,) = snapshot.applications
     assert (application.application_id, application.queue) == ("a1", "root.default")
-    began = "Starting" if wire.revision.can(Capability.ASKS_APART) else "Running"
-    assert (application.state, list(application.pending_keys)) == (began, ["k2"])
+    assert (application.state, list(application.pending_keys)) == (begun(wire.revision), ["k2"])
     assert dict(application.allocated_real) == {"memory": 3}
     (allocation,) = application.allocations
     assert allocation.identity == getattr(new, identity_in(wire.revision))
@@ -222,7 +220,7 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
         (update.state, round(update.stateTransitionTimestamp / 1e6) - began) for update in updates
     ] == [
         ("Accepted", 0),
-        ("Starting", 0),
+        (begun(wire.revision), 0),
         ("Completing", 500),
         ("Completed", 30_500),
         ("Expired", 30_500 + 3 * 24 * 3600 * 1000),
@@ -288,7 +286,8 @@ async def test_metrics_tell_outstanding_demand_and_counts(wire: Wire) -> None:
     assert (one.request_id, dict(one.resource), dict(one.tags)) == ("k2", {"memory": 8}, {"a": "b"})
     counters = metrics.counters
     assert (counters["nodes"], counters["allocations"], counters["pending_asks"]) == (1, 1, 1)
-    assert (counters["applications.Starting"], counters["told.NewAllocation"]) == (1, 1)
+    began = counters[f"applications.{begun(wire.revision)}"]
+    assert (began, counters["told.NewAllocation"]) == (1, 1)
     assert counters["heard.UpdateAllocation"] == 2, "a greeting and the asks"
 
 

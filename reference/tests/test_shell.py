@@ -11,7 +11,7 @@ from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no type
 )
 from sireference.core.model import Settings
 from siwire import REVISIONS, Capability, Revision
-from tests.fields import identity_in, refused_keys
+from tests.fields import begun, identity_in, refused_keys
 from tests.wire import (
     Stream,
     Wire,
@@ -30,7 +30,6 @@ THREE_STREAMS = [one for one in REVISIONS.values() if one.can(Capability.THREE_U
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
 def test_a_life_over_the_wire(revision: Revision) -> None:
     identity = identity_in(revision)
-    starting = ["Starting"] if revision.can(Capability.ASKS_APART) else []
 
     async def play() -> None:
         async with served(revision, Settings(completing_timeout=0.01)) as wire:
@@ -56,7 +55,7 @@ def test_a_life_over_the_wire(revision: Revision) -> None:
             told: list[str] = []
             while "Completed" not in told:
                 told += [update.state for update in (await applications.receives()).updated]
-            assert told == ["Accepted", *(starting or ["Running"]), "Completing", "Completed"]
+            assert told == ["Accepted", begun(revision), "Completing", "Completed"]
 
     asyncio.run(play())
 
