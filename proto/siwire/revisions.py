@@ -26,6 +26,7 @@ class Capability(Enum):
     CREATE_DRAIN = auto()  # NodeInfo.ActionFromRM.CREATE_DRAIN
     GANG_STYLE = auto()  # AddApplicationRequest.gangSchedulingStyle
     PLACEMENT_CONSTRAINTS = auto()
+    API_STOP = auto()  # SchedulerAPI.Stop, in process
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ _2023_04: Final = frozenset(
 )
 _2023_08: Final = _2023_04 | {Capability.CREATE_DRAIN}
 _2023_12: Final = _2023_08
-_2024_10: Final = _2023_12 - _UNTIL_2023_12
+_2024_10: Final = (_2023_12 - _UNTIL_2023_12) | {Capability.API_STOP}
 _2026_04: Final = _2024_10
 
 REVISIONS: Final[Mapping[str, Revision]] = {

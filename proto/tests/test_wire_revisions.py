@@ -39,6 +39,8 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
     Capability.CREATE_DRAIN: [("NodeInfo.ActionFromRM.CREATE_DRAIN",)],
     Capability.GANG_STYLE: [("AddApplicationRequest.gangSchedulingStyle",)],
     Capability.PLACEMENT_CONSTRAINTS: [("AllocationAsk.placementConstraint",)],
+    # No message has to do with it; records of users and groups came in the same release line, 1.5
+    Capability.API_STOP: [("EventRecord.Type.USERGROUP",)],
 }
 
 each_revision = pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)

@@ -1,6 +1,6 @@
 """The SI as an API: the scheduler and its resource managers in one process, without gRPC.
 
-``SchedulerAPI`` is what 2023-04, 2023-08 and 2023-12 call so, ``OneStreamAPI`` the one of 2021-02.
+``SchedulerAPI`` is what all revisions from 2023-04 on call so, ``OneStreamAPI`` the one of 2021-02.
 Messages are those of ``siwire`` in the revision the scheduler was made for. docs/api.md has an
 example, and the rules for threads and time.
 """

@@ -58,6 +58,11 @@ class Calls:
     def __init__(self, codec: CallbackCodec, answered: Callable[[Answered], object]) -> None:
         self._codec = codec
         self._answered = answered
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Call nobody any more, whatever is left of a call that is being made."""
+        self._is_stopped = True
 
     def taken_by(self, rm: object) -> frozenset[Callback]:
         """The callbacks that ``rm`` implements and the revision has."""
@@ -68,20 +73,21 @@ class Calls:
         match telling:
             case Responses():
                 respond = getattr(rm, _RESPONSES[telling.method])
-                for message in telling.messages:
-                    _notify(respond, message)
+                self._notify_each(respond, telling.messages)
             case PredicatesQuestion() | PreemptionQuestion():
                 self._ask(rm, telling)
             case SentEvents():
                 rm.send_event(list(self._codec.messages(telling)))
             case ContainerState():
-                self._notify_each(rm.update_container_scheduling_state, telling)
+                messages = self._codec.messages(telling)
+                self._notify_each(rm.update_container_scheduling_state, messages)
             case SyncedCache():
-                self._notify_each(rm.re_sync_scheduler_cache, telling)
+                self._notify_each(rm.re_sync_scheduler_cache, self._codec.messages(telling))
 
-    def _notify_each(self, method: Callable[[Any], object], call: Call) -> None:
-        messages: Iterable[Any] = self._codec.messages(call)
+    def _notify_each(self, method: Callable[[Any], object], messages: Iterable[Any]) -> None:
         for message in messages:
+            if self._is_stopped:
+                return
             _notify(method, message)
 
     def _ask(self, rm: Any, question: PredicatesQuestion | PreemptionQuestion) -> None:

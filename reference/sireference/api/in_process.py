@@ -29,6 +29,7 @@ from sireference.core.model import (
     Refused,
     Registered,
     Settings,
+    ShutDown,
 )
 from sireference.core.scheduler import Scheduler
 
@@ -65,6 +66,7 @@ class InProcess:
         self._rms: dict[str, object] = {}
         self._to_tell: deque[Call | Responses] = deque()
         self._is_telling = False
+        self._is_stopped = False
         self._lock = threading.RLock()
         self._deadlines: DeadlineThread | None = None
         if clock is None:
@@ -89,15 +91,27 @@ class InProcess:
             if self._deadlines is not None:
                 self._deadlines.stop()
 
+    def _stop(self) -> None:
+        """Drop everything, and tell nothing of it nor of what was to be told."""
+        with self._lock:
+            self.close()
+            self._is_stopped = True
+            self._calls.stop()
+            self._to_tell.clear()
+            self._rms.clear()
+            for rm in self._scheduler.rms.all():
+                self._scheduler.handle(ShutDown(rm.rm_id), self._clock.now())
+
     def next_deadline(self) -> float | None:
         """When ``keep_deadlines`` has something to do, by the clock; None if never."""
         with self._lock:
-            return self._scheduler.next_deadline()
+            return None if self._is_stopped else self._scheduler.next_deadline()
 
     def keep_deadlines(self) -> None:
         """Do what is due by now."""
         with self._lock:
-            self._tell(self._scheduler.handle_timeout(self._clock.now()))
+            if not self._is_stopped:
+                self._tell(self._scheduler.handle_timeout(self._clock.now()))
 
     def state_dump(self) -> str:
         """What the scheduler holds, and what RMs add that have a state dump, as JSON."""
@@ -122,6 +136,7 @@ class InProcess:
         with usable():
             event = self._codec.register(request)
         with self._lock:
+            self._refuse_if_stopped()
             taken = self._calls.taken_by(rm)
             effects = self._scheduler.handle(replace(event, callbacks=taken), self._clock.now())
             _raise_refusal(effects)
@@ -140,6 +155,7 @@ class InProcess:
 
     def _handle(self, event: Event) -> None:
         with self._lock:
+            self._refuse_if_stopped()
             now = self._clock.now()
             effects = self._scheduler.handle(event, now)
             self._tell(effects)
@@ -148,12 +164,16 @@ class InProcess:
 
     def _finish(self, now: float) -> None:
         """Let passes go on that ended before everything was placed."""
-        while (deadline := self._scheduler.next_deadline()) is not None and deadline <= now:
+        while (deadline := self.next_deadline()) is not None and deadline <= now:
             self._tell(self._scheduler.handle_timeout(now))
 
     def _answered(self, answer: Answered) -> None:
         """Of an RM that has registered again meanwhile the answer is no matter."""
         self._tell(self._scheduler.handle(answer, self._clock.now()))
+
+    def _refuse_if_stopped(self) -> None:
+        if self._is_stopped:
+            raise SIError("the scheduler was stopped")
 
     def _check(self, message: Message, kind: str) -> None:
         """A message of another revision would be misread: its fields have other meanings."""
@@ -163,6 +183,8 @@ class InProcess:
             raise TypeError(f"{needed} is needed, not {type(message).__name__}")
 
     def _tell(self, effects: Iterable[Effect]) -> None:
+        if self._is_stopped:
+            return
         self._to_tell.extend(self._calls_for(effects))
         if self._deadlines is not None:
             self._deadlines.changed()

@@ -1,4 +1,4 @@
-"""The calls of the SI's API: of 2023-04, 2023-08 and 2023-12, and of 2021-02."""
+"""The calls of the SI's API: of 2023-04 and all later revisions, and of 2021-02."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from sireference.core.model import Settings, UpdateConfiguration
 
 
 class SchedulerAPI(InProcess):
-    """The API from 2023-04 on: five calls, whose results come by callback."""
+    """The API from 2023-04 on: five calls, whose results come by callback; later also ``stop``."""
 
     def __init__(
         self,
@@ -55,6 +55,16 @@ class SchedulerAPI(InProcess):
             sent = self._codec.policies.configuration(said.policyGroup, said.config)
         extra = dict(said.extraConfig)
         self._handle(UpdateConfiguration(said.rmID, sent, said.policyGroup, extra))
+
+    def stop(self) -> None:
+        """End the service, of which all is dropped: no callback begins any more (SI-CB-015).
+
+        From inside a callback that one is the last. Further calls raise SIError, but this one may
+        be repeated. Raises ValueError for a revision that has no such call.
+        """
+        if not self.revision.can(Capability.API_STOP):
+            raise ValueError(f"{self.revision.name} has no call Stop; close() ends the deadlines")
+        self._stop()
 
 
 class OneStreamAPI(InProcess):
