@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sireference.core.model import AllocationRecord, Ask, Effect, Settings
+from sireference.core.model import AllocationRecord, Ask, Effect, Rules, Settings
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import RM, TIMEOUT, identities
@@ -36,7 +36,13 @@ WAITING = 30.0  # of an application that has nothing
 class Gangs(RM):
     """An RM whose applications come with task groups; g1 and tg are meant unless told otherwise."""
 
-    def __init__(self, *, from_application: bool = False, turn: float | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        from_application: bool = False,
+        turn: float | None = None,
+        rules: Rules | None = None,
+    ) -> None:
         settings = Settings(
             placeholder_timeout=PLACEHOLDER_TIMEOUT,
             completing_timeout=WAITING,
@@ -44,7 +50,7 @@ class Gangs(RM):
         )
         if turn is not None:
             settings = replace(settings, gang_turn_timeout=turn)
-        super().__init__(queues=QUEUES, settings=settings)
+        super().__init__(queues=QUEUES, settings=settings, rules=rules)
 
     def submits_gang(
         self,

@@ -31,7 +31,22 @@ from tests.test_histories import (
 _SOME: Final = settings(
     max_examples=int(os.environ.get("SIREFERENCE_KEYED_HISTORIES", "60")), deadline=None
 )
+
+
+def keys_identify(partition: Partition) -> None:
+    """No key means two things at once: it is held, asked for, or somebody else's."""
+    asked_for = [
+        key for application in partition.applications.values() for key in application.pending
+    ]
+    assert len(asked_for) == len(set(asked_for))
+    assert not set(asked_for) & set(partition.allocations.all)
+    assert not any(key in partition.foreign for key in (*asked_for, *partition.allocations.all))
+    for key, live in partition.allocations.all.items():
+        assert key == live.record.identity == live.record.ask.key
+
+
 _CHECKS: Final[tuple[Callable[[Partition], None], ...]] = (
+    keys_identify,
     books_balance,
     applications_make_sense,
     gangs_make_sense,
@@ -75,6 +90,7 @@ def answers_everything(player: KeyedPlayer) -> None:
         player.play(Answer(suits=True, index=-1, is_heard=True))
 
 
+# requirement: SI-ASK-027
 @given(histories)
 @_SOME
 def test_books_balance(history: list[object]) -> None:

@@ -15,6 +15,7 @@ from sireference.configuration.defaults import default_configuration
 from sireference.core import portions
 from sireference.core.model import (
     Ask,
+    AskedAndHeld,
     Effect,
     Event,
     NewAllocation,
@@ -23,6 +24,7 @@ from sireference.core.model import (
     RejectedAsk,
     ReleasedAllocation,
     ReleasedAsk,
+    ReleaseRequest,
     RemoveApplication,
     Settings,
     UpdateAllocations,
@@ -34,10 +36,12 @@ from sireference.core.states import NodeAction
 from sireference.shell.options import Limits
 from sireference.shell.streams import StreamTable
 from siwire import REVISIONS, Revision
-from tests.driving import RM, of, of_allocations, of_asks
+from tests import keyed_moves
+from tests.driving import RM, STOPPED, of, of_allocations, of_asks
 from tests.fields import asked
 from tests.histories import Player
 from tests.history_moves import histories
+from tests.keyed_histories import KeyedPlayer
 from tests.test_histories import books_balance
 from tests.wire import Wire, served
 
@@ -78,6 +82,28 @@ def test_portions_mean_the_same_as_the_whole(history: list[Any], application: st
     release = of_allocations(application or "a1")
     event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
     whole, in_portions = Player(), Player()
+    for move in history:
+        whole.play(move)
+        in_portions.play(move)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "MOST", 1)
+        parts = in_portions.scheduler.portions(event)
+        said = [e for p in parts for e in in_portions.scheduler.handle(p, in_portions.now)]
+
+    assert said == whole.scheduler.handle(event, whole.now)
+    assert in_portions.scheduler.snapshot("rm") == whole.scheduler.snapshot("rm")
+
+
+# requirement: SI-REL-029
+@given(keyed_moves.histories, st.sampled_from(["a1", "g1", "g2"]))
+@settings(max_examples=30, deadline=None)
+def test_portions_of_all_asked_for_and_held_mean_the_same(
+    history: list[Any], application: str
+) -> None:
+    release = ReleaseRequest("default", AskedAndHeld(application), STOPPED)
+    event = UpdateAllocations("rm", releases=(release,))
+    whole, in_portions = KeyedPlayer(), KeyedPlayer()
     for move in history:
         whole.play(move)
         in_portions.play(move)

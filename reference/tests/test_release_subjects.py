@@ -3,6 +3,7 @@
 import pytest
 from sireference.core.model import (
     AllOfApplication,
+    AskedAndHeld,
     AskReleaseRequest,
     AskSubject,
     EachOfKey,
@@ -14,7 +15,7 @@ from sireference.core.model import (
     ReleasedAsk,
     ReleaseRequest,
 )
-from tests.driving import RM, STOPPED, TIMEOUT, identities, of, of_allocations
+from tests.driving import RM, STOPPED, TIMEOUT, identities, of, of_allocations, released
 
 CASES = [
     (OneOfKey("a1", "k1"), [("a1", "k1")]),
@@ -68,4 +69,27 @@ def test_a_confirmation_by_key_withdraws_nothing(busy: RM) -> None:
     busy.asks("k1", memory=1_000_000)
 
     assert busy.says(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), TIMEOUT),)) == []
+    assert withdrawn(busy.withdraws("k1")) == [("a1", "k1")]
+
+
+# requirement: SI-REL-029
+def test_the_release_of_all_asked_for_and_held_ends_both(busy: RM) -> None:
+    busy.submits("a2")
+    busy.asks("waits", memory=1_000_000)
+    busy.asks("waits too", "a2", memory=1_000_000)
+    (made,) = identities(busy.asks("k1", memory=1))
+    everything = ReleaseRequest("default", AskedAndHeld("a1"), STOPPED)
+
+    effects = busy.says(releases=(everything,))
+
+    assert withdrawn(effects) == [("a1", "waits")]
+    assert released(effects) == [(made, STOPPED)]
+    assert withdrawn(busy.withdraws("waits too", "a2")) == [("a2", "waits too")]
+
+
+def test_a_confirmation_of_all_asked_for_and_held_withdraws_nothing(busy: RM) -> None:
+    busy.asks("k1", memory=1_000_000)
+    everything = ReleaseRequest("default", AskedAndHeld("a1"), TIMEOUT)
+
+    assert busy.says(releases=(everything,)) == []
     assert withdrawn(busy.withdraws("k1")) == [("a1", "k1")]

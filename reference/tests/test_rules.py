@@ -38,12 +38,14 @@ def test_a_minted_identity_is_new_for_each_allocation() -> None:
     assert len({*made, "k1"}) == 4
 
 
+# requirement: SI-ALLOC-011
 def test_the_key_of_an_ask_identifies_its_allocation(by_key: RM) -> None:
     effects = by_key.asks("k1", memory=1) + by_key.asks("k2", memory=1)
 
     assert identities(effects) == ["k1", "k2"]
 
 
+# requirement: SI-REL-027
 def test_the_release_of_a_key_ends_the_allocation_of_that_key(by_key: RM) -> None:
     by_key.asks("k1", memory=1)
     by_key.asks("k2", memory=1)
@@ -55,6 +57,7 @@ def test_the_release_of_a_key_ends_the_allocation_of_that_key(by_key: RM) -> Non
     assert released(by_key.releases()) == [("k2", STOPPED)]
 
 
+# requirement: SI-REL-028
 def test_the_release_of_a_key_of_another_application_ends_nothing(by_key: RM) -> None:
     by_key.submits("a2")
     by_key.asks("k1", memory=1)
@@ -82,6 +85,7 @@ def test_a_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
     assert identities(effects) == ["k2"]
 
 
+# requirement: SI-ASK-028
 def test_a_key_is_free_again_when_its_allocation_has_ended(by_key: RM) -> None:
     by_key.asks("k1", memory=1)
     by_key.says(releases=(of_key("k1"),))
