@@ -46,6 +46,7 @@ def areas_of(endpoint: Endpoint, profile: TargetProfile) -> Areas:
         areas.add(part)
     areas.add(OptionalExtension(endpoint.link, profile))
     _add_objects(areas, endpoint, profile)
+    _add_what_is_said_by_key(areas, endpoint)
     _add_waiting_asks(areas, endpoint)
     _add_preemption_and_prerequisites(areas, endpoint, profile)
     _add_placement(areas, endpoint)
@@ -116,10 +117,6 @@ def _add_objects(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> No
             sender=endpoint.sender,
         )
     )
-    areas.add(UpdateVerbs(fencing=endpoint.fencing, sender=endpoint.sender))
-    areas.add(
-        ForeignVerbs(fencing=endpoint.fencing, sender=endpoint.sender, clean_up=endpoint.clean_up)
-    )
     areas.add(
         ConfirmationVerbs(
             link=endpoint.link,
@@ -137,6 +134,14 @@ def _add_objects(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> No
             profile=profile,
             observations=endpoint.observations,
         )
+    )
+
+
+def _add_what_is_said_by_key(areas: Areas, endpoint: Endpoint) -> None:
+    """What only revisions have where whatever has a key is said in one list."""
+    areas.add(UpdateVerbs(fencing=endpoint.fencing, sender=endpoint.sender))
+    areas.add(
+        ForeignVerbs(fencing=endpoint.fencing, sender=endpoint.sender, clean_up=endpoint.clean_up)
     )
 
 
@@ -274,6 +279,7 @@ def _add_callbacks(areas: Areas, endpoint: Endpoint) -> None:
     )
     areas.add(
         EventVerbs(
+            link=endpoint.link,
             deadlines=endpoint.deadlines,
             inbox=endpoint.inbox,
             fencing=endpoint.fencing,

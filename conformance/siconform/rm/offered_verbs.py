@@ -40,6 +40,7 @@ class OfferedVerbs(Composed):
 
     hears_events = verb(EventVerbs, EventVerbs.hears_events)
     events_so_far = verb(EventVerbs, EventVerbs.events_so_far)
+    details_defined = verb(EventVerbs, EventVerbs.details_defined)
     events_of_this_step = verb(EventVerbs, EventVerbs.events_of_this_step)
 
     is_answered_at = verb(ServiceVerbs, ServiceVerbs.is_answered_at)

@@ -227,6 +227,8 @@ class ResourceManager(OfferedVerbs):
     serves_higher_priority_first = verb(OrderVerbs, OrderVerbs.serves_higher_priority_first)
 
     needs = verb(PrerequisiteVerbs, PrerequisiteVerbs.needs)
+    has_asks_apart = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_asks_apart)
+    has_occupied_resource = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_occupied_resource)
     has_ask_left_alone = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_ask_left_alone)
     has_accepted = verb(PrerequisiteVerbs, PrerequisiteVerbs.has_accepted)
     rejected = verb(PrerequisiteVerbs, PrerequisiteVerbs.rejected)

@@ -73,14 +73,26 @@ def test_an_allocation_has_application_and_resource_of_its_ask(rm: ResourceManag
     rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
     app, other = rm.has_application(), rm.has_application()
 
+    large = rm.asks(app, resources={"memory": 2, "gpu": 1})
+    small = rm.asks(other, resources={"memory": 1})
+
+    rm.gives(rm.is_told(Allocated(large, app)), {"memory": 2, "gpu": 1}, below={"memory": 4})
+    rm.gives(rm.is_told(Allocated(small, other)), {"memory": 1})
+    rm.is_not_told(Allocated(large), Allocated(small))
+
+
+@requirement("SI-ALLOC-002")
+def test_each_allocation_of_an_ask_has_its_resource(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
+    rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app = rm.has_application()
+
     twice = rm.asks(app, resources={"memory": 2, "gpu": 1}, times=2)
-    once = rm.asks(other, resources={"memory": 1})
 
     two = rm.is_told(Allocated(twice, app)), *rm.collects(Allocated(twice, app), most=1)
     for allocation in two:
         rm.gives(allocation, {"memory": 2, "gpu": 1}, below={"memory": 4})  # that is for both
-    rm.gives(rm.is_told(Allocated(once, other)), {"memory": 1})
-    rm.is_not_told(Allocated(twice), Allocated(once))
+    rm.is_not_told(Allocated(twice))
 
 
 @requirement("SI-ALLOC-003")

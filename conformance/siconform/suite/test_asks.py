@@ -59,7 +59,7 @@ def test_an_ask_with_a_pending_key_adds_no_demand(rm: ResourceManager) -> None:
             rm.is_told(Allocated(other))
 
 
-@requirement("SI-ASK-004")
+@requirement("SI-ASK-004", "SI-ASK-032")
 def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
@@ -73,7 +73,7 @@ def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
     rm.is_not_told(Allocated(ask))
 
 
-@requirement("SI-ASK-004")
+@requirement("SI-ASK-004", "SI-ASK-029")
 def test_tags_and_priority_of_the_earlier_ask_are_forgotten(rm: ResourceManager) -> None:
     rm.has_full_node()
     app = rm.has_application()
@@ -88,7 +88,7 @@ def test_tags_and_priority_of_the_earlier_ask_are_forgotten(rm: ResourceManager)
     )
 
 
-@requirement("SI-ASK-004")
+@requirement("SI-ASK-004", "SI-ASK-029")
 def test_the_priority_of_the_replacing_ask_decides_its_turn(rm: ResourceManager) -> None:
     rm.serves_higher_priority_first()
     rm.has_full_node()

@@ -51,15 +51,15 @@ def test_limits_of_memory_are_about_the_resource_of_that_name(rm: ResourceManage
 
 @requirement("SI-CONST-003")
 def test_the_required_node_tag_may_tie_an_ask_to_a_node(rm: ResourceManager) -> None:
-    named = rm.has_node(memory=10, occupied={"memory": 10})
+    named = rm.has_node(memory=1)
     rm.has_node(memory=10)
     app = rm.has_application()
 
-    ask = rm.asks(app, tags={NAMED_NODE: named})
+    ask = rm.asks(app, memory=2, tags={NAMED_NODE: named})
 
     at_once = rm.may_be_told(Allocated(ask))
     rm.records("an ask that requires a full node, with another free", at_once, otherwise="it waits")
-    rm.updates_node(named, memory=10, occupied={"memory": 0})
+    rm.updates_node(named, memory=10)
     if at_once is None:
         rm.is_served(ask, node=named)
 

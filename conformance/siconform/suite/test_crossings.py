@@ -190,6 +190,7 @@ def test_a_second_wait_is_as_long_as_the_first(rm: ResourceManager) -> None:
 
 @requirement("SI-GANG-032", "SI-GANG-033")
 def test_the_timeout_ends_what_one_ask_for_several_placeholders_got(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
     rm.needs(Feature.SEVERAL_ALLOCATIONS)
     gang = rm.has_gang(members=3, memory=2, limit=rm.short_limit())
     for vcore in (10, 10, 0):  # room for all three together, and not for the third

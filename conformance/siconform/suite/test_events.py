@@ -270,8 +270,6 @@ def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> N
 
     rm.updates_node(node, memory=20)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_CAPACITY]))
-    rm.updates_node(node, occupied={"memory": 5})
-    steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_OCCUPIED]))
     for ready in ("false", "true"):  # whoever heeds it may call the node unschedulable meanwhile
         rm.updates_node(node, attributes={"ready": ready})
         readiness = [Detail.NODE_READY, Detail.NODE_SCHEDULABLE]
@@ -292,6 +290,21 @@ def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> N
     rm.presupposes_some([event for events, _ in steps for event in events], "nodes")
     for events, details in steps:
         rm.only_tells(events, *details)
+
+
+@waits
+@requirement("SI-EVT-009")
+def test_a_detail_tells_that_others_occupy_more_of_a_node(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
+    rm.hears_events()
+    node = rm.has_node(memory=10)
+    rm.events_of_this_step(node, Subject.NODE)
+
+    rm.updates_node(node, occupied={"memory": 5})
+
+    changed = rm.events_of_this_step(node, Subject.NODE)
+    rm.presupposes_some(changed, "the occupied resource of nodes")
+    rm.only_tells(changed, Detail.NODE_OCCUPIED)
 
 
 @requirement("SI-EVT-010")
@@ -406,15 +419,26 @@ def test_every_change_of_a_node_leads_to_a_record(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     allocation = rm.has_allocation(rm.has_application())
     rm.updates_node(node, memory=20, attributes={"ready": "false"})
-    rm.updates_node(node, occupied={"memory": 5})
     rm.drains(node)
     rm.decommissions(node)
     rm.is_told_of_the_end_of(allocation)
 
     rm.events_so_far()
 
-    for detail in {*NEW_NODE, *GONE_NODE}:
+    for detail in rm.details_defined(*{*NEW_NODE, *GONE_NODE} - {Detail.NODE_OCCUPIED}):
         rm.is_told(EventTold(node, Subject.NODE, detail=detail))
+
+
+@requirement("SI-EVT-013")
+def test_what_others_occupy_leads_to_a_record(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
+    rm.hears_events()
+    node = rm.has_node(memory=10)
+
+    rm.updates_node(node, occupied={"memory": 5})
+
+    rm.events_so_far()
+    rm.is_told(EventTold(node, Subject.NODE, detail=Detail.NODE_OCCUPIED))
 
 
 @requirement("SI-EVT-013")

@@ -164,6 +164,20 @@ def test_more_occupied_resource_takes_room_away(rm: ResourceManager, capacity: i
 
 @requirement("SI-NODE-022")
 def test_a_capacity_left_out_of_an_update_stays(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=2)
+
+    rm.updates_node(node, attributes={"zone": "b"})
+
+    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    beyond = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(beyond))
+
+
+@requirement("SI-NODE-022")
+def test_a_capacity_left_out_beside_an_occupied_resource_stays(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
     node = rm.has_node(memory=10, occupied={"memory": 2})
     app = rm.has_application()
 
@@ -178,6 +192,7 @@ def test_a_capacity_left_out_of_an_update_stays(rm: ResourceManager) -> None:
 
 @requirement("SI-NODE-022")
 def test_an_occupied_resource_left_out_of_an_update_stays(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
     node = rm.has_node(memory=10, occupied={"memory": 2})
     app = rm.has_application()
 

@@ -44,17 +44,31 @@ def test_the_rejection_of_a_node_gives_a_reason(rm: ResourceManager) -> None:
 
 @requirement("SI-NODE-003")
 def test_a_rejected_duplicate_changes_neither_room_nor_allocations(rm: ResourceManager) -> None:
-    node = rm.has_node(memory=10, occupied={"memory": 2})
+    node = rm.has_node(memory=10)
     app = rm.has_application()
     held = rm.has_allocation(app, memory=3)
 
-    rm.registers_node(node, memory=100, occupied={"memory": 0})
+    rm.registers_node(node, memory=100)
     rm.is_told(NodeRejected(node))
 
-    rm.is_told(Allocated(rm.asks(app, memory=5), node=node))
+    rm.is_told(Allocated(rm.asks(app, memory=7), node=node))
     beyond = rm.asks(app, memory=1)
     rm.is_not_told(Allocated(beyond), Released(identity=held.identity))
     rm.still_holds(held)
+
+
+@requirement("SI-NODE-003")
+def test_a_rejected_duplicate_leaves_what_others_occupy_as_it_is(rm: ResourceManager) -> None:
+    rm.has_occupied_resource()
+    node = rm.has_node(memory=10, occupied={"memory": 2})
+    app = rm.has_application()
+
+    rm.registers_node(node, memory=10, occupied={"memory": 0})
+    rm.is_told(NodeRejected(node))
+
+    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    beyond = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(beyond))
 
 
 @requirement("SI-NODE-003")

@@ -16,6 +16,10 @@ application
 a pending ask      ends: releases      leaves allocations    leaves allocations
 =================  ==================  ====================  ======================
 
+The last row is a message of its own until 2023-12. From 2024-10 on whatever has a key is released
+by it, so that a pending ask is a state in which a release finds it: of a stop by the RM the tests
+are those of ask releases, and under the wrong application no type ends it.
+
 An identity alone names an allocation; the application beside it is not required by the design, so a
 wrong one there may be overlooked.
 
@@ -126,6 +130,22 @@ def test_an_ask_release_that_names_no_pending_ask_withdraws_none(
 
     rm.is_told(Allocated(kept))
     rm.is_not_told(Allocated(over))
+
+
+@of_every_type
+@requirement("SI-REL-028")
+def test_a_release_that_names_the_wrong_application_withdraws_nothing(
+    rm: ResourceManager, termination: Termination
+) -> None:
+    rm.has_full_node()
+    app, other_app = rm.has_application(), rm.has_application()
+    kept = rm.has_pending_ask(app)
+
+    for wrong in (other_app, rm.new_name("app"), ""):
+        rm.withdraws(kept, termination, application=wrong)
+    rm.has_node()
+
+    rm.is_told(Allocated(kept, app))
 
 
 @of_every_type

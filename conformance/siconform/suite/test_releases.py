@@ -94,6 +94,7 @@ def test_a_release_without_identity_ends_placeholders_as_well(rm: ResourceManage
 
 @requirement("SI-REL-003")
 def test_a_release_without_identity_leaves_the_asks_of_its_application(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
     rm.has_node(memory=2)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=2)
@@ -240,6 +241,7 @@ def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceMan
 
 @requirement("SI-REL-011")
 def test_what_timed_out_keeps_its_room_until_that_is_confirmed(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
     rm.needs(Feature.EXECUTION_TIMEOUT)
     rm.has_node(memory=11)
     app, other_app = rm.has_application(), rm.has_application()
@@ -264,6 +266,7 @@ def test_what_timed_out_keeps_its_room_until_that_is_confirmed(rm: ResourceManag
 
 @requirement("SI-REL-011")
 def test_a_placeholder_that_is_being_replaced_is_not_timed_out(rm: ResourceManager) -> None:
+    rm.has_asks_apart()
     rm.needs(Feature.EXECUTION_TIMEOUT)
     rm.has_node(memory=10)
     with rm.confirming_nothing():
@@ -309,7 +312,7 @@ def test_an_ask_release_with_application_and_key_withdraws_that_ask(rm: Resource
     rm.is_not_told(Allocated(withdrawn))
 
 
-@requirement("SI-REL-016")
+@requirement("SI-REL-016", "SI-REL-029")
 def test_an_ask_release_without_key_withdraws_every_ask_of_its_application(
     rm: ResourceManager,
 ) -> None:
@@ -325,6 +328,21 @@ def test_an_ask_release_without_key_withdraws_every_ask_of_its_application(
         rm.is_told(Allocated(rm.asks(app)))
     rm.is_told(Allocated(kept))
     rm.is_not_told(*(Allocated(ask) for ask in withdrawn))
+
+
+@requirement("SI-REL-029")
+def test_a_release_without_key_ends_what_is_pending_as_well(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    live = rm.has_allocation(app, memory=10)
+    withdrawn, kept = rm.has_pending_ask(app, memory=10), rm.has_pending_ask(other_app, memory=10)
+
+    rm.releases_all(app)
+
+    rm.is_told_all_released(live)
+    rm.is_told(Allocated(kept))
+    rm.has_node(memory=10)
+    rm.is_not_told(Allocated(withdrawn))
 
 
 @requirement("SI-REL-017")

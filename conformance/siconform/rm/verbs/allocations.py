@@ -8,12 +8,14 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.observations import Observations
-from siconform.outcomes import NotAsTheTextSays, PremiseLost
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
 from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
+    ANY,
     Allocated,
+    AskRejected,
     AskReleased,
     Fact,
     PreemptionPolicy,
@@ -26,7 +28,7 @@ from siconform.protocol.requests import (
     AskRequest,
     ReleaseRequest,
 )
-from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
 from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
 
 ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
@@ -222,13 +224,27 @@ class AllocationVerbs:
     def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
         """Given: the scheduler released a pending ask; the RM confirms that by itself, once.
 
-        Without a key it released every ask of the application.
+        Without a key it released every ask of the application. NotOffered where it ends pending
+        asks in another way, which it may where these have no release of their own.
         """
         with premise("the scheduler releases a pending ask"):
-            return self._expectations.is_told_one_of(
+            told: Fact = self._expectations.is_told_one_of(
                 AskReleased(ask),
                 AskReleased("", ask.said.application),  # all the application has
+                *self.ends_otherwise(ask),
             )
+        if not isinstance(told, AskReleased):
+            raise NotOffered(f"the target does not offer to release pending asks: {told}")
+        return told
+
+    def ends_otherwise(self, ask: Ask, termination: Termination = ANY) -> tuple[Fact, ...]:
+        """How else a pending ask may end by the scheduler: with none where asks are apart.
+
+        It may be rejected, as the diagram has it, or go with everything of its application.
+        """
+        if self._sender.identity is Identity.GIVEN_BY_THE_SCHEDULER:
+            return ()
+        return AskRejected(ask), Released("", ask.said.application, "", termination)
 
     def names_its_partition(self, release: AskReleased) -> None:
         """The release names the partition it is about, in whatever form the scheduler writes it."""

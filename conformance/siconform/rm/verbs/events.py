@@ -5,8 +5,9 @@ from typing import Final
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
-from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.events import Detail, EventTold, Subject
 from siconform.protocol.facets import Facet
 from siconform.rm.verbs.callbacks import CallbackVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
@@ -20,6 +21,7 @@ class EventVerbs:
     def __init__(
         self,
         *,
+        link: Link,
         deadlines: Deadlines,
         inbox: Inbox,
         fencing: Fencing,
@@ -27,6 +29,7 @@ class EventVerbs:
         nodes: NodeVerbs,
         callbacks: CallbackVerbs,
     ) -> None:
+        self._link = link
         self._deadlines = deadlines
         self._inbox = inbox
         self._fencing = fencing
@@ -45,6 +48,10 @@ class EventVerbs:
         self._observations.may_be_told(EventTold(marker), window=self._deadlines.events)
         self._callbacks.has_been_called_properly()
         return self._inbox.hears(EventTold())
+
+    def details_defined(self, *details: Detail) -> list[Detail]:
+        """Those of these details that the revision has."""
+        return [one for one in details if self._link.connection.dialect.defines(one)]
 
     def events_of_this_step(self, about: str, subject: Subject) -> list[EventTold]:
         """Those about one object that came since the last look at its events."""

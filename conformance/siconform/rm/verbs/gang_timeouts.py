@@ -165,12 +165,18 @@ class GangTimeoutVerbs:
         with premise("the next placeholder is released"):
             return self._expectations.is_told(timed_out(placeholder))
 
-    def is_told_ask_released(self, ask: Ask) -> AskReleased:
-        """The time is over for this pending ask, or for all the application has in one message."""
-        of_all = AskReleased("", ask.said.application, Termination.TIMEOUT)
-        return self._expectations.is_told_one_of(
-            AskReleased(ask, termination=Termination.TIMEOUT), of_all
+    def is_told_ask_released(self, ask: Ask) -> Fact:
+        """The time is over for this pending ask, or for all the application has in one message.
+
+        Where asks have no release of their own, a pending one may be rejected as well.
+        """
+        over = Termination.TIMEOUT
+        told: Fact = self._expectations.is_told_one_of(
+            AskReleased(ask, termination=over),
+            AskReleased("", ask.said.application, over),
+            *self._allocations.ends_otherwise(ask, over),
         )
+        return told
 
     def has_confirmed(self, releases: Sequence[Released]) -> None:
         """Given: these releases are confirmed, and that was taken in.

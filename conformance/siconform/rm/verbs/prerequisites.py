@@ -67,6 +67,19 @@ class PrerequisiteVerbs:
         if seen.get(feature) is False:
             raise NotOffered(not_offered(feature))
 
+    def has_asks_apart(self) -> None:
+        """Given: asks have a maximum, a timeout and a release of their own; else not applicable."""
+        self._has_words(Capability.ASKS_APART, "asks apart from allocations")
+
+    def has_occupied_resource(self) -> None:
+        """Given: nodes may be said to be occupied by others; else not applicable."""
+        self._has_words(Capability.OCCUPIED_RESOURCE, "occupied resource of a node")
+
+    def _has_words(self, capability: Capability, what: str) -> None:
+        revision = self._link.connection.revision
+        if not revision.can(capability):
+            raise NotOffered(f"SI {revision} has no {what}")
+
     def has_ask_left_alone(self, /, application: str, reason: str, **wanted: Any) -> Ask:
         """Given: an ask that fits and is not allocated, for this reason.
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 from siwire import Revision
 
+from siconform.protocol.events import Detail
 from siconform.protocol.notifications import Fact, UpdateKind
 from siconform.protocol.requests import Registration, Request
 from siconform.protocol.subjects import Identity
@@ -36,6 +37,10 @@ class Dialect:
     def ask_releases_say_why(self) -> bool:
         """Whether a release of an ask has a termination type."""
         return self._tables.ask_releases_say_why
+
+    def defines(self, detail: Detail) -> bool:
+        """Whether the revision has a number for this detail of an event."""
+        return detail.value in self._si.EventRecord.ChangeDetail.keys()  # noqa: SIM118  # no mapping
 
     def method(self, kind: UpdateKind) -> str:
         """Name of the streaming method that carries this conversation."""

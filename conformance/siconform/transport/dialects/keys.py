@@ -63,11 +63,11 @@ class Keys:
                 lives.append(_Life(application))
             lives[-1].words.append(said_as)
 
-    def said_end(self, key: str) -> None:
-        """The RM releases it, or confirms its release."""
+    def said_end(self, key: str, application: str) -> None:
+        """The RM releases it, or confirms its release; of no other application than its own."""
         with self._lock:
             for life in self._lives[key][-1:]:
-                life.end_said = True
+                life.end_said = life.end_said or life.application == application
 
     def said_end_of_all(self, application: str) -> None:
         """The RM releases all that an application has, or confirms that."""

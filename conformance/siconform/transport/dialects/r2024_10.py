@@ -125,8 +125,8 @@ class Words:
         match said.subject:
             case AllOf(key=key) if key:
                 raise NoWords  # a key names what ends
-            case OneAllocation(identity=key):
-                self._keys.said_end(key)
+            case OneAllocation(application=application, identity=key):
+                self._keys.said_end(key, application)
             case AllOf(application=application):
                 key = ""
                 self._keys.said_end_of_all(application)
