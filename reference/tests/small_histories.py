@@ -4,7 +4,7 @@ Each decision takes one byte, so a history costs next to nothing to draw, and Hy
 that fails small by making the bytes fewer and smaller.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -60,9 +60,10 @@ CONFIGURATIONS: Final = tuple(
     )
 )
 LEAVES: Final = ("fifo", "aware", "fifo", "few", "parent.l", "parent.r", "fair", "spaces")
-_APPLICATIONS: Final = ("a1", "a2", "a3", "a4")
-_NODES: Final = ("n1", "n2", "n3")
+APPLICATIONS: Final = ("a1", "a2", "a3", "a4")
+NODES: Final = ("n1", "n2", "n3")
 _GROUPS: Final = ("tg", "tg", "tg", "other")
+
 
 Kind = TypeVar("Kind")
 
@@ -88,6 +89,9 @@ class Bytes:
         return Resource({"memory": 1 + self.number() % most})
 
 
+Move = Callable[[Bytes, str, Iterator[str]], object]
+
+
 @dataclass(frozen=True)
 class World:
     """What a history begins with, and its moves."""
@@ -98,15 +102,20 @@ class World:
 
 def world(data: bytes) -> World:
     """The history that ``data`` spells: applications that are mostly in one leaf, then anything."""
+    return spelled(data, _MOVES)
+
+
+def spelled(data: bytes, of_moves: Sequence[Move]) -> World:
+    """The history that ``data`` spells, out of these moves."""
     said = Bytes(data)
     queues = said.of(CONFIGURATIONS)
     leaf = said.of(LEAVES)
     moves: list[Any] = [
-        _application(said, name, leaf) for name in _APPLICATIONS[: 2 + said.number() % 3]
+        _application(said, name, leaf) for name in APPLICATIONS[: 2 + said.number() % 3]
     ]
     identities = (f"old{number}" for number in range(len(data)))
     while not said.are_over:
-        moves.append(said.of(_MOVES)(said, leaf, identities))
+        moves.append(said.of(of_moves)(said, leaf, identities))
     return World(queues, tuple(moves[:-1]))
 
 
@@ -130,13 +139,13 @@ def _quota(said: Bytes) -> str:
     return f'{{"resources": {{"memory": {{"value": {4 + said.number() % 4}}}}}}}'
 
 
-def _member(said: Bytes, key: str) -> Ask:
+def member(said: Bytes, key: str) -> Ask:
     """Mostly a placeholder or a member of a group, mostly small."""
     traits = said.number()
     is_large = traits % 8 == 7
     return Ask(
         key,
-        said.of(_APPLICATIONS),
+        said.of(APPLICATIONS),
         resource=Resource({"memory": 50}) if is_large else said.amount(4),
         max_allocations=1 + traits // 8 % 2,
         priority=traits // 16 % 2,
@@ -146,19 +155,19 @@ def _member(said: Bytes, key: str) -> Ask:
 
 
 def _asks(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return _member(said, f"k{said.number() % 6}")
+    return member(said, f"k{said.number() % 6}")
 
 
 def _existing(said: Bytes, node: str, identity: str) -> AllocationRecord:
-    return AllocationRecord(identity, _member(said, f"key-{identity}"), node)
+    return AllocationRecord(identity, member(said, f"key-{identity}"), node)
 
 
 def _reports(said: Bytes, _: str, identities: Iterator[str]) -> object:
-    return _existing(said, said.of(_NODES), next(identities, ""))
+    return _existing(said, said.of(NODES), next(identities, ""))
 
 
-def _creates(said: Bytes, _: str, identities: Iterator[str]) -> object:
-    node, traits = said.of(_NODES), said.number()
+def creates(said: Bytes, _: str, identities: Iterator[str]) -> NodeInfo:
+    node, traits = said.of(NODES), said.number()
     existing = tuple(
         _existing(said, node, next(identities, "")) for _ in range(max(0, traits % 5 - 2))
     )
@@ -176,10 +185,10 @@ def _changes(said: Bytes, _: str, __: Iterator[str]) -> object:
             NodeAction.CREATE_DRAIN,
         )
     )
-    return NodeInfo(said.of(_NODES), action, capacity=said.amount(10))
+    return NodeInfo(said.of(NODES), action, capacity=said.amount(10))
 
 
-def _confirms(said: Bytes, _: str, __: Iterator[str]) -> object:
+def confirms(said: Bytes, _: str, __: Iterator[str]) -> object:
     return Confirmation(said.number(), None)
 
 
@@ -189,15 +198,15 @@ def _releases(said: Bytes, _: str, __: Iterator[str]) -> object:
 
 def _withdraws(said: Bytes, _: str, __: Iterator[str]) -> object:
     key = f"k{said.number() % 6}"
-    return of_asks(said.of(_APPLICATIONS), key)
+    return of_asks(said.of(APPLICATIONS), key)
 
 
 def _removes(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return RemoveApplication(said.of(_APPLICATIONS))
+    return RemoveApplication(said.of(APPLICATIONS))
 
 
 def _submits(said: Bytes, leaf: str, _: Iterator[str]) -> object:
-    return _application(said, said.of(_APPLICATIONS), leaf)
+    return _application(said, said.of(APPLICATIONS), leaf)
 
 
 def _configures(said: Bytes, _: str, __: Iterator[str]) -> object:
@@ -208,16 +217,13 @@ def _waits(said: Bytes, _: str, __: Iterator[str]) -> object:
     return said.of((1.0, 10.0, 25.0, 40.0))
 
 
-_MOVES: Final = (
+OTHERS: Final = (_changes, _removes, _submits, _configures, _waits)
+_MOVES: Final[tuple[Move, ...]] = (
     *[_asks] * 9,
-    *[_creates] * 4,
+    *[creates] * 4,
     *[_reports] * 3,
-    *[_confirms] * 3,
+    *[confirms] * 3,
     *[_releases] * 2,
-    _changes,
     _withdraws,
-    _removes,
-    _submits,
-    _configures,
-    _waits,
+    *OTHERS,
 )

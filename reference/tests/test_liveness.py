@@ -7,9 +7,12 @@ from hypothesis import HealthCheck, Phase, event, given, note, settings
 from hypothesis import strategies as st
 from sireference.core.scheduler import Scheduler
 from tests.histories import Player
+from tests.keyed_histories import KeyedPlayer
+from tests.keyed_small_histories import keyed_world
 from tests.restarts import Restart, left_over, restart
 from tests.serving import nothing_fits
 from tests.small_histories import LENGTH, SETTINGS, World, world
+from tests.test_histories import books_balance
 
 HISTORIES: Final = int(os.environ.get("SIREFERENCE_HISTORIES", "800"))  # `nox -s liveness`: more
 _MANY: Final = settings(
@@ -31,6 +34,18 @@ def test_an_ask_that_could_be_placed_is_placed(small: World) -> None:
         player.play(move)
         for partition in player.partitions:
             nothing_fits(partition)
+
+
+@given(spelled.map(keyed_world))
+@_MANY
+def test_an_ask_that_could_be_placed_is_placed_where_the_key_is_the_identity(small: World) -> None:
+    player = KeyedPlayer(scheduler=Scheduler(SETTINGS), queues=small.queues)
+    for move in small.moves:
+        note(move)
+        player.play(move)
+        for partition in player.partitions:
+            nothing_fits(partition)
+            books_balance(partition)
 
 
 @given(spelled.map(restart))

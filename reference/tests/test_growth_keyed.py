@@ -1,0 +1,97 @@
+"""Growth where the key is the identity: updates and foreign allocations leave nothing behind."""
+
+import gc
+from collections.abc import Callable
+
+import pytest
+from sireference.core.model import ForeignAllocation, ShutDown
+from tests.keyed import Keyed
+from tests.test_growth import FEW, KINDS, LIVES, WARM_UP
+
+GROWS = (*KINDS, ForeignAllocation)
+
+
+def updated(rm: Keyed, number: int) -> None:
+    rm.runs("lives", memory=1 + number % 5)
+
+
+def placed_by_the_rm(rm: Keyed, number: int) -> None:
+    rm.wants(f"k{number}", memory=1000 + number)
+    rm.runs(f"k{number}", memory=1)
+    rm.ends(f"k{number}")
+
+
+def seen_and_gone(rm: Keyed, number: int) -> None:
+    rm.sees(f"f{number}", memory=1)
+    rm.sees(f"f{number}", memory=2)
+    rm.ends(f"f{number}", "")
+
+
+def seen_on_another_node(rm: Keyed, number: int) -> None:
+    rm.sees("f", f"n{1 + number % 2}", memory=1)
+
+
+def gone_with_its_node(rm: Keyed, number: int) -> None:
+    rm.creates(f"x{number}", memory=1)
+    rm.sees(f"f{number}", f"x{number}", memory=1)
+    rm.decommissions(f"x{number}")
+
+
+def counted() -> int:
+    gc.collect()
+    return sum(type(one) in GROWS for one in gc.get_objects())
+
+
+@pytest.mark.parametrize(
+    "life",
+    [updated, placed_by_the_rm, seen_and_gone, seen_on_another_node, gone_with_its_node],
+)
+def test_what_is_named_again_or_goes_leaves_nothing_behind(
+    life: Callable[[Keyed, int], None],
+) -> None:
+    rm = Keyed()
+    rm.creates("n1", memory=60)
+    rm.creates("n2", memory=60)
+    rm.submits("a1")
+    rm.runs("lives", memory=1)
+    rm.wants("waits", memory=999)
+    for number in range(WARM_UP):
+        life(rm, number)
+    before = counted()
+
+    for number in range(WARM_UP, WARM_UP + LIVES):
+        life(rm, number)
+
+    assert counted() - before < FEW
+
+
+def gives_up_all(rm: Keyed) -> None:
+    rm.scheduler.handle(ShutDown("rm"), rm.now)
+
+
+def registers_again(rm: Keyed) -> None:
+    rm.registers()
+
+
+@pytest.mark.parametrize("end", [gives_up_all, registers_again])
+def test_a_registration_goes_at_once_and_not_when_cycles_are_looked_for(
+    end: Callable[[Keyed], None],
+) -> None:
+    rm = Keyed()
+    gc.collect()
+    gc.disable()
+    try:
+        rm.registers()
+        rm.creates("n1", memory=60)
+        rm.submits("a1")
+        for number in range(FEW):
+            rm.sees(f"f{number}", memory=1)
+            rm.runs(f"k{number}", memory=1)
+            rm.runs(f"k{number}", memory=2)
+            rm.wants(f"w{number}", memory=99)
+        end(rm)
+        left = gc.collect()
+    finally:
+        gc.enable()
+
+    assert left < FEW
