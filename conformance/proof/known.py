@@ -16,6 +16,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "asks",
         "callbacks",
         "gangs",
+        "limit_events",
         "lives",
         "node_updates",
         "nodes",
