@@ -1,7 +1,7 @@
 """What exploring finds: a history and what is wrong with it, as small as it could be made."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -68,10 +68,15 @@ def raised_for(name: str) -> type[Found]:
     return _CLASSES.setdefault(name, type("Found", (Found,), {"name": name}))
 
 
-def violations(exchange: Exchange, premises: dict[str, int]) -> list[Counterexample]:
-    """What the monitors complain of; ``premises`` counts how often each had something to judge."""
+def violations(
+    exchange: Exchange, premises: dict[str, int], lacks: Collection[str] = ()
+) -> list[Counterexample]:
+    """What the monitors complain of; ``premises`` counts how often each had something to judge.
+
+    Left out is what presupposes a feature that the target ``lacks``.
+    """
     found = []
-    for judged in monitors.check(exchange):
+    for judged in monitors.check(exchange, lacks):
         premises[judged.monitor] = premises.get(judged.monitor, 0) + judged.held
         if judged.violation and judged.seen_at is not None:
             until = replace(exchange, end=judged.seen_at + 1)

@@ -11,11 +11,15 @@ from hypothesis.errors import Flaky
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import run_state_machine_as_test
 
+from siconform.catalogue.features import Feature
 from siconform.exploring.counterexample import Counterexample, raised_for, smallest, violations
 from siconform.exploring.leak_check import REQUIREMENTS, Missing, ends_everything, fills_again
 from siconform.exploring.model_state import ModelState
+from siconform.exploring.model_state_by_key import ModelStateByKey
 from siconform.exploring.rules import ArbitraryRM
+from siconform.exploring.rules_by_key import ArbitraryRMByKey
 from siconform.outcomes import Outcome, PremiseLost, TargetLost
+from siconform.protocol.subjects import Identity
 from siconform.recording.history import Exchange
 from siconform.rm.session import Session
 
@@ -72,6 +76,13 @@ class Exploration:
         self._numbers = count(1)
         self._current = self._last_better = 0
         self._over: _Over | None = None
+
+    @property
+    def _by_key(self) -> bool:
+        return self.session.history.identity is Identity.KEY_OF_THE_ASK
+
+    def _lacks(self) -> frozenset[str]:
+        return self.session.observed.lacks(self.session.target.terms.without)
 
     @property
     def seconds(self) -> float:
@@ -136,7 +147,8 @@ class Exploration:
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         )
-        machine = seed(number)(lambda: ArbitraryRM(self))
+        rules = ArbitraryRMByKey if self._by_key else ArbitraryRM
+        machine = seed(number)(lambda: rules(self))
         try:
             with with_reporter(lambda _: None):
                 run_state_machine_as_test(machine, settings=chosen)  # type: ignore[arg-type]  # a factory does
@@ -163,7 +175,9 @@ class Exploration:
         except TargetLost as lost:
             self._ends(_Abandoned(lost))
         self._needs_another_session, self._current = False, number
-        return ModelState(rm)
+        if not self._by_key:
+            return ModelState(rm)
+        return ModelStateByKey(rm, tells_foreign=Feature.FOREIGN_ALLOCATIONS not in self._lacks())
 
     def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
         """One more step, and everything it said seen processed; none when the time is over."""
@@ -210,7 +224,7 @@ class Exploration:
         Of several violations the first is told: the others may follow from it.
         """
         exchange = has.rm.exchange
-        found = violations(exchange, {} if premises is None else premises)
+        found = violations(exchange, {} if premises is None else premises, self._lacks())
         if outcome is not None:
             found.append(_of_outcome(exchange, outcome))
         if not found:

@@ -3,6 +3,7 @@
 from typing import Final, TypeVar
 
 from siconform.exploring.model_state import ModelState
+from siconform.exploring.model_state_by_key import ModelStateByKey
 from siconform.outcomes import CameLate, NotAsTheTextSays
 from siconform.protocol.handles import Node
 from siconform.protocol.notifications import (
@@ -38,6 +39,9 @@ def ends_everything(has: ModelState) -> None:
     has.rm.confirms_everything()
     for allocation in has.allocations()[::2]:
         has.rm.releases(allocation)
+    if isinstance(has, ModelStateByKey):
+        for foreign in has.foreign:
+            has.rm.releases_foreign(foreign)
     for application in has.applications:
         has.rm.removes_application(application)
     for node in has.nodes:

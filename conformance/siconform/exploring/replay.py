@@ -132,8 +132,14 @@ class Replay:
             for rm in self._rms.values():
                 rm.connection.close()
         exchange.end = len(exchange.history)
-        found = [*violations(exchange, {}), *(f for f in (lost, expectation) if f is not None)]
+        found = [
+            *violations(exchange, {}, self._lacks()),
+            *(f for f in (lost, expectation) if f is not None),
+        ]
         return Replayed(exchange, found, self._of_monitor(found, own), self._missing)
+
+    def _lacks(self) -> frozenset[str]:
+        return self._session.observed.lacks(self._session.target.terms.without)
 
     def _speaks_all(self, exchange: Exchange) -> None:
         registering = {m.rm for m in self._recorded.messages if isinstance(m, Registers)}

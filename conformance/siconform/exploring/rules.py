@@ -23,9 +23,9 @@ _QUEUES: Final = (DEFAULT_QUEUE, QUOTA_QUEUE, GANG_QUEUE, TAKING_QUEUE, ENTITLED
 _MOST_NODES: Final = 5  # few of everything, so that steps meet
 _MOST_APPLICATIONS: Final = 5
 
-_ANY_ONE: Final = st.integers(0, 30)  # which of those there are
+ANY_ONE: Final = st.integers(0, 30)  # which of those there are
 _NODE_MEMORY: Final = st.integers(1, 12)
-_ASK_MEMORY: Final = st.integers(1, 5)
+ASK_MEMORY: Final = st.integers(1, 5)
 
 Rule = TypeVar("Rule", bound=Callable[..., None])
 _rule: Any = rule  # its types leave no room for arguments that are passed on
@@ -80,6 +80,8 @@ def _has_asks(self: "ArbitraryRM") -> bool:
 class ArbitraryRM(RuleBasedStateMachine):
     """An RM that keeps to the texts, and otherwise does as it likes."""
 
+    several = True  # whether an ask may be for several allocations
+
     def __init__(self, maker: HistoryMaker) -> None:
         super().__init__()
         self.maker = maker
@@ -118,7 +120,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.draining.add(node)
 
     @precondition(lambda self: len(self.has.former_nodes) > 0 and len(self.has.nodes) < _MOST_NODES)
-    @step(which=_ANY_ONE, memory=_NODE_MEMORY)
+    @step(which=ANY_ONE, memory=_NODE_MEMORY)
     def brings_node_back(self, which: int, memory: int) -> None:
         """Register a decommissioned node again under its id, maybe of another size."""
         former = chosen(self.has.former_nodes, which)
@@ -127,7 +129,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.nodes.append(self.rm.registers_node(former, memory=memory))
 
     @precondition(_has_nodes)
-    @step(which=_ANY_ONE, memory=_NODE_MEMORY)
+    @step(which=ANY_ONE, memory=_NODE_MEMORY)
     def resizes_node(self, which: int, memory: int) -> None:
         """Give a node more or less capacity, maybe less than is in use."""
         node = chosen(self.has.nodes, which)
@@ -137,7 +139,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.resizes(node, dict(capacity.capacity))
 
     @precondition(_has_nodes)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def drains_or_undrains_node(self, which: int) -> None:
         """Drain a schedulable node, or make a draining one schedulable."""
         node = chosen(self.has.nodes, which)
@@ -149,7 +151,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.draining.add(node)
 
     @precondition(lambda self: len(self.has.nodes) > 1)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def decommissions_node(self, which: int) -> None:
         """Decommission a node with whatever runs on it; it is drained first, as the text has it."""
         node = chosen(self.has.nodes, which)
@@ -179,7 +181,7 @@ class ArbitraryRM(RuleBasedStateMachine):
         self.has.asks += self.rm.asks_placeholders(gang)
 
     @precondition(_has_gangs)
-    @step(which=_ANY_ONE, other_size=st.sampled_from((None, None, 1, 4)))
+    @step(which=ANY_ONE, other_size=st.sampled_from((None, None, 1, 4)))
     def asks_for_member(self, which: int, other_size: int | None) -> None:
         """Ask for a real member, maybe of another size than its placeholder, maybe one too many."""
         gang = chosen(self.has.gangs(), which)
@@ -187,7 +189,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.asks.append(self.rm.asks_member(gang, memory=other_size))
 
     @precondition(_has_gangs)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def asks_for_another_placeholder(self, which: int) -> None:
         """Ask for one more placeholder than the gang said it would have."""
         gang = chosen(self.has.gangs(), which)
@@ -203,7 +205,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.rm.confirms_everything()
 
     @precondition(lambda self: len(self.has.applications) > 1)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def removes_application(self, which: int) -> None:
         """Remove an application with whatever it has."""
         application = chosen(self.has.applications, which)
@@ -213,8 +215,8 @@ class ArbitraryRM(RuleBasedStateMachine):
 
     @precondition(_has_applications)
     @step(
-        which=_ANY_ONE,
-        memory=_ASK_MEMORY,
+        which=ANY_ONE,
+        memory=ASK_MEMORY,
         times=st.integers(1, 8),
         priority=st.integers(-1, 2),
         may_preempt=st.booleans(),
@@ -228,14 +230,14 @@ class ArbitraryRM(RuleBasedStateMachine):
             ask = self.rm.asks(
                 application,
                 memory=memory,
-                times=times,
+                times=times if self.several else 1,
                 priority=priority,
                 policy=MAY_PREEMPT if may_preempt else PLAIN_POLICY,
             )
             self.has.asks.append(ask)
 
     @precondition(_has_applications)
-    @step(amounts=st.lists(st.tuples(_ANY_ONE, _ASK_MEMORY), min_size=2, max_size=4))
+    @step(amounts=st.lists(st.tuples(ANY_ONE, ASK_MEMORY), min_size=2, max_size=4))
     def asks_for_several_in_one_message(self, amounts: list[tuple[int, int]]) -> None:
         """Ask for allocations of any applications in one message."""
         with self.rm.one_message():
@@ -245,7 +247,7 @@ class ArbitraryRM(RuleBasedStateMachine):
                     self.has.asks.append(self.rm.asks(application, memory=memory))
 
     @precondition(_has_asks)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def withdraws_ask(self, which: int) -> None:
         """Withdraw an ask, pending or not: the RM cannot know."""
         ask = chosen(self.has.asks, which)
@@ -253,7 +255,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.rm.withdraws(ask)
 
     @precondition(_has_applications)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def withdraws_asks_of_application(self, which: int) -> None:
         """Withdraw every pending ask of an application."""
         application = chosen(self.has.applications, which)
@@ -261,7 +263,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.rm.withdraws_asks(application=application)
 
     @precondition(_has_asks)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def releases_allocation(self, which: int) -> None:
         """Release one allocation the RM holds, if it holds any."""
         allocation = chosen(self.has.allocations(), which)
@@ -270,7 +272,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.released.add(allocation.identity)
 
     @precondition(_has_applications)
-    @step(which=_ANY_ONE)
+    @step(which=ANY_ONE)
     def releases_everything_of_application(self, which: int) -> None:
         """Release all allocations of an application at once."""
         application = chosen(self.has.applications, which)

@@ -53,6 +53,8 @@ class _Life:
     nodes: list[str] = field(default_factory=list)  # where it is, and those that updates named
     updates: int = 0  # said and not rejected
     echoes: int = 0  # that may still come
+    started: Termination | None = None  # by the scheduler, which the RM is to confirm
+    confirmed: bool = False
     ended: bool = False  # by the RM's word
     over: bool = False
 
@@ -176,7 +178,8 @@ class Lives:
         life = self._last(key, application) if application else None  # foreign ones have none
         if life is not None and life.application == application:
             life.ended = True
-            if said.termination is Termination.STOPPED_BY_RM:
+            life.confirmed = life.confirmed or said.termination is life.started
+            if said.termination in (Termination.STOPPED_BY_RM, life.started):
                 self._certainty.says(life, UpdateKind.ALLOCATIONS)
         name = key if life is None else life.name
         one = OneAllocation(application, name, name)
@@ -214,11 +217,12 @@ class Lives:
         left = [life for life in lives if not life.over]
         life = left[0] if left else lives[-1]
         if told.termination not in BY_THE_SCHEDULER:
-            ended = [one for one in lives if one.ended]
+            ended = [one for one in lives if one.ended and not one.confirmed]
             life = next((one for one in ended if not one.over), ended[-1] if ended else life)
             life.over = True
-        elif not life.is_live:
-            life.over = True
+        else:
+            life.started = told.termination
+            life.over = life.over or not life.is_live
         named = life.name if told.key else ""
         ends = (told.application, told.termination, told.message, told.partition)
         if life.is_live:
@@ -233,7 +237,8 @@ class Lives:
         lives = self._of(key, application)
         if not lives:
             return told
-        life = next((one for one in lives if not one.over), lives[-1])
+        left = (one for one in lives if not one.over and (one.updates > 0 or not one.announced))
+        life = next(left, lives[-1])
         if life.updates > 0:
             life.updates -= 1
             return UpdateRejected(life.name, application, reason, certain=life.announced)

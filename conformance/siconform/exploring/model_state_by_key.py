@@ -1,0 +1,89 @@
+"""What an RM has where the key is the identity: a key serves one allocation after another."""
+
+from dataclasses import dataclass, field
+
+from siconform.exploring.model_state import ModelState
+from siconform.protocol.notifications import Allocated, AllocationRejected, Released
+from siconform.protocol.requests import (
+    Action,
+    AllocationUpdate,
+    ApplicationRemoval,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
+from siconform.recording.history import Content
+
+
+@dataclass
+class ModelStateByKey(ModelState):
+    """As of any RM; ``tells_foreign`` is whether it says what others hold."""
+
+    tells_foreign: bool = True
+    reported: list[Allocated] = field(default_factory=list)  # from before, whatever became of them
+    foreign: list[str] = field(default_factory=list)
+
+    def allocations(self) -> list[Allocated]:
+        """What is allocated and has not ended as far as the RM knows, by what was said first."""
+        held = _Held()
+        for entry in self.rm.exchange.entries():
+            if entry.rm == self.rm.connection.rm_id and not entry.fence:
+                held.hears(entry.content)
+        return [
+            held.live[key]
+            for key in held.named
+            if key in held.live
+            and held.live[key].node in self.nodes
+            and held.live[key].application in self.applications
+        ]
+
+
+class _Held:
+    """What lives under each key."""
+
+    def __init__(self) -> None:
+        self.live: dict[str, Allocated] = {}
+        self.named: dict[str, None] = {}  # in the order said
+        self._announced: set[str] = set()
+
+    def hears(self, content: Content) -> None:
+        match content:
+            case AskRequest(key=key):
+                self.named.setdefault(key)
+            case ExistingAllocationRequest(allocation) | AllocationUpdate(allocation):
+                key = allocation.identity
+                self.named.setdefault(key)
+                if allocation.node:
+                    self.live.setdefault(key, allocation)
+            case Allocated(identity=key):
+                self._announced.add(key)
+                self.live[key] = content
+            case AllocationRejected(key=key) if key not in self._announced:
+                self.live.pop(key, None)
+            case (
+                ReleaseRequest(subject=OneAllocation(identity=key))
+                | AskReleaseRequest(subject=OneAsk(key=key))
+            ):
+                self._ends(key)
+            case Released(identity=key) if key:
+                self._ends(key)
+            case (
+                ApplicationRemoval(application=application)
+                | Released(application=application)
+                | ReleaseRequest(subject=AllOf(application=application))
+                | AskReleaseRequest(subject=AllOf(application=application))
+            ):
+                self._end_all([k for k, a in self.live.items() if a.application == application])
+            case NodeRequest(node=node, action=Action.DECOMMISSION):
+                self._end_all([k for k, a in self.live.items() if a.node == node])
+
+    def _ends(self, key: str) -> None:
+        self.live.pop(key, None)
+        self._announced.discard(key)
+
+    def _end_all(self, keys: list[str]) -> None:
+        for key in keys:
+            self._ends(key)
