@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from siconform.monitors.retold import UpdateRejected
 from siconform.protocol.notifications import AllocationRejected, AskRejected, Fact
+from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
 
 EntryJudgement = str | None
@@ -31,7 +32,7 @@ class Monitor:
     requirements: tuple[str, ...]
     outlives_registrations: bool = False
     presupposes: str = ""  # the feature of a target without which it judges nothing, "" for none
-    asks_apart: bool = False  # whether it is about words for asks that are no allocations'
+    identity: Identity | None = None  # judged only where it is this, None for any
 
     @property
     def name(self) -> str:

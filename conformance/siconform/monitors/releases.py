@@ -29,7 +29,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
-from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, Identity, OneAllocation, OneAsk
 from siconform.recording.history import Content, Entry
 
 
@@ -163,5 +163,7 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
 MONITORS: Final = (
     Monitor(confirmations_are_not_confirmed, ("SI-REL-009",)),
     Monitor(stops_go_back_to_the_rm, ("SI-REL-013",)),
-    Monitor(ask_releases_name_a_partition, ("SI-REL-020",), asks_apart=True),
+    Monitor(
+        ask_releases_name_a_partition, ("SI-REL-020",), identity=Identity.GIVEN_BY_THE_SCHEDULER
+    ),
 )

@@ -17,6 +17,7 @@ from siconform.monitors.occupancy import Occupancy
 from siconform.monitors.quotas import Quotas
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.requests import Action, NodeRequest
+from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
 
 
@@ -130,6 +131,7 @@ MONITORS: Final = (
         foreign_allocations_keep_their_room,
         ("SI-FOR-001",),
         presupposes=Feature.FOREIGN_ALLOCATIONS,
+        identity=Identity.KEY_OF_THE_ASK,
     ),
     Monitor(queues_are_not_overfilled, ("SI-ASK-011",), presupposes=Feature.QUEUES),
     Monitor(placeholders_count_against_the_quota, ("SI-GANG-027",), presupposes=Feature.QUOTAS),

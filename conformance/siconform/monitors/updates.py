@@ -13,6 +13,7 @@ from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, 
 from siconform.monitors.retold import Echoed, Placed, Updated, UpdateRejected
 from siconform.protocol.notifications import Allocated, UpdateKind
 from siconform.protocol.requests import Amounts, AskRequest
+from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
 
 
@@ -113,8 +114,9 @@ def _covers(given: Mapping[str, int], wanted: Amounts) -> bool:
     return all(given.get(name, 0) >= amount for name, amount in wanted.items())
 
 
+_BY_KEY: Final = Identity.KEY_OF_THE_ASK
 MONITORS: Final = (
-    Monitor(updates_are_no_further_allocations, ("SI-ALLOC-013",)),
-    Monitor(updates_move_nothing, ("SI-ALLOC-015",)),
-    Monitor(requests_are_given_the_amount_last_asked_for, ("SI-ASK-032",)),
+    Monitor(updates_are_no_further_allocations, ("SI-ALLOC-013",), identity=_BY_KEY),
+    Monitor(updates_move_nothing, ("SI-ALLOC-015",), identity=_BY_KEY),
+    Monitor(requests_are_given_the_amount_last_asked_for, ("SI-ASK-032",), identity=_BY_KEY),
 )
