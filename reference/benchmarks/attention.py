@@ -33,11 +33,12 @@ from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
     health_pb2,
     health_pb2_grpc,
 )
-from siwire import DEFAULT_REVISION, constants, rpc
+from siwire import REVISIONS, constants, rpc
 from siwire.ext import extension_pb2 as ext
 
-SI: Final[Any] = DEFAULT_REVISION.si
-METHODS: Final = rpc.methods(DEFAULT_REVISION)
+REVISION: Final = REVISIONS["2023-12"]
+SI: Final[Any] = REVISION.si
+METHODS: Final = rpc.methods(REVISION)
 EXTENSION: Final = rpc.methods_of(ext.DESCRIPTOR.services_by_name["SchedulerExtension"])
 TIMEOUT: Final = 300.0  # seconds until a load is given up
 BUSY: Final = 50.0  # percent of a core that a server uses who has still something to do
@@ -275,7 +276,10 @@ def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
         environment["PYTHONPATH"] = os.pathsep.join(paths)
     here = "127.0.0.1:0"
     process = subprocess.Popen(  # noqa: S603  # our own words
-        [sys.executable, "-m", "sireference", "serve", "--listen", here, "--http", here],
+        [
+            *(sys.executable, "-m", "sireference", "serve", "--revision", REVISION.name),
+            *("--listen", here, "--http", here),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

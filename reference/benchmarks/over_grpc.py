@@ -23,9 +23,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
-from siwire import DEFAULT_REVISION, rpc
+from siwire import REVISIONS, rpc
 
-CORE: Final = "1.5.1"  # which speaks the default revision
+CORE: Final = "1.5.1"
+REVISION: Final = REVISIONS["2023-12"]  # which that core speaks
+SERVE: Final = (sys.executable, "-m", "sireference", "serve", "--revision", REVISION.name)
 BUILD: Final = Path(__file__).parents[2] / "fixtures" / "targets" / "yunikorn-core" / "build.py"
 TIMEOUT: Final = 120.0  # seconds until a run is given up
 NEED: Final = {"memory": 1_000, "vcore": 100}
@@ -39,8 +41,8 @@ partitions:
         submitacl: "*"
         queues: [{name: leaf, properties: {application.sort.policy: fifo}}]
 """
-SI: Final[Any] = DEFAULT_REVISION.si
-METHODS: Final = rpc.methods(DEFAULT_REVISION)
+SI: Final[Any] = REVISION.si
+METHODS: Final = rpc.methods(REVISION)
 
 Launch = Callable[[], Any]  # a context manager of the address
 
@@ -248,7 +250,7 @@ def launches(addresses: list[str]) -> dict[str, Launch]:
     if built.returncode:
         raise SystemExit(f"yunikorn-core {CORE} could not be built")
     return {
-        "reference": partial(running, [sys.executable, "-m", "sireference", "serve"]),
+        "reference": partial(running, [*SERVE]),
         f"yunikorn-core {CORE}": partial(running, [built.stdout.strip()]),
     }
 

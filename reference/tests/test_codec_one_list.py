@@ -1,6 +1,7 @@
 """The codec where asks are allocations: what differs from the revisions before, both ways."""
 
 import pytest
+from sireference.codec import codec_for
 from sireference.core import model
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
@@ -79,6 +80,7 @@ def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
     assert not existing.ask.placeholder
 
 
+# requirement: SI-FOR-007
 @both_revisions
 @pytest.mark.parametrize(
     ("kind", "is_static"), [("static", True), ("default", False), ("", False), ("odd", False)]
@@ -221,3 +223,27 @@ def test_all_rejections_are_in_one_list(revision: Revision) -> None:
         rejection(allocationKey="k1", applicationID="a", reason="why"),
         rejection(allocationKey="k2", applicationID="a", reason="so"),
     ]
+
+
+# requirement: SI-WIRE-016
+@both_revisions
+def test_what_an_older_rm_says_in_reserved_numbers_is_passed_over(revision: Revision) -> None:
+    older, newer = REVISIONS["2023-12"].si, revision.si
+    releases = older.AllocationReleasesRequest(
+        allocationAsksToRelease=[older.AllocationAskRelease(applicationID="a", allocationKey="k")]
+    )
+    asks = [older.AllocationAsk(allocationKey="k", applicationID="a")]
+    existing = [older.Allocation(allocationID="id", nodeID="n")]
+    node = older.NodeInfo(
+        nodeID="n", occupiedResource=resource(older, memory=1), existingAllocations=existing
+    )
+
+    said = older.AllocationRequest(rmID="rm", asks=asks, releases=releases).SerializeToString()
+    (event,) = codec_for(revision).events(
+        "UpdateAllocation", newer.AllocationRequest.FromString(said)
+    )
+    of_node = newer.NodeInfo.FromString(node.SerializeToString())
+    (info,) = read(revision, "UpdateNode", nodes=[of_node]).nodes
+
+    assert event == model.UpdateAllocations("rm")
+    assert info == model.NodeInfo("n", NodeAction.UNSET)

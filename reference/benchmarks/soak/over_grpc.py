@@ -11,6 +11,7 @@ from typing import Final
 
 import grpc
 import psutil
+from benchmarks.over_grpc import REVISION
 from benchmarks.soak.client import ShortLives
 from benchmarks.soak.samples import MIB, Bound, growth, say, verdict
 
@@ -116,7 +117,8 @@ def percentiles(seconds: list[float]) -> str:
 
 def soak(seconds: float, rms: int) -> int:
     """Lead lives for so long at a server of our own and say what it keeps; the exit code."""
-    with started("sireference", "serve", "--listen", "127.0.0.1:0", *OPTIONS) as server:
+    options = ("--revision", REVISION.name, "--listen", "127.0.0.1:0", *OPTIONS)
+    with started("sireference", "serve", *options) as server:
         address = address_of(server)
         with (
             started("benchmarks.soak.health", address) as asking,
