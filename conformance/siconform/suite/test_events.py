@@ -280,7 +280,7 @@ def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> N
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_SCHEDULABLE]))
     allocation = rm.has_allocation(app, node=node)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_ALLOC]))
-    rm.has_waiting_ask(app, memory=18)
+    rm.has_waiting_ask(app, memory=20)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_RESERVATION]))
     rm.decommissions(node)
     rm.is_told_of_the_end_of(allocation)
