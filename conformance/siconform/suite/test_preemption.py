@@ -156,17 +156,17 @@ def test_a_lowered_maximum_may_be_enforced_down_to_the_guarantee(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     rm = unregistered_rm
-    rm.has_registered(config=queues_with_enforced_quotas(4, first=10, second=10))
+    rm.has_registered(config=queues_with_enforced_quotas(5, first=10, second=10))
     rm.has_node(memory=100)
     app = rm.has_application(queue="root.first")
     allocations = [rm.has_allocation(app, memory=2) for _ in range(5)]
     other = rm.has_application(queue="root.second")
     rm.has_allocation(other, memory=10)
 
-    rm.has_been_reconfigured(queues_with_enforced_quotas(4, first=5, second=10))
+    rm.has_been_reconfigured(queues_with_enforced_quotas(5, first=5, second=10))
 
     release = rm.may_be_told(Released(termination=PREEMPTED), window=rm.deadlines.place)
     rm.records("above its lowered maximum", release, otherwise="nothing is preempted")
     rm.settles()
     rm.is_not_told(Released(application=other))
-    rm.keeps_memory(4, *allocations)
+    rm.keeps_memory(5, *allocations)
