@@ -37,14 +37,16 @@ partitions:
 """)
 
 OTHER_QUEUES: Final = (
-    # smaller, without the leaf few and the second partition; other policies
+    # smaller, which is enforced, without the leaf few and the second partition; other policies
     parse_configuration("""
 partitions:
   - name: default
     nodesortpolicy: {type: binpacking}
+    preemption: {quotapreemptionenabled: true}
     queues:
       - name: root
         submitacl: "*"
+        properties: {quota.preemption.delay: 2s}
         limits:
           - {users: ["*"], maxresources: {memory: 6}, maxapplications: 2}
         queues:
