@@ -1,14 +1,19 @@
 """What the kit reads in a scheduler's description of itself, and what it makes of it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  # it has no types
-from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.target_habits import TargetHabits
+from siconform.outcomes import NotAsTheTextSays, NotForThisTarget, TargetLost
+from siconform.rm.session import Session
+from siconform.targets.attached import AttachedTarget
+from siconform.targets.terms import Terms
 from siconform.transport.reflection import Description, Shape, _description, describe
 from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
@@ -83,6 +88,43 @@ def test_every_text_agrees_with_itself(revision: Revision, serve: Serve) -> None
     found.names_fields_as_the_text_does()
     found.uses_nothing_reserved()
     found.places_enums_where_the_text_does()
+
+
+@pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
+def test_a_description_tells_the_revision_it_is_of(revision: Revision, serve: Serve) -> None:
+    channel = serve(rpc.SERVICE, pool=revision.si.POOL)
+    found = describe(channel, DEFAULT_REVISION, rpc.SERVICE, TIMEOUT)
+
+    assert found is not None
+    assert revision.name in found.spoken()
+    assert found.spoken() <= {revision.name, "2024-10", "2026-04"}  # which differ in events only
+
+
+def test_a_description_of_another_text_tells_none() -> None:
+    def more(file: FileDescriptorProto) -> None:
+        message(file, "NodeInfo").field.add(name="mine", number=90, type=9, label=1)
+
+    assert described(more).spoken() == frozenset()
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_revision_nobody_gave_is_held_against_the_description(*, given: bool) -> None:
+    other = next(r for r in REVISIONS.values() if r.name == "2023-08")
+
+    def prepare(server: grpc.Server) -> None:
+        behaviours = {
+            "RegisterResourceManager": lambda *_: other.si.RegisterResourceManagerResponse()
+        }
+        server.add_generic_rpc_handlers((rpc.scheduler_handlers(other, behaviours),))
+        reflection.enable_server_reflection([rpc.SERVICE], server, pool=other.si.POOL)
+
+    with served(prepare, workers=8) as address:
+        target = AttachedTarget(address, DEFAULT_REVISION, 1.0, terms=Terms(revision_given=given))
+        session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", TargetHabits(probed=True))
+        lost = f"speaks SI 2023-08, not {DEFAULT_REVISION}: give --revision 2023-08"
+        with nullcontext() if given else pytest.raises(TargetLost, match=lost):
+            session.resource_manager("one")
+        session.discard()
 
 
 def test_what_the_scheduler_has_beside_the_text_is_its_own() -> None:

@@ -14,10 +14,12 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import TargetLost, Unreachable
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.registration import RegistrationRequested
-from siconform.protocol.requests import StreamOpening
+from siconform.protocol.requests import Registration, StreamOpening
 from siconform.protocol.timers import UNKNOWN
+from siconform.recording.history import History
 from siconform.rm.session import Session
 from siconform.targets.terms import PLAIN
+from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
 
 from .serving import scheduler
@@ -111,6 +113,25 @@ def test_a_newcomer_is_not_sent_to_a_process_that_is_gone(serving: str) -> None:
     assert unregistered_rm.registers().status == "OK"
     unregistered_rm.vanishes()
     session.discard()
+
+
+@pytest.mark.parametrize(
+    ("after", "status"), [(0.0, "CANCELLED"), (0.45, "DEADLINE_EXCEEDED")], ids=["early", "late"]
+)
+def test_a_call_that_is_cancelled_at_its_deadline_was_not_answered(
+    after: float, status: str
+) -> None:
+    def cancels(_: Any, context: grpc.ServicerContext) -> Any:
+        time.sleep(after)
+        context.abort(grpc.StatusCode.CANCELLED, "")
+
+    with scheduler({"RegisterResourceManager": cancels}) as address:
+        connection = Connection(address, DEFAULT_REVISION, "rm", History())
+        connection.connects(_LIMIT)
+        answered = connection.registers(Registration("rm", "1", "", ""), timeout=0.5)
+        connection.close()
+
+    assert answered.status == status
 
 
 def test_it_is_tried_once_only() -> None:

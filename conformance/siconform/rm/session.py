@@ -1,6 +1,7 @@
 """The RM of a worker: registered once, used by one test after another, replaced with its target."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from typing import Protocol, TypeVar
 
@@ -27,6 +28,7 @@ from siconform.targets.traits import pace_for
 from siconform.transport.connection import Connection
 from siconform.transport.dialects import dialect_for
 from siconform.transport.extension import Extension
+from siconform.transport.reflection import Description
 
 T = TypeVar("T")
 R = TypeVar("R", bound=ResourceManager)
@@ -78,6 +80,7 @@ class Session:
         self._main: Connection | None = None
         self._fences: Fences | None = None
         self._serves_several: bool | None = None
+        self._compared = False
         self._extension: Extension | None = None
         self._facets: Facets | None = None
         self.observed = TargetHabits() if observed is None else observed
@@ -266,10 +269,23 @@ class Session:
         try:
             connection.connects(self.deadlines.connect)
             self._beside()
+            self._compares(connection)
         except Unreachable:
             connection.close()
             raise
         return connection
+
+    def _compares(self, connection: Connection) -> None:
+        """See once whether the target describes the revision that was taken for want of a word.
+
+        One that offers no reflection, or describes none of the texts, is taken at that.
+        """
+        if self.target.terms.revision_given or self._compared:
+            return
+        self._compared = True
+        with suppress(NotForThisTarget):
+            description = connection.asks_for_description(self.deadlines.ack)
+            _describes(description, self.target.revision)
 
     def _beside(self) -> Extension:
         """What the target offers beside the SI; asked of it once, whatever process it is now."""
@@ -307,4 +323,15 @@ def _speaks(facets: Facets, revision: Revision) -> None:
     except LookupError:
         return  # it does not say, or in words of its own
     if told is not revision:
-        raise TargetLost(f"the scheduler speaks SI {told}, not {revision}: give --revision {told}")
+        raise _another(revision, told.name)
+
+
+def _describes(description: Description | None, revision: Revision) -> None:
+    """TargetLost where the target describes another text, and nothing of this one."""
+    spoken = frozenset[str]() if description is None else description.spoken()
+    if spoken and revision.name not in spoken:
+        raise _another(revision, max(spoken))
+
+
+def _another(revision: Revision, told: str) -> TargetLost:
+    return TargetLost(f"the scheduler speaks SI {told}, not {revision}: give --revision {told}")

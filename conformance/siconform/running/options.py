@@ -202,13 +202,14 @@ def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
         config = known.config if config is None else read_config(config, Path())
     except LookupError as error:
         raise BadOption(str(error)) from None
-    version = get("--rm-version")
+    version, command = get("--rm-version"), get("--target-command")
     return Terms(
         known.version if version is None else version,
         config,
         known.proposes_timers and not get("--no-proposals"),
         without,
         _seconds("--longest-timer", get("--longest-timer")) or LONGEST_TIMER,
+        revision_given=bool(get("--revision") or named) or not (get("--target") or command),
     )
 
 

@@ -29,6 +29,7 @@ class Terms:
     proposes_timers: bool = True
     without: frozenset[str] = frozenset()
     longest_timer: float = LONGEST_TIMER
+    revision_given: bool = True  # not taken for want of a better one
 
     def queues(self) -> QueueConfiguration:
         """The configuration the RM registers with where a test names none of its own."""

@@ -25,6 +25,7 @@ from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
 
+_AT_THE_DEADLINE: Final = 0.2  # seconds by which the two ends may differ
 FENCE_PREFIX = "fence-"
 """Ids of the kit's own probes begin with it; they are no part of any test."""
 
@@ -90,10 +91,11 @@ class Connection:
         rm = registration.rm
         self.history.add(self.rm_id, [RegistrationRequested(rm)], said_by_rm=True, message=request)
         call = rpc.callable_for(self._channel, self._methods["RegisterResourceManager"])
+        begun = time.monotonic()
         try:
             response = call(request, timeout=timeout)
         except grpc.RpcError as error:
-            code, details = _status(error)
+            code, details = _status(error, left=begun + timeout - time.monotonic())
             outcome = RegistrationAnswered(rm, code, details)
             response = None
         else:
@@ -142,11 +144,12 @@ class Connection:
     def calls_raw(self, path: str, timeout: float) -> str:
         """Open any method by its path with one empty message; the gRPC status name it ends with."""
         call = self._channel.stream_stream(path, _bytes, _bytes)
+        begun = time.monotonic()
         try:
             for _ in call(iter([b""]), timeout=timeout):
                 pass
         except grpc.RpcError as error:
-            return _status(error)[0]
+            return _status(error, left=begun + timeout - time.monotonic())[0]
         return "OK"
 
     def asks_for_description(self, timeout: float) -> Description | None:
@@ -227,7 +230,14 @@ def is_fence(content: Content) -> bool:
     )
 
 
-def _status(error: grpc.RpcError) -> tuple[str, str]:
-    if isinstance(error, grpc.Call):
-        return error.code().name, error.details() or ""
-    return "UNKNOWN", str(error)
+def _status(error: grpc.RpcError, *, left: float) -> tuple[str, str]:
+    """How a call ended with so many seconds left of those it had.
+
+    A server hears of the deadline, too, and may be the first to end the call for it: as cancelled.
+    """
+    if not isinstance(error, grpc.Call):
+        return "UNKNOWN", str(error)
+    code = error.code()
+    if code is grpc.StatusCode.CANCELLED and left < _AT_THE_DEADLINE:
+        code = grpc.StatusCode.DEADLINE_EXCEEDED
+    return code.name, error.details() or ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import grpc
-from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor import Descriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     EnumDescriptorProto,
@@ -13,7 +13,7 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 from grpc_reflection.v1alpha import reflection_pb2  # type: ignore[import-untyped]  # it has no types
-from siwire import Revision
+from siwire import REVISIONS, Revision, rpc
 
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
 
@@ -41,6 +41,21 @@ class Description:
     methods: Mapping[str, Shape]
     messages: Mapping[str, DescriptorProto]  # by name inside the package: "NodeInfo"
     enums: Mapping[str, EnumDescriptorProto]  # the same: "NodeInfo.ActionFromRM"
+
+    def spoken(self) -> frozenset[str]:
+        """Names of the revisions whose service, and all its messages, are described just so."""
+        return frozenset(
+            revision.name for revision in REVISIONS.values() if self._is_the_service_of(revision)
+        )
+
+    def _is_the_service_of(self, revision: Revision) -> bool:
+        service = revision.si.DESCRIPTOR.services_by_name[rpc.SERVICE.rpartition(".")[2]]
+        return set(self.methods) == set(service.methods_by_name) and all(
+            name in self.messages
+            and {(field.number, field.name) for field in self.messages[name].field}
+            == {(field.number, field.name) for field in message.fields}
+            for name, message in _exchanged(service).items()
+        )
 
     def has_the_methods(self, methods: Mapping[str, Shape]) -> None:
         """The service has these methods, each streaming as given; it may have more."""
@@ -196,6 +211,20 @@ def _nested(inside: str, message: DescriptorProto) -> Iterator[tuple[str, Descri
     yield path, message
     for inner in message.nested_type:
         yield from _nested(f"{path}.", inner)
+
+
+def _exchanged(service: ServiceDescriptor) -> dict[str, Descriptor]:
+    """The messages of its package that go through its methods, by name, with all inside of them."""
+    package = service.file.package
+    found: dict[str, Descriptor] = {}
+    left = [one for method in service.methods for one in (method.input_type, method.output_type)]
+    while left:
+        message = left.pop()
+        name = message.full_name.removeprefix(f"{package}.")
+        if name not in found and message.file.package == package:
+            found[name] = message
+            left += [field.message_type for field in message.fields if field.message_type]
+    return found
 
 
 def _json_name(field: FieldDescriptorProto) -> str:
