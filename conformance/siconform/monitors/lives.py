@@ -215,6 +215,7 @@ class Lives:
     def _releases(self, told: Released | AskReleased, key: str) -> Content:
         lives = self._of(key, told.application)
         left = [life for life in lives if not life.over]
+        left = [life for life in left if not life.confirmed] or left  # it was told of those
         life = left[0] if left else lives[-1]
         if told.termination not in BY_THE_SCHEDULER:
             ended = [one for one in lives if one.ended and not one.confirmed]
