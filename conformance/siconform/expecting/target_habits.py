@@ -64,6 +64,7 @@ class TargetHabits:
     keeps_oversized_asks: bool | None = None  # an ask that fits no node there is
     serves_several_allocations: bool | None = None  # for one ask
     heeds_quotas: bool | None = None  # the maximum of a queue
+    counts_foreign_allocations: bool | None = None  # as room that is taken on their node
     accepted_gang_style: str | None = None  # a spelling with which gangs are accepted
     gang_styles: dict[str, str] = field(default_factory=dict)  # how soft and hard are spelled
     waiting_states: tuple[str, ...] | None = None  # names of the state waiting; (): not reported
@@ -92,6 +93,11 @@ class TargetHabits:
                 "gets one",
             ),
             "the maximum of a queue": (self.heeds_quotas, "is heeded", "is not heeded"),
+            "a foreign allocation": (
+                self.counts_foreign_allocations,
+                "takes room",
+                "takes no room",
+            ),
         }.items():
             if value is not None:
                 words[name] = yes if value else no

@@ -52,6 +52,14 @@ class StreamOpening:
 
 
 @dataclass(frozen=True, slots=True)
+class OlderNodeWords:
+    """What an RM of 2023-12 says with a node, in fields that are reserved later on."""
+
+    occupied: Amounts = field(default_factory=dict)
+    existing: tuple[Allocated, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class NodeRequest:
     """One NodeInfo. ``None`` leaves a resource message out; an empty mapping sends it empty."""
 
@@ -63,6 +71,7 @@ class NodeRequest:
     attributes: Mapping[str, str] = field(default_factory=dict)
     existing: tuple[Allocated, ...] = ()
     unknown_field: bool = False
+    older_words: OlderNodeWords | None = None  # 2024-10 on
 
     def __str__(self) -> str:
         words = [f"node {self.node} {self.action.name.lower().replace('_', ' ')}"]
@@ -74,6 +83,8 @@ class NodeRequest:
             words.append(f"attributes {dict(self.attributes)}")
         if self.existing:
             words.append(f"with {len(self.existing)} existing allocations")
+        if self.older_words is not None:
+            words.append("with fields of an older RM")
         return ", ".join(words)
 
 
@@ -234,6 +245,17 @@ class ForeignAllocationRequest:
         return f"foreign allocation {self.key} on {self.node}, {_amounts(self.resource or {})}"
 
 
+@dataclass(frozen=True, slots=True)
+class InOlderWords:
+    """An ask or its withdrawal as an RM of 2023-12 says it, in a field reserved from 2024-10 on."""
+
+    kind: ClassVar = UpdateKind.ALLOCATIONS
+    said: AskRequest | AskReleaseRequest
+
+    def __str__(self) -> str:
+        return f"in fields of an older RM: {self.said}"
+
+
 Request = (
     StreamOpening
     | NodeRequest
@@ -246,6 +268,7 @@ Request = (
     | ExistingAllocationRequest
     | AllocationUpdate
     | ForeignAllocationRequest
+    | InOlderWords
 )
 """Everything an RM can say; ``kind`` is the conversation it belongs to."""
 

@@ -19,6 +19,7 @@ from siconform.rm.verbs.foreign import ForeignVerbs
 from siconform.rm.verbs.gangs import GangVerbs
 from siconform.rm.verbs.metrics import MetricsVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
+from siconform.rm.verbs.older_words import OlderWordVerbs
 from siconform.rm.verbs.order import OrderVerbs
 from siconform.rm.verbs.placement_constraints import PlacementConstraintVerbs
 from siconform.rm.verbs.preemption import PreemptionVerbs
@@ -139,10 +140,22 @@ def _add_objects(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -> No
 
 def _add_what_is_said_by_key(areas: Areas, endpoint: Endpoint) -> None:
     """What only revisions have where whatever has a key is said in one list."""
-    areas.add(UpdateVerbs(fencing=endpoint.fencing, sender=endpoint.sender))
     areas.add(
-        ForeignVerbs(fencing=endpoint.fencing, sender=endpoint.sender, clean_up=endpoint.clean_up)
+        UpdateVerbs(
+            fencing=endpoint.fencing,
+            observations=endpoint.observations,
+            sender=endpoint.sender,
+        )
     )
+    areas.add(
+        ForeignVerbs(
+            fencing=endpoint.fencing,
+            observations=endpoint.observations,
+            sender=endpoint.sender,
+            clean_up=endpoint.clean_up,
+        )
+    )
+    areas.add(OlderWordVerbs(fencing=endpoint.fencing, sender=endpoint.sender))
 
 
 def _add_waiting_asks(areas: Areas, endpoint: Endpoint) -> None:

@@ -11,6 +11,7 @@ from siconform.outcomes import Outcome, TargetLost
 from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
     Allocated,
+    AllocationRejected,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
@@ -28,6 +29,8 @@ def probe(rm: ResourceManager, observed: TargetHabits, revision: Revision) -> No
     """Fill in what can be seen; what cannot stays unknown, and its tests find out themselves."""
     try:
         _look(rm, observed, several=revision.can(Capability.ASKS_APART))
+        if not revision.can(Capability.OCCUPIED_RESOURCE):  # they are told in its place (C-52)
+            _look_at_foreign(rm, observed)
     except TargetLost:
         raise
     except Outcome:
@@ -54,6 +57,17 @@ def _look(rm: ResourceManager, observed: TargetHabits, *, several: bool) -> None
     rm.removes_application(app)
     if not {Feature.QUEUES, Feature.QUOTAS} & rm.terms.without:
         observed.heeds_quotas = _heeds_quotas(rm)
+
+
+def _look_at_foreign(rm: ResourceManager, observed: TargetHabits) -> None:
+    """Whether what others hold on the only node that is large enough keeps an ask from it."""
+    if Feature.FOREIGN_ALLOCATIONS in rm.terms.without:
+        return
+    node = rm.has_node(memory=3 * _ROOM)
+    foreign = rm.has_foreign(node, memory=3 * _ROOM)
+    beside = rm.asks(rm.has_application(), memory=3 * _ROOM)
+    told = rm.may_be_told(Allocated(beside), AllocationRejected(foreign))
+    observed.counts_foreign_allocations = told is None
 
 
 def _serves_several(rm: ResourceManager, app: Application) -> bool:

@@ -30,6 +30,7 @@ from siconform.rm.verbs.gang_styles import GangStyleVerbs
 from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs
 from siconform.rm.verbs.gangs import GangVerbs
 from siconform.rm.verbs.nodes import NodeVerbs
+from siconform.rm.verbs.older_words import OlderWordVerbs
 from siconform.rm.verbs.order import OrderVerbs
 from siconform.rm.verbs.placement_constraints import PlacementConstraintVerbs
 from siconform.rm.verbs.preemption import PreemptionVerbs
@@ -203,10 +204,17 @@ class ResourceManager(OfferedVerbs):
 
     updates_allocation = verb(UpdateVerbs, UpdateVerbs.updates_allocation)
     has_updated = verb(UpdateVerbs, UpdateVerbs.has_updated)
+    is_refused = verb(UpdateVerbs, UpdateVerbs.is_refused)
+    has_refused = verb(UpdateVerbs, UpdateVerbs.has_refused)
+    places = verb(UpdateVerbs, UpdateVerbs.places)
 
     reports_foreign = verb(ForeignVerbs, ForeignVerbs.reports_foreign)
     has_foreign = verb(ForeignVerbs, ForeignVerbs.has_foreign)
+    is_taken = verb(ForeignVerbs, ForeignVerbs.is_taken)
     releases_foreign = verb(ForeignVerbs, ForeignVerbs.releases_foreign)
+
+    asks_in_older_words = verb(OlderWordVerbs, OlderWordVerbs.asks_in_older_words)
+    withdraws_in_older_words = verb(OlderWordVerbs, OlderWordVerbs.withdraws_in_older_words)
 
     confirms = verb(ConfirmationVerbs, ConfirmationVerbs.confirms)
     confirms_ask = verb(ConfirmationVerbs, ConfirmationVerbs.confirms_ask)

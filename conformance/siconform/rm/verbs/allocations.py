@@ -105,19 +105,29 @@ class AllocationVerbs:
         ask: Ask,
         *,
         memory: int | None = None,
+        resources: Mapping[str, int] | None = None,
         times: int | None = None,
         priority: int | None = None,
         tags: Mapping[str, str] | None = None,
+        task_group: str | None = None,
+        placeholder: bool | None = None,
+        policy: PreemptionPolicy | None = None,
     ) -> Ask:
-        """The same ask under the same key; what is given is changed, the rest said again."""
+        """The same ask under the same key; what is given is changed, the rest said again.
+
+        With ``resources`` it is for these and nothing else.
+        """
         said = ask.said
-        amounts = {} if memory is None else {"memory": memory}
+        before = said.resource or {} if resources is None else resources
         again = replace(
             said,
-            resource={**(said.resource or {}), **amounts},
+            resource=amounts(before, memory, None, before),
             priority=said.priority if priority is None else priority,
             max_allocations=said.max_allocations if times is None else times,
             tags=said.tags if tags is None else tags,
+            task_group=said.task_group if task_group is None else task_group,
+            placeholder=said.placeholder if placeholder is None else placeholder,
+            preemption_policy=said.preemption_policy if policy is None else policy,
         )
         self._sender.says(again)
         return Ask(again)

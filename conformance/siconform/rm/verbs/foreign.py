@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from siwire.constants import ALLOC_TYPE_DEFAULT, FOREIGN
 
 from siconform.expecting.fencing import Fencing
-from siconform.protocol.notifications import Termination, UpdateKind
+from siconform.expecting.observations import Observations
+from siconform.protocol.notifications import AllocationRejected, Termination, UpdateKind
 from siconform.protocol.requests import ForeignAllocationRequest, ReleaseRequest
 from siconform.protocol.subjects import OneAllocation
 from siconform.rm.clean_up import CleanUp
@@ -17,8 +18,16 @@ FOREIGN_TAGS: Mapping[str, str] = {FOREIGN: ALLOC_TYPE_DEFAULT}
 class ForeignVerbs:
     """Foreign allocations: reported with a node and without application, and released by key."""
 
-    def __init__(self, *, fencing: Fencing, sender: Sender, clean_up: CleanUp) -> None:
+    def __init__(
+        self,
+        *,
+        fencing: Fencing,
+        observations: Observations,
+        sender: Sender,
+        clean_up: CleanUp,
+    ) -> None:
         self._fencing = fencing
+        self._observations = observations
         self._sender = sender
         self._clean_up = clean_up
 
@@ -43,11 +52,22 @@ class ForeignVerbs:
         )
         return foreign
 
-    def has_foreign(self, node: str, *, memory: int, key: str | None = None) -> str:
+    def has_foreign(
+        self,
+        node: str,
+        *,
+        memory: int,
+        key: str | None = None,
+        tags: Mapping[str, str] = FOREIGN_TAGS,
+    ) -> str:
         """What others hold on a node was said, and that was processed; its key."""
-        foreign = self.reports_foreign(node, key=key, memory=memory)
+        foreign = self.reports_foreign(node, key=key, memory=memory, tags=tags)
         self._fencing.fences(UpdateKind.ALLOCATIONS)
         return foreign
+
+    def is_taken(self, foreign: str) -> bool:
+        """Whether what was said of it last is not rejected, once it was processed."""
+        return self._observations.may_be_told(AllocationRejected(foreign)) is None
 
     def releases_foreign(self, key: str, *, application: str = "") -> None:
         """Release it by its key; it is of no application, if none is given to name it wrongly."""

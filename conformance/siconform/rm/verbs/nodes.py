@@ -22,6 +22,7 @@ from siconform.protocol.requests import (
     Amounts,
     ExistingAllocationRequest,
     NodeRequest,
+    OlderNodeWords,
     UtilisationRequest,
 )
 from siconform.rm.clean_up import CleanUp
@@ -60,6 +61,7 @@ class NodeVerbs:
         draining: bool = False,
         existing: tuple[Allocated, ...] = (),
         unknown_field: bool = False,
+        older_words: OlderNodeWords | None = None,
     ) -> Node:
         """CREATE (or CREATE_DRAIN) a node; a known ``node`` is created again with its capacity.
 
@@ -82,6 +84,7 @@ class NodeVerbs:
                 attributes=attributes or {},
                 existing=existing if together else (),
                 unknown_field=unknown_field,
+                older_words=older_words,
             )
         )
         if existing and not together:

@@ -104,12 +104,16 @@ class PreemptionVerbs:
                 happened=f"memory {left}",
             )
 
-    def sees_no_preemption_of(self, *allocations: Allocated) -> None:
-        """None of them is released, in several times the time preemption took in this test."""
+    def sees_no_preemption_of(self, *allocations: Allocated | str) -> None:
+        """None of them is released, in several times the time preemption took in this test.
+
+        Foreign ones, which are announced to nobody, are named by their key.
+        """
+        identities = [a if isinstance(a, str) else a.identity for a in allocations]
         self._fencing.fences_all()
         try:
             self._expectations.stays_quiet(
-                *(Released(identity=a.identity) for a in allocations), window=self._long()
+                *(Released(identity=identity) for identity in identities), window=self._long()
             )
         except NotAsTheTextSays as failure:
             raise NotAsTheTextSays(

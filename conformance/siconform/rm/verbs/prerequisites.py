@@ -63,6 +63,7 @@ class PrerequisiteVerbs:
             Feature.QUOTAS: self._observed.heeds_quotas,
             Feature.WAITING_ASKS: self._observed.keeps_waiting_asks,
             Feature.SEVERAL_ALLOCATIONS: self._observed.serves_several_allocations,
+            Feature.FOREIGN_ALLOCATIONS: self._observed.counts_foreign_allocations,
         }
         if seen.get(feature) is False:
             raise NotOffered(not_offered(feature))

@@ -1,19 +1,23 @@
-"""What an RM does with allocations whose size changes (2024-10 on)."""
+"""What an RM says again under a key: of what is allocated, or waits to be (2024-10 on)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from siconform.expecting.fencing import Fencing
-from siconform.protocol.notifications import Allocated, UpdateKind
+from siconform.expecting.observations import Observations
+from siconform.outcomes import NotOffered
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import Allocated, AllocationRejected, AskRejected, UpdateKind
 from siconform.protocol.requests import AllocationUpdate
 from siconform.rm.sender import Sender, amounts
 
 
 class UpdateVerbs:
-    """Allocations that hold something else from now on, under the key they have."""
+    """Allocations that hold something else from now on, and asks that the RM places itself."""
 
-    def __init__(self, *, fencing: Fencing, sender: Sender) -> None:
+    def __init__(self, *, fencing: Fencing, observations: Observations, sender: Sender) -> None:
         self._fencing = fencing
+        self._observations = observations
         self._sender = sender
 
     def updates_allocation(
@@ -42,7 +46,42 @@ class UpdateVerbs:
         return changed
 
     def has_updated(self, allocation: Allocated, *, memory: int) -> Allocated:
-        """The allocation was said again with this amount, and that was processed."""
+        """Given: the allocation was said again with this amount, and that was processed.
+
+        NotOffered where it is rejected, as an update of what lives may be.
+        """
         changed = self.updates_allocation(allocation, memory=memory)
-        self._fencing.fences(UpdateKind.ALLOCATIONS)
+        if self.is_refused(allocation.key):
+            raise NotOffered("the target does not offer to update what is allocated")
         return changed
+
+    def is_refused(self, key: str) -> bool:
+        """Whether what was said under this key last is rejected, once it was processed."""
+        told = self._observations.may_be_told(AllocationRejected(key), AskRejected(key))
+        return told is not None
+
+    def has_refused(self, key: str) -> None:
+        """Given: what was said under this key last is rejected; NotOffered where it is not."""
+        if not self.is_refused(key):
+            raise NotOffered("the target does not offer to reject an update that it need not")
+
+    def places(self, ask: Ask, node: str, *, memory: int) -> Allocated:
+        """Say that a pending ask runs on this node, and see that processed; the allocation."""
+        said = ask.said
+        placed = Allocated(
+            key=said.key,
+            application=said.application,
+            node=str(node),
+            identity=said.key,
+            resource=amounts(said.resource, memory, None, {}),
+            task_group=said.task_group,
+            placeholder=said.placeholder,
+            priority=said.priority,
+            tags=said.tags,
+            partition=said.partition,
+            originator=said.originator,
+            preemption_policy=said.preemption_policy,
+        )
+        self._sender.says(AllocationUpdate(placed))
+        self._fencing.fences(UpdateKind.ALLOCATIONS)
+        return placed

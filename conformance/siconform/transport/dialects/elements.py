@@ -21,6 +21,7 @@ from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequ
 from siconform.transport.dialects import messages
 from siconform.transport.dialects.amounts import read_amounts, write_amounts
 from siconform.transport.dialects.enums import read_enum
+from siconform.transport.dialects.tables import NoWords
 
 UNKNOWN_FIELD_500: Final = b"\xa2\x1f\x03new"  # field 500, length-delimited, "new"
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
@@ -32,6 +33,8 @@ def open_stream(_request: object, _said: StreamOpening) -> None:
 
 def write_node(message: messages.AnyNode, said: NodeRequest) -> None:
     """Everything but the action, and what only some revisions have."""
+    if said.older_words is not None:
+        raise NoWords
     message.nodeID = said.node
     message.attributes.update(said.attributes)
     write_amounts(message.schedulableResource, said.capacity)

@@ -8,6 +8,9 @@ each dialect remembers what its RM said under a key (``keys.py``).
 from dataclasses import replace
 from typing import Any, Final
 
+from siwire.r2023_12.si_pb2 import AllocationRequest as AllocationRequest2023
+from siwire.r2023_12.si_pb2 import NodeInfo as NodeInfo2023
+
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -24,11 +27,13 @@ from siconform.protocol.requests import (
     AskRequest,
     ExistingAllocationRequest,
     ForeignAllocationRequest,
+    InOlderWords,
     NodeRequest,
     ReleaseRequest,
 )
 from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
 from siconform.transport.dialects import elements, messages, r2023_04, r2023_12
+from siconform.transport.dialects.amounts import write_amounts
 from siconform.transport.dialects.keys import Keys, SaidAs
 from siconform.transport.dialects.tables import NoWords, Tables
 
@@ -38,8 +43,21 @@ def node(request: messages.KeyedNodeRequest, said: NodeRequest) -> None:
     if said.occupied is not None or said.existing:
         raise NoWords
     message = request.nodes.add()
-    elements.write_node(message, said)
+    elements.write_node(message, replace(said, older_words=None))
     r2023_04.write_action(message, said)
+    if said.older_words is not None:
+        older = NodeInfo2023()
+        write_amounts(older.occupiedResource, said.older_words.occupied)
+        for existing in said.older_words.existing:
+            r2023_12.write_existing(older.existingAllocations.add(), existing)
+        message.MergeFromString(older.SerializeToString())
+
+
+def in_older_words(request: messages.KeyedAllocationRequest, said: InOlderWords) -> None:
+    """As 2023-12 has it: in this message nobody knows the field."""
+    older = AllocationRequest2023()
+    _BEFORE.writers[type(said.said)](older, said.said)
+    request.MergeFromString(older.SerializeToString())
 
 
 def write_allocation(message: messages.KeyedAllocation, said: Allocated) -> None:
@@ -200,6 +218,7 @@ def tables() -> Tables:
         ExistingAllocationRequest: words.existing,
         AllocationUpdate: words.existing,
         ForeignAllocationRequest: words.foreign,
+        InOlderWords: in_older_words,
         ReleaseRequest: words.release,
         AskReleaseRequest: words.ask_release,
     }

@@ -1,0 +1,256 @@
+"""Foreign allocations: what others than the RM's applications hold on its nodes (SI-FOR).
+
+The text has names for them and no sentence (C-52): a scheduler that passes over them offers none.
+"""
+
+import pytest
+
+from siconform.catalogue.features import Feature
+from siconform.marks import requirement
+from siconform.protocol.matchers import AnotherThan
+from siconform.protocol.notifications import (
+    Allocated,
+    AllocationRejected,
+    NodeAccepted,
+    Released,
+)
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import QUOTA_QUEUE
+from siconform.rm.verbs.preemption import ENTITLED_QUEUE, TAKING_QUEUE
+
+NAMED_NODE = "yunikorn.apache.org/requiredNode"
+
+
+@requirement("SI-FOR-001")
+def test_a_foreign_allocation_takes_room_and_is_announced_to_nobody(rm: ResourceManager) -> None:
+    rm.needs(Feature.FOREIGN_ALLOCATIONS)
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    foreign = rm.has_foreign(node, memory=6)
+
+    too_large = rm.asks(app, memory=5)
+    rm.is_not_told(Allocated(too_large), Allocated(foreign), AllocationRejected(foreign))
+    with rm.control("an ask that fits beside the foreign allocation is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-FOR-002")
+def test_a_foreign_allocation_holds_the_amount_it_was_told_with_last(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=3)
+
+    rm.has_foreign(node, key=foreign, memory=6)
+    waiting = rm.asks(app, memory=5)
+    rm.is_not_told(Allocated(waiting))
+    rm.has_foreign(node, key=foreign, memory=1)
+
+    rm.is_served(waiting, node=node)
+    rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-FOR-003")
+def test_a_release_by_key_without_application_ends_a_foreign_allocation(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    foreign = rm.has_foreign(node, memory=6)
+    waiting = rm.has_waiting_ask(app, memory=10)
+    with rm.control("the foreign allocation holds its room before"):
+        rm.is_not_told(Allocated(waiting))
+
+    rm.releases_foreign(foreign)
+
+    all_of_it = rm.is_served(waiting, node=node)
+    confirmed = rm.may_be_told(Released(identity=foreign))
+    rm.records("a release of what is foreign", confirmed, otherwise="no confirmation")
+    rm.releases_foreign(foreign)
+    one_more = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(one_more), Released(identity=AnotherThan(foreign)))
+    rm.withdraws(one_more)
+    rm.still_holds(all_of_it)
+
+
+@requirement("SI-FOR-004")
+@pytest.mark.parametrize("place", ["no node", "an unknown node", "an unknown partition"])
+def test_a_foreign_allocation_without_a_place_is_rejected(rm: ResourceManager, place: str) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    with rm.control("a foreign allocation on a known node is not rejected"):
+        rm.is_not_told(AllocationRejected(rm.has_foreign(node, memory=1)))
+
+    stray = rm.reports_foreign(
+        {"no node": "", "an unknown node": rm.new_name("node")}.get(place, node),
+        partition="nope" if place == "an unknown partition" else "default",
+        memory=9,
+    )
+
+    rejection = rm.is_told(AllocationRejected(stray, application=""))
+    rm.says_why(rejection)
+    rm.is_told(Allocated(rm.asks(app, memory=9), node=node))
+
+
+@requirement("SI-FOR-005")
+def test_a_foreign_allocation_is_taken_beyond_the_room_of_its_node(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    held = rm.has_allocation(app, memory=6, node=node)
+
+    foreign = rm.has_foreign(node, memory=8)
+
+    waiting = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(waiting), AllocationRejected(foreign))
+    rm.has_foreign(node, key=foreign, memory=3)
+    rm.is_served(waiting, node=node)
+    rm.still_holds(held)
+
+
+@requirement("SI-FOR-005")
+def test_a_foreign_allocation_is_taken_on_a_draining_node(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.has_node(memory=10, draining=True)
+
+    foreign = rm.has_foreign(node, memory=6)
+    rm.undrains(node)
+
+    too_large = rm.asks(app, memory=5)
+    rm.is_not_told(Allocated(too_large), AllocationRejected(foreign))
+    with rm.control("an ask that fits beside the foreign allocation is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+
+
+@requirement("SI-FOR-006")
+def test_a_foreign_allocation_counts_for_no_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    others, node = rm.has_node(memory=10), rm.has_node(memory=10)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+
+    rm.has_foreign(others, memory=6)
+
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    with rm.control("an ask beyond the maximum of the queue is not allocated"):
+        rm.is_not_told(Allocated(rm.asks(app)))
+
+
+@requirement("SI-FOR-007")
+def test_an_unknown_kind_of_foreign_allocation_counts_as_any(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    odd = rm.reports_foreign(node, memory=6, tags={"foreign": "other"})
+
+    is_taken = rm.is_taken(odd)
+    rm.records(f"a foreign allocation of an unknown kind is taken: {is_taken}")
+    all_of_it = rm.asks(app, memory=10)
+    if is_taken:
+        rm.is_not_told(Allocated(all_of_it))
+        rm.releases_foreign(odd)
+    rm.is_served(all_of_it, node=node)
+
+
+@requirement("SI-FOR-007")
+def test_a_tag_with_a_domain_makes_no_foreign_allocation(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    other = rm.reports_foreign(node, memory=6, tags={"kubernetes.io/foreign": "default"})
+
+    rm.records(f"an allocation of no application is taken: {rm.is_taken(other)}")
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-FOR-008")
+def test_a_foreign_allocation_is_not_preempted(rm: ResourceManager) -> None:
+    ordinary = rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    claim = rm.claims(entitled)
+    rm.sees_preemption_of(*allocations, by=claim)  # where there is preemption at all
+    rm.is_told(Allocated(claim))
+    rm.decommissions(ordinary)
+
+    node = rm.has_node(memory=10)
+    foreign = rm.has_foreign(node, memory=10)
+    entitled_ask = rm.claims(entitled, memory=5)
+
+    rm.sees_no_preemption_of(foreign)
+    rm.releases_foreign(foreign)
+    rm.is_served(entitled_ask, node=node)
+
+
+@requirement("SI-FOR-008")
+def test_a_foreign_allocation_stays_where_an_ask_can_go_nowhere_else(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    foreign = rm.has_foreign(node, memory=10)
+    rm.has_node(memory=10)
+    app = rm.has_application()
+
+    bound = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={NAMED_NODE: node})
+
+    rm.sees_nothing_given_away(Released(identity=foreign), Allocated(bound))
+    rm.releases_foreign(foreign)
+    rm.is_served(bound, node=node)
+
+
+@requirement("SI-FOR-009")
+def test_a_foreign_allocation_counts_on_its_node_that_came_back(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    node = rm.has_node(memory=10)
+    foreign = rm.has_foreign(node, memory=6)
+    rm.decommissions(node)
+    with rm.premise("a node that went is accepted again"):
+        rm.has_heard(NodeAccepted(node))
+        rm.registers_node(node, memory=10)
+        rm.is_told(NodeAccepted(node))
+
+    rm.reports_foreign(node, key=foreign, memory=6)
+
+    is_taken = rm.is_taken(foreign)
+    all_of_it = rm.asks(app, memory=10)
+    if is_taken:
+        rm.is_not_told(Allocated(all_of_it))
+        rm.releases_foreign(foreign)
+    rm.is_served(all_of_it, node=node)
+
+
+@requirement("SI-FOR-009")
+def test_a_foreign_allocation_counts_on_the_node_it_was_told_with_last(
+    rm: ResourceManager,
+) -> None:
+    app = rm.has_application()
+    first, second = rm.has_node(memory=10), rm.has_node(memory=10)
+    foreign = rm.has_foreign(first, memory=6)
+
+    rm.reports_foreign(second, key=foreign, memory=6)
+
+    left, holding = (first, second) if rm.is_taken(foreign) else (second, first)
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=left))
+    waiting = rm.asks(app, memory=10)
+    rm.is_not_told(Allocated(waiting))
+    rm.releases_foreign(foreign)
+    rm.is_served(waiting, node=holding)
+
+
+@requirement("SI-FOR-010")
+@pytest.mark.parametrize("memory", [0, -1], ids=["zero", "negative"])
+def test_a_foreign_amount_of_zero_or_less_is_rejected(rm: ResourceManager, memory: int) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    with rm.control("a foreign allocation of something is not rejected"):
+        known = rm.has_foreign(node, memory=1)
+        rm.is_not_told(AllocationRejected(known))
+        rm.releases_foreign(known)
+
+    foreign = rm.reports_foreign(node, resources={"memory": memory})
+
+    rm.is_told(AllocationRejected(foreign))
+    too_large = rm.asks(app, memory=11)
+    rm.is_not_told(Allocated(too_large))
+    with rm.control("an ask for all of the node is allocated"):
+        rm.withdraws(too_large)
+        rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
