@@ -1,0 +1,343 @@
+"""Keys: the identity of an ask and of its allocation, from 2024-10 on (SI-ASK, SI-ALLOC, SI-REL).
+
+What comes again under a key that is pending updates it; a key whose allocation ended may serve
+again, as a life of its own (C-51), or be refused. What comes again of a live allocation is in
+``test_updates.py``.
+"""
+
+import pytest
+
+from siconform.marks import requirement
+from siconform.protocol.matchers import AnotherThan
+from siconform.protocol.notifications import (
+    Allocated,
+    AskRejected,
+    NodeAccepted,
+    Released,
+    Termination,
+)
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import TASK_GROUP, replaced
+from siconform.rm.verbs.preemption import (
+    ENTITLED_QUEUE,
+    MAY_NOT_PREEMPT,
+    MAY_PREEMPT,
+    TAKING_QUEUE,
+)
+
+NAMED_NODE = "yunikorn.apache.org/requiredNode"
+STOPPED_BY_RM = Termination.STOPPED_BY_RM
+
+
+@requirement("SI-ASK-027")
+def test_one_key_has_one_allocation_however_often_it_is_asked_for(rm: ResourceManager) -> None:
+    for _ in range(2):
+        rm.has_node(memory=10)
+    app = rm.has_application()
+
+    with rm.one_message():
+        ask = rm.asks(app, memory=10)
+        rm.asks_again(ask)
+        rm.asks_again(ask)
+    held = rm.is_told(Allocated(ask))
+    rm.asks_again(ask)
+    rm.asks_again(ask)
+
+    another_node = AnotherThan(held.node)
+    rm.is_not_told(Allocated(ask, node=another_node))  # on its own node it is an echo
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=another_node))
+    with rm.control("asks with different keys get an allocation each"):
+        rm.has_node(memory=30)
+        for other in [rm.asks(app, memory=10) for _ in range(3)]:
+            rm.is_told(Allocated(other))
+
+
+@requirement("SI-ASK-028")
+def test_the_key_of_an_ended_allocation_serves_again_or_is_rejected(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    ended = rm.has_released(rm.has_allocation(app, memory=10))
+
+    again = rm.asks(app, key=ended.key, memory=10)
+
+    told = rm.is_told_one_of(Allocated(again), AskRejected(again))
+    rm.records("an ask with the key of what ended", told)
+    if isinstance(told, Allocated):
+        rm.still_holds(told)
+    rm.is_told(Allocated(rm.asks(app, memory=10)))
+
+
+@requirement("SI-ALLOC-008")
+def test_a_key_that_serves_again_is_announced_once_in_each_life(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=4)
+
+    for _ in range(2):
+        rm.has_released(allocation)
+        again = rm.asks(app, key=allocation.key, memory=4)
+        told = rm.is_told_one_of(Allocated(again), AskRejected(again))
+        rm.needs_some(
+            [told] if isinstance(told, Allocated) else [], of="to serve a key for a second time"
+        )
+        rm.is_not_told(Allocated(again))
+
+    rm.still_holds(allocation)
+    rm.is_not_told(Allocated(allocation.key))
+
+
+@requirement("SI-ASK-029")
+def test_a_pending_ask_has_its_turn_by_the_priority_it_was_told_with_last(
+    rm: ResourceManager,
+) -> None:
+    rm.serves_higher_priority_first()
+    rm.has_full_node()
+    app = rm.has_application()
+    raised, other = rm.has_pending_ask(app, priority=1), rm.has_pending_ask(app, priority=5)
+
+    rm.asks_again(raised, priority=9)
+    rm.has_node(memory=1)
+
+    rm.is_told(Allocated(raised))
+    rm.is_not_told(Allocated(other))
+
+
+@requirement("SI-ASK-029")
+def test_a_pending_ask_that_no_longer_names_a_node_may_go_to_any(rm: ResourceManager) -> None:
+    full = rm.has_full_node()
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    bound = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={NAMED_NODE: full.node})
+    rm.is_pending(bound)
+
+    rm.asks_again(bound, tags={})
+
+    rm.is_told(Allocated(bound, node=node))
+
+
+@requirement("SI-ASK-029")
+def test_a_pending_ask_that_is_told_to_preempt_does_so(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    taker = rm.has_application(queue=TAKING_QUEUE)
+    allocations = [rm.has_allocation(taker) for _ in range(10)]
+    entitled = rm.has_application(queue=ENTITLED_QUEUE)
+    allowed = rm.claims(entitled)
+    release = rm.sees_preemption_of(*allocations, by=allowed)
+    rm.is_told(Allocated(allowed))
+    ask = rm.claims(entitled, policy=MAY_NOT_PREEMPT)
+    rm.sees_no_preemption_of(*(a for a in allocations if a.identity != release.identity))
+    rm.is_pending(ask)
+
+    rm.asks_again(ask, policy=MAY_PREEMPT)
+
+    rm.is_told(Allocated(ask), timeout=rm.deadlines.place)
+
+
+@requirement("SI-ASK-029")
+def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: ResourceManager) -> None:
+    rm.does_gang_scheduling()
+    rm.has_full_node()
+    gang = rm.has_gang(memory=5)
+    ask = rm.has_pending_ask(gang, resources=gang.member)
+
+    rm.asks_again(ask, task_group=TASK_GROUP, placeholder=True)
+    node = rm.has_node(memory=5)
+
+    placeholder = rm.is_told(Allocated(ask, node=node))
+    rm.agrees(placeholder, Allocated(task_group=TASK_GROUP, placeholder=True))
+    real = rm.asks_member(gang)
+    rm.is_told(replaced(placeholder))
+    rm.is_told(Allocated(real, node=node))
+
+
+@requirement("SI-ASK-030")
+@pytest.mark.parametrize("amount", [0, -1], ids=["zero", "negative"])
+def test_a_pending_ask_stays_as_it_was_when_another_amount_is_refused(
+    rm: ResourceManager, amount: int
+) -> None:
+    full = rm.has_full_node()
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, memory=8)
+
+    rm.asks_again(ask, resources={"memory": amount, "vcore": amount})
+    rm.has_refused(ask)
+
+    rm.releases(full)
+    rm.gives(rm.is_told(Allocated(ask)), {"memory": 8}, below={"memory": 9})
+    rm.is_told(Allocated(rm.asks(app, memory=2)))
+    with rm.control("an amount that an ask may have is not refused"):
+        valid = rm.has_pending_ask(app, memory=8)
+        rm.asks_again(valid, memory=7)
+        rm.is_not_told(AskRejected(valid))
+
+
+@requirement("SI-ASK-030")
+def test_a_pending_ask_stays_as_it_was_when_a_node_for_it_is_refused(rm: ResourceManager) -> None:
+    full = rm.has_full_node()
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, memory=8)
+
+    rm.places(ask, rm.new_name("unknown"), memory=3)
+    rm.has_refused(ask)
+
+    rm.releases(full)
+    rm.gives(rm.is_told(Allocated(ask, node=full.node)), {"memory": 8}, below={"memory": 9})
+    rm.is_told(Allocated(rm.asks(app, memory=2)))
+
+
+@requirement("SI-ASK-030")
+@pytest.mark.parametrize("amount", [0, -1], ids=["zero", "negative"])
+def test_a_live_allocation_stays_as_it_was_when_another_amount_is_refused(
+    rm: ResourceManager, amount: int
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2)
+
+    rm.updates_allocation(allocation, resources={"memory": amount, "vcore": amount})
+    rm.has_refused(allocation.key)
+
+    waiting = rm.asks(app, memory=9)
+    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    rm.withdraws(waiting)
+    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    rm.still_holds(allocation)
+
+
+@requirement("SI-ASK-030")
+def test_a_live_allocation_stays_as_it_was_when_a_node_for_it_is_refused(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2)
+
+    rm.updates_allocation(allocation, node=rm.new_name("unknown"), memory=1)
+    rm.has_refused(allocation.key)
+
+    waiting = rm.asks(app, memory=9)
+    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    rm.withdraws(waiting)
+    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    rm.still_holds(allocation)
+
+
+@requirement("SI-ASK-031")
+def test_a_pending_ask_that_comes_again_with_a_node_is_placed_there(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    ask = rm.has_pending_ask(app, memory=20)
+
+    placed = rm.places(ask, node, memory=10)
+
+    all_of_it = rm.asks(app, memory=10)
+    elsewhere = Allocated(ask, node=AnotherThan(node))
+    rm.is_not_told(Allocated(all_of_it), elsewhere)
+    rm.has_node(memory=20)
+    rm.is_not_told(elsewhere)
+    rm.is_told_at_most(1, Allocated(ask))
+    rm.still_holds(placed)
+
+
+@requirement("SI-ALLOC-011")
+def test_each_of_many_asks_is_allocated_under_its_own_key(rm: ResourceManager) -> None:
+    rm.has_node(memory=100, vcore=100)
+    app = rm.has_application()
+
+    with rm.one_message():
+        asks = [rm.asks(app) for _ in range(100)]
+
+    allocations = [rm.is_told(Allocated(ask)) for ask in asks]
+    rm.have_different_identities(allocations)
+    rm.is_not_told(Allocated(application=app))
+    rm.still_holds(allocations[-1])
+
+
+@requirement("SI-REL-027")
+def test_a_release_with_application_and_key_ends_that_allocation_alone(
+    rm: ResourceManager,
+) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    first, second = rm.has_allocation(app, memory=4), rm.has_allocation(app, memory=6)
+    waiting = rm.has_waiting_ask(app, memory=4)
+    larger = rm.has_waiting_ask(app, memory=6)
+
+    rm.releases(first)
+
+    rm.is_told(Released(identity=first.identity, application=app, termination=STOPPED_BY_RM))
+    rm.is_served(waiting, node=node)
+    rm.is_not_told(
+        Released(identity=second.identity),
+        Released(application=app, identity=""),
+        Allocated(larger),
+    )
+    rm.releases(second)
+    rm.is_told(Released(identity=second.identity, application=app, termination=STOPPED_BY_RM))
+
+
+@requirement("SI-REL-028")
+def test_a_key_under_another_application_or_none_ends_nothing(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    app, other_app = rm.has_application(), rm.has_application()
+    allocation = rm.has_allocation(app, memory=6)
+    other = rm.has_allocation(other_app, memory=4)
+    waiting = rm.has_waiting_ask(other_app, memory=4)
+
+    for misnamed in ("", other_app, rm.new_name("app")):
+        rm.releases(allocation, application=misnamed)
+
+    # An answer that repeats what was said is none that says the allocation had ended.
+    its_end = Released(identity=allocation.identity, application=app)
+    rm.is_not_told(
+        its_end, Released(identity=other.identity), Released(application=other_app, identity="")
+    )
+    rm.is_not_served(waiting)
+    rm.releases(allocation)
+    rm.is_told(its_end)
+    rm.is_not_told(its_end)
+    rm.still_holds(other)
+
+
+@requirement("SI-REC-025")
+def test_an_existing_allocation_that_is_reported_twice_counts_once(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    existing = rm.remembers_allocation(app, node, memory=6)
+
+    rm.adds_existing(existing)
+    rm.adds_existing(existing)
+
+    with rm.control("an ask that does not fit beside it is not allocated"):
+        too_large = rm.asks(app, memory=5)
+        rm.is_not_told(Allocated(too_large))
+        rm.withdraws(too_large)
+    rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+    rm.still_holds(existing)
+    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    rm.is_not_told(Released(identity=existing.identity))
+
+
+@requirement("SI-REC-026")
+def test_what_ended_with_its_node_is_taken_over_anew_or_rejected(rm: ResourceManager) -> None:
+    rm.has_node(memory=1)
+    app = rm.has_application()
+    rm.has_allocation(app)  # so that the application goes on
+    node = rm.has_node(memory=10)
+    existing = rm.remembers_allocation(app, node, memory=6)
+    rm.adds_existing(existing)
+    with rm.premise("what is on a node ends with it, and the node is accepted again"):
+        rm.decommissions(node)
+        rm.is_told(Released(identity=existing.identity))
+        rm.registers_node(node)
+        rm.is_told(NodeAccepted(node))
+
+    rm.adds_existing(existing)
+
+    is_rejected = rm.is_refused(existing.key)
+    rm.records(f"what ended with its node is rejected when it is reported anew: {is_rejected}")
+    all_of_it = rm.asks(app, memory=10)
+    if not is_rejected:
+        rm.is_not_told(Allocated(all_of_it))
+        rm.still_holds(existing)
+    rm.is_served(all_of_it, node=node)
