@@ -11,12 +11,14 @@ from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     AskRejected,
+    AskReleased,
     NodeAccepted,
     Released,
     StreamEnded,
     Termination,
     UpdateKind,
 )
+from siconform.protocol.requests import OlderNodeWords
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.transport.reflection import Shape
@@ -215,3 +217,43 @@ def test_enums_stand_where_the_text_declares_them(rm: ResourceManager) -> None:
     description = rm.has_description()
 
     description.places_enums_where_the_text_does()
+
+
+@requirement("SI-WIRE-016")
+def test_an_ask_of_an_older_rm_asks_for_nothing(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+
+    older = rm.asks_in_older_words(app, memory=5)
+
+    rm.is_not_told(Allocated(older), *(StreamEnded(kind) for kind in UpdateKind))
+    with rm.control("the ask as it is said now is allocated"):
+        rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+
+
+@requirement("SI-WIRE-016")
+def test_a_withdrawal_of_an_older_rm_withdraws_nothing(rm: ResourceManager) -> None:
+    rm.has_full_node()
+    app = rm.has_application()
+    pending = rm.has_pending_ask(app)
+
+    rm.withdraws_in_older_words(pending)
+
+    rm.is_not_told(AskReleased(pending), *(StreamEnded(kind) for kind in UpdateKind))
+    rm.has_node()
+    rm.is_told(Allocated(pending))
+
+
+@requirement("SI-WIRE-016")
+def test_what_an_older_rm_says_is_on_a_node_holds_no_room(rm: ResourceManager) -> None:
+    app = rm.has_application()
+    name = rm.new_name("node")
+    existing = rm.remembers_allocation(app, name, memory=4)
+
+    node = rm.registers_node(
+        name, memory=10, older_words=OlderNodeWords({"memory": 3}, (existing,))
+    )
+
+    rm.is_told(NodeAccepted(node))
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))

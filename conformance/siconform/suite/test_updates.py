@@ -1,0 +1,174 @@
+"""Updates: an allocation that lives is told again with another amount (SI-ALLOC, from 2024-10 on).
+
+Nothing obliges a scheduler to take an update (C-45). One that it rejects leaves what was before,
+which is in ``test_keys.py``; here is what an update means that it takes.
+"""
+
+from siconform.catalogue.features import Feature
+from siconform.marks import requirement
+from siconform.protocol.matchers import AnotherThan
+from siconform.protocol.notifications import Allocated, AllocationRejected, Released
+from siconform.protocol.snapshot_facts import ApplicationSeen, NodeSeen, QueueSeen
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.verbs.gangs import QUOTA_QUEUE, replaced
+
+
+@requirement("SI-ALLOC-012")
+def test_an_updated_allocation_holds_the_amount_it_was_told_with_last(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2)
+
+    rm.has_updated(allocation, memory=8)
+
+    waiting = rm.asks(app, memory=4)
+    rm.is_not_told(Allocated(waiting))
+    smaller = rm.has_updated(allocation, memory=1)
+    rm.is_served(waiting, node=node)
+    rm.is_told(Allocated(rm.asks(app, memory=5), node=node))
+    last = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(last))
+    rm.releases(smaller)
+    rm.is_served(last, node=node)
+
+
+@requirement("SI-ALLOC-012")
+def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    allocation = rm.has_allocation(app, memory=2)
+
+    rm.has_updated(allocation, memory=8)
+
+    waiting = rm.asks(app, memory=4)
+    rm.is_not_told(Allocated(waiting))
+    rm.has_updated(allocation, memory=1)
+    rm.is_served(waiting)
+
+
+@requirement("SI-ALLOC-013")
+def test_an_update_is_told_as_no_end_and_as_no_other_allocation(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2)
+    rm.has_node(memory=10)
+
+    rm.has_updated(allocation, memory=3)
+
+    rm.is_not_told(
+        Released(identity=allocation.identity),
+        Released(application=app, identity=""),
+        Allocated(allocation.key, node=AnotherThan(node)),
+        Allocated(application=app, identity=AnotherThan(allocation.identity)),
+    )
+    rm.still_holds(allocation)
+
+
+@requirement("SI-ALLOC-014")
+def test_an_update_is_taken_beyond_the_room_of_its_node(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_updated(rm.has_allocation(app, memory=2), memory=3)
+
+    rm.updates_allocation(allocation, memory=25)
+
+    waiting = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(waiting), AllocationRejected(allocation.key))
+    rm.updates_allocation(allocation, memory=2)
+    rm.is_served(waiting, node=node)
+    rm.still_holds(allocation)
+
+
+@requirement("SI-ALLOC-014")
+def test_an_update_is_taken_beyond_the_maximum_of_its_queue(rm: ResourceManager) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=100)
+    app = rm.has_application(queue=QUOTA_QUEUE)
+    allocation = rm.has_updated(rm.has_allocation(app, memory=2), memory=3)
+
+    rm.updates_allocation(allocation, memory=25)
+
+    waiting = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(waiting), AllocationRejected(allocation.key))
+    rm.updates_allocation(allocation, memory=2)
+    rm.is_served(waiting)
+    rm.still_holds(allocation)
+
+
+@requirement("SI-ALLOC-015")
+def test_an_update_with_another_node_leaves_one_of_them_free(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=10, node=node)
+    other_node = rm.has_node(memory=10)
+
+    rm.updates_allocation(allocation, node=other_node)
+
+    first = rm.is_told(Allocated(rm.asks(app, memory=10)))
+    second = rm.asks(app, memory=10)
+    rm.is_not_told(Allocated(second))
+    rm.still_holds(allocation)
+    rm.is_served(second, node=AnotherThan(first.node))
+
+
+@requirement("SI-ALLOC-016")
+def test_the_books_agree_on_a_placeholder_that_was_updated(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    gang = rm.has_gang(memory=2)
+    placeholder = rm.has_placeholder(gang)
+    two, three = ({"memory": memory, "vcore": 1} for memory in (2, 3))
+    with rm.control("the books agree on a placeholder that was not updated"):
+        rm.sees(NodeSeen(node, allocated=two))
+        rm.sees(ApplicationSeen(gang, allocated_real={}, allocated_placeholder=two))
+
+    rm.has_updated(placeholder, memory=3)
+
+    rm.sees(NodeSeen(node, allocated=three))
+    rm.sees(ApplicationSeen(gang, allocated_real={}, allocated_placeholder=three))
+    rm.sees_where_shown(QueueSeen(gang.queue, allocated=three), like=QueueSeen(gang.queue))
+
+
+@requirement("SI-ALLOC-016")
+def test_the_books_agree_on_what_replaces_an_updated_placeholder(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    gang = rm.has_gang(memory=2)
+    placeholder = rm.has_updated(rm.has_placeholder(gang), memory=3)
+
+    with rm.confirming_nothing():
+        parked = rm.asks_member(gang)
+        release = rm.is_told(replaced(placeholder))
+        rm.asks_again(parked, memory=5)
+        rm.settles()
+        rm.confirms(release)
+    real = rm.is_told(Allocated(parked, node=node))
+
+    rm.sees(NodeSeen(node, allocated=real.resource))
+    rm.sees(ApplicationSeen(gang, allocated_real=real.resource, allocated_placeholder={}))
+    rm.sees_where_shown(QueueSeen(gang.queue, allocated=real.resource), like=QueueSeen(gang.queue))
+    rm.still_holds(real)
+    rm.sees(NodeSeen(node, allocated={}))
+    rm.sees_where_shown(QueueSeen(gang.queue, allocated={}), like=QueueSeen(gang.queue))
+
+
+@requirement("SI-ALLOC-016")
+def test_what_replaces_an_updated_placeholder_holds_its_own_amount(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    gang, app = rm.has_gang(memory=2), rm.has_application()
+    placeholder = rm.has_updated(rm.has_placeholder(gang), memory=3)
+
+    with rm.confirming_nothing():
+        parked = rm.asks_member(gang)
+        release = rm.is_told(replaced(placeholder))
+        rm.asks_again(parked, memory=5)
+        rm.settles()
+        rm.confirms(release)
+    real = rm.is_told(Allocated(parked, node=node))
+
+    free = 10 - real.resource["memory"]
+    rm.is_told(Allocated(rm.asks(app, memory=free), node=node))
+    one_more = rm.asks(app, memory=1)
+    rm.is_not_told(Allocated(one_more))
+    rm.withdraws(one_more)
+    rm.still_holds(real)
+    rm.is_told(Allocated(rm.asks(app, memory=10 - free), node=node))
