@@ -58,6 +58,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "completing",
         "ends",
         "gangs",
+        "limit_events",
         "lives",
         "pace",
         "restarts",
