@@ -126,6 +126,18 @@ def test_what_waits_for_its_queue_goes_when_something_in_it_shrinks() -> None:
     assert keys(rm.wants("k1", memory=5)) == ["k2"]
 
 
+def test_the_amount_it_has_already_changes_nothing(rm: Keyed) -> None:
+    rm.wants("k1", memory=2)
+    rm.offers(*Callback)
+    record = rm.partition.allocations.all["k1"].record
+    changes = rm.partition.node_index.changes
+
+    assert rm.lists(Ask("k1", "a1", resource=Resource({"memory": 2, "vcore": 0}))) == []
+
+    assert rm.partition.allocations.all["k1"].record is record
+    assert rm.partition.node_index.changes == changes
+
+
 def test_what_grows_wakes_nobody(rm: Keyed) -> None:
     rm.wants("k1", memory=2)
     rm.wants("k2", "a2", memory=9)

@@ -32,6 +32,8 @@ def change(
     reason = next(_objections(partition, live, ask, node_id), "")
     if reason:
         return [RejectedAllocation(partition.rm_id, ask.key, ask.application_id, reason)]
+    if ask.resource == live.record.ask.resource:  # reported again, as after a restart
+        return []
     shrinks = partition.resize(live, ask.resource)
     return cycle.look_again(partition, live.node, now) if shrinks else []
 
