@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from types import SimpleNamespace
@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from siconform.catalogue.features import Feature
 from siconform.expecting.deadlines import Deadlines
-from siconform.outcomes import NotOffered
+from siconform.outcomes import NotAsTheTextSays, NotOffered
 from siconform.protocol.notifications import Released, Termination, UpdateKind
-from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
+from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, Request
 from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.rm.resource_manager import ResourceManager
 from siconform.running.selecting import REQUIREMENTS
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import PLAIN
-from siwire import DEFAULT_REVISION
+from siwire import REVISIONS
 from siwire.r2023_12 import si_pb2
+from siwire.r2024_10 import si_pb2 as si24
 
 from .resource_managers import RecordingConnection, rm_on
 
@@ -34,7 +35,7 @@ ASK_CONFIRMED = AskReleaseRequest(OneAsk("app", "key"), "default", Termination.T
 
 @pytest.fixture
 def connection() -> RecordingConnection:
-    return RecordingConnection(DEFAULT_REVISION, UpdateKind.ALLOCATIONS)
+    return RecordingConnection(REVISIONS["2023-12"], UpdateKind.ALLOCATIONS)
 
 
 @pytest.fixture
@@ -102,6 +103,41 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
     assert len(connection.requests) == 1
     connection.receives(released(Termination.PREEMPTED_BY_SCHEDULER))
     assert len(connection.requests) == 2
+
+
+class HeardConnection(RecordingConnection):
+    """One that has what is said in its history as well, as those to schedulers have."""
+
+    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
+        super().say(kind, requests)
+        message = self.dialect.request(kind, self.rm_id, requests)
+        self.history.add(self.rm_id, requests, said_by_rm=True, message=message)
+
+
+def test_what_serves_under_a_key_again_is_confirmed_and_heard_for_itself() -> None:
+    connection = HeardConnection(REVISIONS["2024-10"], UpdateKind.ALLOCATIONS)
+    rm = rm_on(connection, Deadlines(ack=0.1, release=0.1))
+    release = si24.AllocationRelease(
+        applicationID="app", allocationKey="key", terminationType=si24.PREEMPTED_BY_SCHEDULER
+    )
+    preempted = si24.AllocationResponse(released=[release])
+    with rm.confirming_nothing():
+        connection.receives(preempted)
+    told = rm.is_told(Released(identity="key"))
+    connection.receives(preempted)
+    assert connection.requests == []
+    with pytest.raises(NotAsTheTextSays):
+        rm.is_told(Released(identity="key"))
+
+    rm.confirms(told)
+    rm.asks("app", key="key")
+    new = si24.Allocation(applicationID="app", allocationKey="key", nodeID="node")
+    connection.receives(si24.AllocationResponse(new=[new]))
+    connection.receives(preempted)
+
+    assert rm.is_told(Released(identity="key")) == told
+    assert connection.requests[-1] == connection.requests[0]
+    assert len(connection.requests) == 3
 
 
 def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(

@@ -1,6 +1,6 @@
 """What one RM was told during a test, and what of it has answered an expectation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from siconform.expecting.link import Link
@@ -16,6 +16,7 @@ from siconform.protocol.notifications import (
     Termination,
     kind_of,
 )
+from siconform.protocol.requests import AskRequest, ExistingAllocationRequest
 from siconform.recording.history import Entry, Exchange
 
 F = TypeVar("F", bound=Fact)
@@ -28,7 +29,7 @@ class Inbox:
         self._link = link
         self._exchange = exchange
         self._taken: set[int] = set()  # indexes of entries that answered an expectation
-        self._open_releases: set[tuple[str, Termination]] = set()  # that answered one
+        self._open_releases: dict[tuple[str, Termination], int] = {}  # that answered one: index
 
     def hears(self, pattern: F) -> list[F]:
         """Every element of this test so far that matches, whether it answered something or not."""
@@ -42,7 +43,11 @@ class Inbox:
         """The first element that matches and has answered nothing, with its index."""
         for index, entry in self.told():
             content = entry.content
-            if index in self._taken or not isinstance(content, Fact) or self._repeats(content):
+            if (
+                index in self._taken
+                or not isinstance(content, Fact)
+                or self._repeats(index, content)
+            ):
                 continue
             if any(pattern.matches(content) for pattern in patterns):
                 return index, content
@@ -52,7 +57,7 @@ class Inbox:
         """The element, which has answered an expectation with this."""
         self._taken.add(index)
         if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
-            self._open_releases.add((fact.identity, fact.termination))
+            self._open_releases[fact.identity, fact.termination] = index
         return fact
 
     def take_since(self, index: int) -> None:
@@ -99,11 +104,26 @@ class Inbox:
         ]
         return ends[-1] if ends else None
 
-    def _repeats(self, told: Fact) -> bool:
+    def _repeats(self, index: int, told: Fact) -> bool:
         """Whether this was heard before: a release may be repeated until it is confirmed."""
-        return isinstance(told, Released) and (
-            (told.identity, told.termination) in self._open_releases
+        if not isinstance(told, Released):
+            return False
+        before = self._open_releases.get((told.identity, told.termination))
+        return before is not None and not is_named_anew(
+            told.identity, self._exchange.history.between(before, index)
         )
+
+
+def is_named_anew(identity: str, entries: Iterable[Entry]) -> bool:
+    """Whether in between the RM asked for or reported what is called so: then it is another one."""
+    return any(
+        entry.said_by_rm
+        and (
+            (isinstance(said := entry.content, AskRequest) and said.key == identity)
+            or (isinstance(said, ExistingAllocationRequest) and said.allocation.key == identity)
+        )
+        for entry in entries
+    )
 
 
 def _same_subject(pattern: Fact, told: Fact) -> bool:

@@ -328,6 +328,7 @@ def _add_states(areas: Areas, endpoint: Endpoint) -> None:
     snapshots = areas.of(SnapshotVerbs)
     areas.add(
         ApplicationStateVerbs(
+            link=endpoint.link,
             deadlines=endpoint.deadlines,
             observed=endpoint.observed,
             inbox=endpoint.inbox,

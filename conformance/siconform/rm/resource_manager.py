@@ -307,6 +307,7 @@ class ResourceManager(OfferedVerbs):
     outlasts_waiting = verb(ApplicationEndVerbs, ApplicationEndVerbs.outlasts_waiting)
 
     presupposes_reports = verb(ApplicationStateVerbs, ApplicationStateVerbs.presupposes_reports)
+    running = verb(ApplicationStateVerbs, ApplicationStateVerbs.running)
     has_reached = verb(ApplicationStateVerbs, ApplicationStateVerbs.has_reached)
     is_shown_in_where_shown = verb(
         ApplicationStateVerbs, ApplicationStateVerbs.is_shown_in_where_shown

@@ -58,7 +58,7 @@ def test_the_first_allocation_takes_an_application_out_of_accepted(rm: ResourceM
 
     with rm.in_its_waiting_time(since=since):
         rm.is_served(waiting)
-    rm.has_reached(app, RUNNING)
+    rm.has_reached(app, rm.running())
 
 
 @requirement("SI-APP-026")

@@ -15,10 +15,11 @@ from siconform.expecting.checks import agrees, premise
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
 from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
-from siconform.protocol.application_states import COMPLETED, KNOWN, WAITING, State
+from siconform.protocol.application_states import COMPLETED, KNOWN, RUNNING, WAITING, State
 from siconform.protocol.facets import Facet
 from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
@@ -55,6 +56,7 @@ class ApplicationStateVerbs:
     def __init__(
         self,
         *,
+        link: Link,
         deadlines: Deadlines,
         observed: TargetHabits,
         inbox: Inbox,
@@ -68,6 +70,7 @@ class ApplicationStateVerbs:
         ends: ApplicationEndVerbs,
         snapshots: SnapshotVerbs,
     ) -> None:
+        self._link = link
         self._deadlines = deadlines
         self._observed = observed
         self._inbox = inbox
@@ -85,6 +88,10 @@ class ApplicationStateVerbs:
         """Given: so many states were reported; nobody has to report any."""
         if len(list(updates)) < count:
             raise NotOffered(not_offered(Feature.STATE_REPORTS))
+
+    def running(self) -> State:
+        """The state of an application that holds something; up to 2023-12 it may be starting."""
+        return RUNNING if self._link.connection.dialect.applications_start else State("Running")
 
     def has_reached(self, application: str, state: State) -> None:
         """Then: the application came to this state, as far as that is shown.

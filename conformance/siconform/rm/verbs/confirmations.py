@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siconform.expecting.fencing import Fencing
-from siconform.expecting.inbox import Inbox
+from siconform.expecting.inbox import Inbox, is_named_anew
 from siconform.expecting.link import Link
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
@@ -14,7 +14,7 @@ from siconform.protocol.notifications import (
     Termination,
     UpdateKind,
 )
-from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest
+from siconform.protocol.requests import AskReleaseRequest, AskRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 from siconform.recording.history import Exchange
 from siconform.rm.sender import Sender
@@ -35,7 +35,7 @@ class ConfirmationVerbs:
         self._fencing = fencing
         self._sender = sender
         self._confirms_releases = True
-        self._left_open: frozenset[tuple[str, Termination]] = frozenset()  # and to stay so
+        self._left_open: dict[tuple[str, Termination], int] = {}  # and to stay so: since when
 
     def confirms(self, release: Released, termination: Termination | None = None) -> None:
         """Answer a release of the scheduler with the same message (or with another type)."""
@@ -69,7 +69,10 @@ class ConfirmationVerbs:
 
     def _is_left_open(self, release: Released) -> bool:
         """Whether it was told before and is to stay unconfirmed, however often it is told."""
-        return (release.identity, release.termination) in self._left_open
+        since = self._left_open.get((release.identity, release.termination))
+        return since is not None and not is_named_anew(
+            release.identity, self._exchange.history.since(since)
+        )
 
     def stops_confirming(self) -> None:
         """The RM leaves releases of allocations unconfirmed from now on."""
@@ -78,23 +81,26 @@ class ConfirmationVerbs:
     def confirms_from_now_on(self) -> None:
         """The RM confirms releases as they come again; those that came before it leaves alone."""
         with self._link.connection.hearing:  # a release that was seen already has been passed over
-            self._left_open |= {(one.identity, one.termination) for one in self._unconfirmed()}
+            now = len(self._exchange.history)
+            self._left_open |= {(one.identity, one.termination): now for one in self._unconfirmed()}
             self._confirms_releases = True
 
     def confirms_everything(self) -> None:
         """The RM makes up for what it left unconfirmed, and confirms as they come what follows."""
         with self._link.connection.hearing:
             left = self._unconfirmed()
-            self._left_open = frozenset()
+            self._left_open = {}
             self._confirms_releases = True
         for release in left:
             self.confirms(release)
 
     def _unconfirmed(self) -> list[Released]:
-        said = [
-            e.content for e in self._exchange.entries() if isinstance(e.content, ReleaseRequest)
-        ]
-        answered = {(_identity(request.subject), request.termination) for request in said}
+        answered: set[tuple[str, Termination]] = set()
+        for entry in self._exchange.entries():
+            if isinstance(said := entry.content, ReleaseRequest):
+                answered.add((_identity(said.subject), said.termination))
+            elif isinstance(said, AskRequest):  # what is called so from now on is another one
+                answered = {one for one in answered if one[0] != said.key}
         told = {  # a release may be repeated until it is confirmed
             (release.application, release.identity, release.termination): release
             for release in self._inbox.hears(Released())

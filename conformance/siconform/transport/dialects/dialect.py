@@ -38,6 +38,11 @@ class Dialect:
         """Whether a release of an ask has a termination type."""
         return self._tables.ask_releases_say_why
 
+    @property
+    def applications_start(self) -> bool:
+        """Whether an application may be in a state of its own before it is running."""
+        return self._tables.applications_start
+
     def defines(self, detail: Detail) -> bool:
         """Whether the revision has a number for this detail of an event."""
         return detail.value in self._si.EventRecord.ChangeDetail.keys()  # noqa: SIM118  # no mapping

@@ -234,4 +234,5 @@ def tables() -> Tables:
             },
         },
         identity=Identity.KEY_OF_THE_ASK,
+        applications_start=False,
     )

@@ -56,3 +56,4 @@ class Tables:
     payloads: Mapping[int, Payload]  # by the kind of callback
     identity: Identity = Identity.GIVEN_BY_THE_SCHEDULER
     ask_releases_say_why: bool = True  # a release of an ask has a termination type
+    applications_start: bool = True  # there is a state between being accepted and running
