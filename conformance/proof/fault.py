@@ -13,9 +13,9 @@ from typing import Final
 
 from siconform.doctor import change as wire
 from siconform.doctor.change import Wire, keep
-from siwire import DEFAULT_REVISION
 
 from proof.altering import Inside
+from proof.main_revision import NAME
 from proof.parts import Edit
 
 __all__ = ["CHANGES", "Change", "Wire", "fault", "keep", "liberty", "row"]
@@ -86,9 +86,10 @@ def fault(
     """A decorator: a function that does this one thing wrong.
 
     ``breaks`` are the requirements whose sentence it breaks; ``areas`` are judged beside theirs.
-    Without a ``revision`` it is made inside, in the newest.
+    Without a ``revision`` it is made inside, in the main one.
     """
-    return _makes(Change(name, summary, tuple(breaks), areas, revision=_newest(revision)), revision)
+    made = Change(name, summary, tuple(breaks), areas, revision=_or_main(revision))
+    return _makes(made, revision)
 
 
 def row(
@@ -133,14 +134,14 @@ def liberty(
         misjudged_by=tuple(misjudged_by),
         told=tuple(told),
         departs_from=tuple(departs_from),
-        revision=_newest(revision),
+        revision=_or_main(revision),
         is_liberty=True,
     )
     return _makes(made, revision)
 
 
-def _newest(revision: str) -> str:
-    return revision or DEFAULT_REVISION.name
+def _or_main(revision: str) -> str:
+    return revision or NAME
 
 
 def _makes(made: Change, revision: str) -> Makes:

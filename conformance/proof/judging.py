@@ -29,7 +29,10 @@ _LIMIT: Final = 2400.0  # seconds for one run
 _ENDING: Final = 30.0  # seconds for a run that was told to end
 _SCALE: Final = "0.4"  # what is missing is waited for over and over; on virtual time that is enough
 _MATTERS: Final = ("conformance/siconform", "reference/sireference", "proto/siwire")
-_MAKES: Final = ("fault", "parts", "lists", "altering", "altered", "proxy", "judging")
+_MAKES: Final = (
+    *("fault", "main_revision", "parts", "lists", "held_keys"),
+    *("altering", "altered", "proxy", "judging"),
+)
 
 
 _running: Final[set["subprocess.Popen[bytes]"]] = set()

@@ -24,6 +24,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "recovery",
         "registration",
         "releases",
+        "retired",
         "snapshots",
         "wire",
     ),

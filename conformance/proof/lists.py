@@ -1,11 +1,29 @@
-"""The lists of elements in messages of 2023-12, and its messages that callbacks carry."""
+"""The lists of elements in messages of the main revision, and its messages that callbacks carry."""
 
-from typing import Final
+from typing import Any, Final
 
 from siwire.ext import extension_pb2 as ext
-from siwire.r2023_12 import si_pb2 as si
 
+from proof.main_revision import si
 from proof.parts import Elements, Payloads
+
+_FOREIGN: Final = "foreign"  # the tag of an allocation of somebody else
+
+
+def is_ask(one: Any) -> bool:
+    """Whether an element of a request asks for a node, or says anew what is asked for."""
+    return not one.nodeID and _FOREIGN not in one.allocationTags
+
+
+def exists(one: Any) -> bool:
+    """Whether an element of a request tells of an allocation of the RM that has its node."""
+    return bool(one.nodeID) and _FOREIGN not in one.allocationTags
+
+
+def is_foreign(one: Any) -> bool:
+    """Whether an element of a request tells of an allocation of somebody else."""
+    return _FOREIGN in one.allocationTags
+
 
 CREATED_APPLICATIONS: Final = Elements(si.ApplicationRequest, "new")
 REMOVED_APPLICATIONS: Final = Elements(si.ApplicationRequest, "remove")
@@ -13,18 +31,16 @@ ACCEPTED_APPLICATIONS: Final = Elements(si.ApplicationResponse, "accepted")
 REJECTED_APPLICATIONS: Final = Elements(si.ApplicationResponse, "rejected")
 UPDATED_APPLICATIONS: Final = Elements(si.ApplicationResponse, "updated")
 
-ASKS: Final = Elements(si.AllocationRequest, "asks")
-EXISTING: Final = Elements(si.AllocationRequest, "allocations")
+ADDED: Final = Elements(si.AllocationRequest, "allocations")
+ASKS: Final = ADDED.where(is_ask)
+EXISTING: Final = ADDED.where(exists)
+FOREIGN: Final = ADDED.where(is_foreign)
 RELEASES: Final = Elements(si.AllocationRequest, "releases.allocationsToRelease")
-ASK_RELEASES: Final = Elements(si.AllocationRequest, "releases.allocationAsksToRelease")
 ALLOCATIONS: Final = Elements(si.AllocationResponse, "new")
 RELEASED: Final = Elements(si.AllocationResponse, "released")
-RELEASED_ASKS: Final = Elements(si.AllocationResponse, "releasedAsks")
-REJECTED_ASKS: Final = Elements(si.AllocationResponse, "rejected")
-REJECTED_EXISTING: Final = Elements(si.AllocationResponse, "rejectedAllocations")
+REJECTED: Final = Elements(si.AllocationResponse, "rejectedAllocations")
 
 NODES: Final = Elements(si.NodeRequest, "nodes")
-EXISTING_ON_NODES: Final = Elements(si.NodeRequest, "nodes.existingAllocations")
 ACCEPTED_NODES: Final = Elements(si.NodeResponse, "accepted")
 REJECTED_NODES: Final = Elements(si.NodeResponse, "rejected")
 

@@ -28,6 +28,7 @@ _SHARE: Final = 0.45  # of the manners is another than usual
 _ONE_OF: Final = (("largest-node", "round-robin"), ("silent", "mute", "other-names"))
 _FIXED: Final = "own-timers"  # or the kit could not be told how long they are
 _TOLD: Final = (
+    *("--revision", "2023-12"),  # which it speaks
     *("--placeholder-timeout", "4"),
     *("--waiting-timeout", "3"),
     *("--connection-loss-timeout", "3"),

@@ -10,9 +10,9 @@ import msgspec
 from siconform.catalogue import Level, Requirement, Side, catalogue
 from siconform.doctor.change import Change
 from siconform.verdicts import Verdict
-from siwire import DEFAULT_REVISION
 
 from proof.judging import ROOT, Judgement
+from proof.main_revision import NAME
 
 PAGE: Final = ROOT / "docs" / "proof.md"
 _MISJUDGED: Final = Path(__file__).with_name("misjudged.yaml")
@@ -158,8 +158,7 @@ def _summary(proof: Proof, revision: str) -> Iterator[str]:
     musts = [one for one in judged if one.level is Level.MUST]
     unarmed = [one for one in musts if one.id not in armed]
     percent = f" ({100 * (len(musts) - len(unarmed)) / len(musts):.1f} %)" if musts else ""
-    is_newest = revision == DEFAULT_REVISION.name
-    which = "" if is_newest else " that the newest does not have and"
+    which = "" if revision == NAME else f" that {NAME} does not have and"
     yield (
         f"SI {revision}: {len(proof.faults(revision))} faults; of the {len(musts)} MUSTs{which} "
         f"the reference passes {len(musts) - len(unarmed)} are armed{percent}."
@@ -188,12 +187,11 @@ def _summary(proof: Proof, revision: str) -> Iterator[str]:
 
 
 def _own_areas(proof: Proof, revision: str) -> list[Requirement]:
-    """In an older revision those it has and the newest has not."""
-    newest = DEFAULT_REVISION.name
+    """In another revision than the main one those it has and that one has not."""
     return [
         one
         for one in proof.judged(revision)
-        if revision == newest or newest not in {str(name) for name in one.revisions}
+        if revision == NAME or NAME not in {str(name) for name in one.revisions}
     ]
 
 

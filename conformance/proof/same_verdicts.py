@@ -20,8 +20,8 @@ from siconform.reporting.comparing import Difference, differences
 from siconform.reporting.record import Record, read_results
 from siconform.running.index import tests_by_requirement
 from siconform.verdicts import Verdict
-from siwire import DEFAULT_REVISION
 
+from proof.main_revision import NAME
 from proof.without_extension import TOLD
 
 _ROOT: Final = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ _WAYS: Final = {
 
 
 @click.command(help=__doc__)
-@click.option("--revision", default=DEFAULT_REVISION.name, show_default=True)
+@click.option("--revision", default=NAME, show_default=True)
 @click.option("--alone", default=12, show_default=True, help="How many requirements, each alone.")
 @click.option("--seed", type=int, help="To shuffle and choose as before (default: any).")
 @click.option("-k", "selection", default="", help="Only these requirements, in every run.")

@@ -16,6 +16,8 @@ from siconform.doctor.examining import idle, judged, passed
 from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
 
+from proof.main_revision import NAME
+
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "trivial"
 _BRIEF: Final = ("--time-scale", "0.1")  # they answer at once or never
@@ -31,9 +33,10 @@ def main(kinds: Sequence[str]) -> None:
 
 def passing(kind: Idle, folder: Path, options: Sequence[str] = ()) -> dict[str, str]:
     """The MUSTs of a scheduler that pass against it and that it does not keep; id to title."""
+    record = judged(idle(kind), folder, ("--revision", NAME, *_BRIEF, *options))
     return {
         identifier: catalogue()[identifier].title
-        for identifier in passed(judged(idle(kind), folder, (*_BRIEF, *options)))
+        for identifier in passed(record)
         if identifier not in KEPT[kind]
     }
 

@@ -11,15 +11,17 @@ import pytest
 from proof import known
 from proof.fault import CHANGES, Change, Wire, fault, keep, liberty
 from proof.known import MODULES, load
-from proof.lists import EVENTS, EXISTING_ON_NODES, NODES
-from proof.parts import Edit
+from proof.lists import ASKS, EVENTS, EXISTING, NODES
+from proof.main_revision import NAME, si
+from proof.parts import Edit, Elements
 from proof.proxy import NONE, reference
 from siconform.catalogue import catalogue
-from siwire import DEFAULT_REVISION
+from siwire import find_revision
 from siwire.ext import extension_pb2 as ext
-from siwire.r2023_12 import si_pb2 as si
+from siwire.r2023_12 import si_pb2 as si_2023_12
 
 load()
+MAIN = find_revision(NAME)
 AREAS = {requirement.area for requirement in catalogue().values()}
 
 
@@ -54,7 +56,7 @@ def test_two_faults_of_one_name_are_refused() -> None:
         del response
 
     with pytest.raises(ValueError, match="two schedulers drain-ignored"):
-        fault("drain-ignored", "Again.", "NODE", revision="2023-12")(nothing)
+        fault("drain-ignored", "Again.", "NODE", revision=NAME)(nothing)
 
 
 def test_what_changes_messages_names_their_revision() -> None:
@@ -75,7 +77,7 @@ def test_a_proxy_of_another_revision_is_not_started() -> None:
     )
 
     assert done.returncode == 2
-    assert "drain-ignored changes messages of SI 2023-12, not of 2021-02" in done.stderr
+    assert "drain-ignored changes messages of SI 2024-10, not of 2021-02" in done.stderr
 
 
 def test_who_is_judged_by_which_areas() -> None:
@@ -87,11 +89,11 @@ def test_who_is_judged_by_which_areas() -> None:
 
 def test_what_is_inside_is_altered_in_the_reference_and_the_rest_on_the_wire() -> None:
     on_the_wire, inside = CHANGES["drain-ignored"], CHANGES["pass-each-half-second"]
-    plain = reference(NONE, DEFAULT_REVISION)
+    plain = reference(NONE, MAIN)
 
-    assert reference(on_the_wire, DEFAULT_REVISION) == plain
-    assert "pass-each-half-second+" in reference(inside, DEFAULT_REVISION)
-    assert "+pass-each-half-second" in reference(on_the_wire, DEFAULT_REVISION, beside=inside)
+    assert reference(on_the_wire, MAIN) == plain
+    assert "pass-each-half-second+" in reference(inside, MAIN)
+    assert "+pass-each-half-second" in reference(on_the_wire, MAIN, beside=inside)
     assert (on_the_wire.is_on_the_wire, on_the_wire.is_inside) == (True, False)
     assert (inside.is_on_the_wire, inside.is_inside) == (False, True)
 
@@ -120,7 +122,7 @@ def test_where_everything_is_wanted_a_message_stays_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("edit", "after"),
     [
-        (NODES.without("nodeID", "occupiedResource"), [("", 3), ("", 4)]),
+        (NODES.without("nodeID", "attributes"), [("", 3), ("", 4)]),
         (NODES.put(nodeID="x"), [("x", 3), ("x", 4)]),
         (NODES.change("nodeID", lambda name: f"{name}!"), [("a!", 3), ("b!", 4)]),
         (NODES.turn("nodeID", {"b": "c"}), [("a", 3), ("c", 4)]),
@@ -146,16 +148,32 @@ def test_a_row_changes_every_element_of_a_list(edit: Edit, after: list[tuple[str
 
 
 def test_a_row_reaches_lists_in_elements_and_messages_that_travel_as_bytes() -> None:
-    node = si.NodeInfo(existingAllocations=[si.Allocation(placeholder=True)])
-    request = si.NodeRequest(nodes=[node])
+    node = si_2023_12.NodeInfo(existingAllocations=[si_2023_12.Allocation(placeholder=True)])
+    request = si_2023_12.NodeRequest(nodes=[node])
+    existing = Elements(si_2023_12.NodeRequest, "nodes.existingAllocations")
     record = si.EventRecord(objectID="n", message="m").SerializeToString()
     told = ext.ToRm(kind=ext.EVENT_BATCH, payloads=[ext.SiPayload(data=record)])
 
-    EXISTING_ON_NODES.without("placeholder").make(request)
+    existing.without("placeholder").make(request)
     EVENTS.without("objectID").make(told)
 
-    assert request.nodes[0].existingAllocations[0] == si.Allocation()
+    assert request.nodes[0].existingAllocations[0] == si_2023_12.Allocation()
     assert si.EventRecord.FromString(told.payloads[0].data) == si.EventRecord(message="m")
+
+
+def test_in_one_list_an_ask_is_told_from_what_exists_and_from_what_is_foreign() -> None:
+    request = si.AllocationRequest(
+        allocations=[
+            si.Allocation(allocationKey="asked"),
+            si.Allocation(allocationKey="there", nodeID="n"),
+            si.Allocation(allocationKey="theirs", nodeID="n", allocationTags={"foreign": ""}),
+        ]
+    )
+
+    ASKS.put(priority=1).make(request)
+    EXISTING.put(priority=2).make(request)
+
+    assert [one.priority for one in request.allocations] == [1, 2, 0]
 
 
 def test_a_row_about_a_field_there_is_not_is_refused() -> None:
@@ -197,6 +215,7 @@ def test_a_fault_changes_a_message_in_place() -> None:
 def test_a_fault_is_noticed(name: str, requirement: str, verdict: str, tmp_path: Path) -> None:
     proxy = f"{sys.executable} -P -m proof.proxy {name} --listen {{address}}"
     run = [sys.executable, "-m", "siconform", "run", "--target-command", proxy]
+    run += ["--revision", NAME]
     results = tmp_path / "out"
 
     subprocess.run(  # noqa: S603  # ourselves

@@ -11,6 +11,7 @@ from proof import page as proving
 from proof.fault import CHANGES, Change
 from proof.judging import Judgement, RequirementVerdict, RunOptions, judge
 from proof.known import load
+from proof.main_revision import NAME
 from proof.matrix import complaints
 from proof.page import Misjudged, MisjudgedSchedulers, Proof, page, read_misjudged, read_reasons
 from siconform.catalogue import catalogue
@@ -55,14 +56,14 @@ def test_what_never_fired_is_wrong_whatever_was_noticed() -> None:
 
     (complaint,) = complaints(FAULT, judgement, SOUND)
 
-    assert complaint.startswith("a-fault of SI 2023-12 never fired")
+    assert complaint.startswith("a-fault of SI 2024-10 never fired")
 
 
-@pytest.mark.parametrize("name", ["confirmation-lost", "rejects-no-existing-allocation"])
+@pytest.mark.parametrize("name", ["confirmation-lost", "tells-of-queues-only"])
 def test_what_never_changed_a_message_makes_the_run_red(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where_it_cannot = replace(CHANGES[name], breaks=("SI-ASK-001",), departs_from=())
+    where_it_cannot = replace(CHANGES[name], breaks=("SI-ASK-001",), more_areas=())
     monkeypatch.setitem(CHANGES, name, where_it_cannot)
     monkeypatch.setattr(judging, "FOLDER", tmp_path)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
@@ -72,7 +73,7 @@ def test_what_never_changed_a_message_makes_the_run_red(
     awaited = " or ".join(kind.DESCRIPTOR.name for kind in where_it_cannot.messages)
     assert done.exit_code == 1
     assert (
-        f"WRONG: {name} of SI 2023-12 never fired: it waited for a message to change, {awaited},"
+        f"WRONG: {name} of SI 2024-10 never fired: it waited for a message to change, {awaited},"
         " and none came" in done.output
     )
 
@@ -213,7 +214,7 @@ def test_the_page_tells_a_fault_of_its_own_from_what_others_notice(
             "another-fault": replace_fired(_with(n027=Verdict.FAIL)),
             "a-liberty": _with(),
         },
-        {"2023-12": SOUND},
+        {NAME: SOUND},
     )
 
     text = page(proof)
@@ -241,7 +242,7 @@ def test_the_page_names_what_was_not_judged_and_what_was_judged_in_part(
     proof = Proof(
         {one.name: one for one in (FAULT, other, LIBERTY)},
         {"a-fault": _with(n026=Verdict.FAIL)},
-        {"2023-12": SOUND},
+        {NAME: SOUND},
         quick=frozenset({"a-fault"}),
     )
 

@@ -4,14 +4,14 @@ from functools import partial
 from typing import Final
 
 from siwire.r2023_04 import si_pb2 as si_2023_04
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, fault, row
 from proof.lists import ALLOCATIONS
+from proof.main_revision import NAME, si
 
 _AREAS: Final = ("ALLOC", "ASK", "GANG", "CONN")
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 _row(
@@ -28,13 +28,13 @@ _row(
     "For every allocation there is another one.",
     *_AREAS,
     "NODE",
-    breaks=("SI-ASK-005", "SI-NODE-006"),
+    breaks=("SI-ALLOC-011", "SI-NODE-006"),
 )
 def _(response: si.AllocationResponse) -> None:
     for one in list(response.new):
         again = response.new.add()
         again.CopyFrom(one)
-        again.allocationID += "-2"
+        again.allocationKey += "-2"
 
 
 _row(
@@ -44,11 +44,13 @@ _row(
     breaks=("SI-ASK-001", "SI-NODE-010", "SI-GANG-002"),
     areas=(*_AREAS, "NODE", "APP", "WIRE"),
 )
+
+
 _row(
-    "identities-repeated",
-    "Allocations of one application share an identity.",
-    ALLOCATIONS.copy("applicationID", to="allocationID"),
-    breaks=("SI-ASK-006", "SI-ALLOC-005"),
+    "keys-of-the-application",
+    "Allocations of one application share a key.",
+    ALLOCATIONS.copy("applicationID", to="allocationKey"),
+    breaks=("SI-ALLOC-011",),
 )
 
 
@@ -64,10 +66,10 @@ def _(response: si_2023_04.AllocationResponse) -> None:
 
 
 _row(
-    "identity-missing",
-    "An allocation has no identity.",
-    ALLOCATIONS.without("allocationID"),
-    breaks=("SI-ALLOC-005",),
+    "key-missing",
+    "An allocation has no key.",
+    ALLOCATIONS.without("allocationKey"),
+    breaks=("SI-ALLOC-011",),
     areas=(*_AREAS, "WIRE"),
 )
 _row(
@@ -147,7 +149,7 @@ _row(
     breaks=("SI-PRE-003",),
 )
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
+    for ask in request.allocations:
         ask.preemptionPolicy.allowPreemptSelf = not ask.preemptionPolicy.allowPreemptSelf
 
 
@@ -158,7 +160,7 @@ def _(request: si.AllocationRequest) -> None:
     breaks=("SI-PRE-004",),
 )
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
+    for ask in request.allocations:
         ask.preemptionPolicy.allowPreemptOther = True
         ask.preemptionPolicy.allowPreemptSelf = True
 

@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Final
 
-from siwire.r2023_12 import si_pb2 as si
-
 from proof.fault import Wire, fault, row
 from proof.lists import (
     ACCEPTED_APPLICATIONS,
@@ -13,11 +11,12 @@ from proof.lists import (
     REMOVED_APPLICATIONS,
     UPDATED_APPLICATIONS,
 )
+from proof.main_revision import NAME, si
 
 _AREAS: Final = ("APP", "CONN")
 _A_SECOND: Final = 1_000_000_000
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 _row(

@@ -3,39 +3,40 @@
 from functools import partial
 from typing import Final
 
-from siwire.r2023_12 import si_pb2 as si
-
-from proof.fault import Wire, fault, row
-from proof.lists import ALLOCATIONS, ASK_RELEASES, ASKS, REJECTED_ASKS, RELEASED_ASKS
+from proof import held_keys
+from proof.fault import Wire, fault, keep, row
+from proof.lists import ALLOCATIONS, ASKS, REJECTED, is_ask
+from proof.main_revision import NAME, si
 
 _AREAS: Final = ("ASK", "ALLOC", "CONST")
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
+_ANOTHER: Final = "~"  # at the end of a key: it is another one
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 _row(
     "ask-rejection-missing",
     "A rejected ask is not told of.",
-    REJECTED_ASKS.none(),
-    breaks=("SI-ASK-008",),
-    areas=(*_AREAS, "CONN", "APP"),
+    REJECTED.none(),
+    breaks=("SI-ASK-008", "SI-REC-008"),
+    areas=(*_AREAS, "CONN", "APP", "REC"),
 )
 _row(
     "ask-rejected-without-reason",
     "A rejected ask gets no reason.",
-    REJECTED_ASKS.without("reason"),
-    breaks=("SI-ASK-026",),
+    REJECTED.without("reason"),
+    breaks=("SI-ASK-026", "SI-REC-022"),
 )
 _row(
     "ask-rejection-nameless",
     "The rejection of an ask does not name it.",
-    REJECTED_ASKS.without("allocationKey"),
-    breaks=("SI-ASK-022",),
+    REJECTED.without("allocationKey"),
+    breaks=("SI-ASK-022", "SI-REC-017"),
 )
 _row(
     "ask-rejection-without-application",
     "A rejection names no application.",
-    REJECTED_ASKS.without("applicationID"),
+    REJECTED.without("applicationID"),
     breaks=("SI-ASK-022",),
 )
 
@@ -49,49 +50,43 @@ _row(
 def _(response: si.AllocationResponse) -> None:
     for one in response.new:
         named = {"allocationKey": one.allocationKey, "applicationID": one.applicationID}
-        response.rejected.add(**named, reason="no")
-
-
-_row(
-    "ask-served-once-more",
-    "An ask yields one allocation more than it wants.",
-    ASKS.change("maxAllocations", lambda most: most + 1 if most > 0 else most),
-    breaks=("SI-ASK-005",),
-)
-_row(
-    "ask-for-nothing-served",
-    "An ask for no allocation yields one.",
-    ASKS.change("maxAllocations", lambda most: max(most, 1)),
-    breaks=("SI-ASK-007",),
-)
+        response.rejectedAllocations.add(**named, reason="no")
 
 
 @_fault(
     "same-key-is-another-ask",
     "An ask with a known key comes on top of it.",
     *_AREAS,
-    breaks=("SI-ASK-003",),
+    breaks=("SI-ASK-003", "SI-ASK-027"),
 )
 def _(request: si.AllocationRequest, wire: Wire) -> None:
-    for ask in request.asks:
-        wants = wire.memory["wants"] or {}
-        wants[ask.allocationKey] = wants.get(ask.allocationKey, 0) + ask.maxAllocations
-        wire.memory["wants"] = wants
-        ask.maxAllocations = wants[ask.allocationKey]
+    for ask in filter(is_ask, request.allocations):
+        if ask.allocationKey in wire.memory["known"]:
+            ask.allocationKey += _ANOTHER
+        wire.memory["known"].add(ask.allocationKey)
+
+
+same_key = _
+
+
+@same_key.also
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.allocationKey = one.allocationKey.removesuffix(_ANOTHER)
 
 
 @_fault(
     "first-values-stay",
     "A replacing ask has the values of the first.",
     *_AREAS,
-    breaks=("SI-ASK-004",),
+    breaks=("SI-ASK-032", "SI-ASK-029"),
 )
 def _(request: si.AllocationRequest, wire: Wire) -> None:
     known = wire.memory["asks"] or {}
-    for ask in request.asks:
+    for ask in filter(is_ask, request.allocations):
         if ask.allocationKey in known:
             ask.CopyFrom(known[ask.allocationKey])
-        known[ask.allocationKey] = si.AllocationAsk.FromString(ask.SerializeToString())
+        known[ask.allocationKey] = si.Allocation.FromString(ask.SerializeToString())
     wire.memory["asks"] = known
 
 
@@ -109,24 +104,6 @@ _row(
     areas=(*_AREAS, "PRE"),
 )
 _row(
-    "ask-timeout-ignored",
-    "The execution timeout of an ask is not kept.",
-    ASKS.without("executionTimeoutMilliSeconds"),
-    breaks=("SI-ASK-014",),
-)
-_row(
-    "ask-timeout-for-all",
-    "Allocations without timeout end, too.",
-    ASKS.change("executionTimeoutMilliSeconds", lambda limit: limit if limit > 0 else 400),
-    breaks=("SI-ASK-015",),
-)
-_row(
-    "ask-timeout-early",
-    "Allocations end long before their time.",
-    ASKS.change("executionTimeoutMilliSeconds", lambda limit: limit // 5),
-    breaks=("SI-ASK-014",),
-)
-_row(
     "ask-partition-ignored",
     "The partition of an ask is not read.",
     ASKS.put(partitionName="default"),
@@ -135,35 +112,59 @@ _row(
 _row(
     "ask-size-ignored",
     "An ask gets as much as all others.",
-    ASKS.amounts("resourceAsk", lambda value: min(value, 1)),
+    ASKS.amounts("resourcePerAlloc", lambda value: min(value, 1)),
     breaks=("SI-RES-002", "SI-RES-003", "SI-ALLOC-002"),
     areas=(*_AREAS, "RES"),
 )
 _row(
     "negative-ask-served",
     "An ask with a negative amount is served.",
-    ASKS.amounts("resourceAsk", lambda value: value if value >= 0 else 1),
+    ASKS.amounts("resourcePerAlloc", lambda value: value if value >= 0 else 1),
     breaks=("SI-ASK-010",),
     areas=(*_AREAS, "RES"),
 )
-_row(
+
+
+@_fault(
     "withdrawal-not-confirmed",
     "The withdrawal of an ask is not confirmed.",
-    RELEASED_ASKS.only(lambda one: one.terminationType != si.STOPPED_BY_RM),
+    *_AREAS,
+    "REL",
     breaks=("SI-REL-019",),
-    areas=(*_AREAS, "REL"),
 )
-_row(
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    def is_told(one: si.AllocationRelease) -> bool:
+        return one.terminationType != si.STOPPED_BY_RM or held_keys.is_held(one, wire)
+
+    kept = [one for one in response.released if is_told(one)]
+    held_keys.announced(response, wire)
+    keep(response.released, lambda one: one in kept)
+
+
+_.also(held_keys.reported)
+
+
+@_fault(
     "withdrawal-of-all",
     "With one ask all of its application go.",
-    ASK_RELEASES.without("allocationKey"),
+    *_AREAS,
+    "REL",
     breaks=("SI-REL-015",),
-    areas=(*_AREAS, "REL"),
 )
+def _(request: si.AllocationRequest, wire: Wire) -> None:
+    held_keys.reported(request, wire)
+    for release in request.releases.allocationsToRelease:
+        if not held_keys.is_held(release, wire):
+            release.allocationKey = ""
+
+
+_.also(held_keys.announced)
+
+
 _row(
     "tags-judged",
     "An ask with tags is rejected.",
-    ASKS.where(lambda ask: ask.tags).put(partitionName="nowhere"),
+    ASKS.where(lambda ask: ask.allocationTags).put(partitionName="nowhere"),
     breaks=("SI-ASK-001",),
 )
 
@@ -172,11 +173,23 @@ _row(
     "originator-twice",
     "The ask of an originator is served twice.",
     *_AREAS,
-    breaks=("SI-ASK-005", "SI-ASK-024"),
+    breaks=("SI-ASK-027", "SI-ASK-024"),
 )
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.maxAllocations += ask.Originator
+    for ask in list(filter(is_ask, request.allocations)):
+        if ask.originator:
+            again = request.allocations.add()
+            again.CopyFrom(ask)
+            again.allocationKey += _ANOTHER
+
+
+originator = _
+
+
+@originator.also
+def _(response: si.AllocationResponse) -> None:
+    for one in response.new:
+        one.allocationKey = one.allocationKey.removesuffix(_ANOTHER)
 
 
 @_fault(
@@ -187,7 +200,8 @@ def _(request: si.AllocationRequest) -> None:
     breaks=("SI-CONN-017",),
 )
 def _(request: si.AllocationRequest) -> None:
-    del request.asks[1:]
+    first = next(filter(is_ask, request.allocations), None)
+    keep(request.allocations, lambda one: one == first or not is_ask(one))
 
 
 _row(
@@ -207,17 +221,9 @@ _row(
 def _(response: si.AllocationResponse) -> None:
     for one in response.new:
         if one.originator:
-            response.releasedAsks.add(
+            response.released.add(
                 partitionName="default",
                 applicationID=one.applicationID,
                 allocationKey=one.allocationKey,
                 terminationType=si.TIMEOUT,
             )
-
-
-_row(
-    "asks-released-in-any-partition",
-    "The partition of an ask release is not read.",
-    ASK_RELEASES.put(partitionName="default"),
-    breaks=("SI-REL-018",),
-)

@@ -4,10 +4,10 @@ from functools import partial
 from typing import Final
 
 from siwire.ext import extension_pb2 as ext
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, fault, row
 from proof.lists import CONTAINER_STATES, EVENTS, EVICTION_CHECKS, PLACEMENT_CHECKS
+from proof.main_revision import NAME, si
 from proof.parts import Edit
 
 _EVENT_AREAS: Final = ("EVT",)
@@ -24,8 +24,8 @@ _OTHER_DETAILS: Final = {
     504: 500,
 }
 _OLD_GROUP: Final = b"\x1a\x01g"  # number 3, a string
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12")
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME)
 
 
 @_fault(
@@ -223,9 +223,9 @@ _row(
     areas=_EVENT_AREAS,
 )
 _row(
-    "readiness-told-as-occupied",
-    "Whether a node is ready is told as what others have of it.",
-    EVENTS.turn("eventChangeDetail", {_DETAIL.NODE_READY: _DETAIL.NODE_OCCUPIED}),
+    "drains-told-as-occupied",
+    "Whether a node takes work is told as what others have of it.",
+    EVENTS.turn("eventChangeDetail", {_DETAIL.NODE_SCHEDULABLE: _DETAIL.NODE_OCCUPIED}),
     breaks=("SI-EVT-009",),
     areas=_EVENT_AREAS,
 )
@@ -280,7 +280,7 @@ _row(
 _row(
     "no-application-events",
     "Nothing is told of applications.",
-    _without_details(*range(200, 213)),
+    _without_details(*range(200, 217)),
     breaks=("SI-EVT-013",),
     areas=_EVENT_AREAS,
 )

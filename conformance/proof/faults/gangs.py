@@ -3,14 +3,13 @@
 from functools import partial
 from typing import Final
 
-from siwire.r2023_12 import si_pb2 as si
-
 from proof.fault import Wire, fault, row
 from proof.lists import ALLOCATIONS, ASKS, CREATED_APPLICATIONS, RELEASED, UPDATED_APPLICATIONS
+from proof.main_revision import NAME, si
 
 _AREAS: Final = ("GANG", "REC")
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 _row(
@@ -28,7 +27,7 @@ _row(
     breaks=("SI-GANG-019",),
 )
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
+    for ask in request.allocations:
         ask.placeholder = bool(ask.taskGroupName)
 
 
@@ -122,7 +121,9 @@ _row(
 )
 def _(request: si.AllocationRequest, wire: Wire) -> None:
     real = wire.memory["real"] or {}
-    real.update({a.applicationID: a for a in request.asks if a.taskGroupName and not a.placeholder})
+    for one in request.allocations:
+        if one.taskGroupName and not one.placeholder:
+            real[one.applicationID] = one
     wire.memory["real"] = real
 
 
@@ -134,12 +135,11 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     for release in response.released:
         real = (wire.memory["real"] or {}).get(release.applicationID)
         if release.terminationType == si.PLACEHOLDER_REPLACED and real is not None:
-            placeholder = (wire.memory["placeholders"] or {}).get(release.allocationID)
+            placeholder = (wire.memory["placeholders"] or {}).get(release.allocationKey)
             if placeholder is not None:
                 one = response.new.add()
                 one.CopyFrom(placeholder)
                 one.placeholder, one.allocationKey = False, real.allocationKey
-                one.allocationID += "-real"
     known = wire.memory["placeholders"] or {}
-    known.update({one.allocationID: one for one in response.new if one.placeholder})
+    known.update({one.allocationKey: one for one in response.new if one.placeholder})
     wire.memory["placeholders"] = known

@@ -4,15 +4,15 @@ from functools import partial
 from typing import Final
 
 from siwire.r2023_04 import si_pb2 as si_2023_04
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, fault, row
 from proof.lists import EVENTS
+from proof.main_revision import NAME, si
 
 _DETAIL: Final = si.EventRecord
 _UNKNOWN: Final = "99.0"  # no version of anything
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12")
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME)
 
 
 @_fault(
@@ -32,7 +32,7 @@ negative = _
 @negative.also
 def _(response: si.ApplicationResponse, wire: Wire) -> None:
     for update in response.updated:
-        if update.applicationID in wire.memory["negative"] and update.state == "Starting":
+        if update.applicationID in wire.memory["negative"] and update.state == "Running":
             update.state = "Failed"
 
 
@@ -68,8 +68,8 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 
 _row(
     "events-tell-failures",
-    "That an application starts is told as its failure.",
-    EVENTS.turn("eventChangeDetail", {_DETAIL.APP_STARTING: _DETAIL.APP_FAILED}),
+    "That an application runs is told as its failure.",
+    EVENTS.turn("eventChangeDetail", {_DETAIL.APP_RUNNING: _DETAIL.APP_FAILED}),
     breaks=("SI-EVT-007",),
 )
 _row(

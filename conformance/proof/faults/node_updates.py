@@ -6,15 +6,14 @@ from typing import Any, Final
 
 from google.protobuf.message import Message
 from siwire.r2021_02 import si_pb2 as si_2021_02
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, fault, keep, row
-from proof.lists import NODES
+from proof.main_revision import NAME, si
 
 Action: Final = si.NodeInfo
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAIN)
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12")
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME)
 
 
 def _with_each_duplicate(
@@ -30,18 +29,6 @@ def _with_each_duplicate(
 
 
 @_fault(
-    "duplicate-wipes-occupied",
-    "A rejected duplicate leaves nothing of the occupied amount.",
-    breaks=("SI-NODE-003",),
-)
-def _(request: si.NodeRequest, wire: Wire) -> None:
-    def change(update: Any, _: Any) -> None:
-        update.occupiedResource.resources["memory"].value = 0
-
-    _with_each_duplicate(request, wire, change)
-
-
-@_fault(
     "duplicate-brings-attributes",
     "The attributes of a rejected duplicate replace those of the node.",
     breaks=("SI-NODE-003",),
@@ -51,45 +38,6 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
         update.attributes.update(duplicate.attributes or {"siconform": "wiped"})
 
     _with_each_duplicate(request, wire, change)
-
-
-@_fault(
-    "growing-occupied-ignored",
-    "What others take of a node only ever gets less.",
-    breaks=("SI-NODE-021", "SI-NODE-007"),
-)
-def _(request: si.NodeRequest, wire: Wire) -> None:
-    wire.memory["occupied"] = occupied = wire.memory["occupied"] or {}
-    for node in request.nodes:
-        if not node.HasField("occupiedResource"):
-            continue
-        resources = node.occupiedResource.resources
-        memory = resources["memory"].value if "memory" in resources else 0
-        if node.action == Action.UPDATE and memory > occupied.get(node.nodeID, 0):
-            node.ClearField("occupiedResource")
-        else:
-            occupied[node.nodeID] = memory
-
-
-_row(
-    "occupied-alone-ignored",
-    "The occupied amount of an update counts only with a capacity.",
-    NODES.where(
-        lambda node: node.action == Action.UPDATE and not node.HasField("schedulableResource")
-    ).without("occupiedResource"),
-    breaks=("SI-NODE-021", "SI-NODE-007"),
-)
-
-
-@_fault(
-    "left-out-is-nothing-occupied",
-    "An update without occupied amount says that nothing is occupied.",
-    breaks=("SI-NODE-022",),
-)
-def _(request: si.NodeRequest) -> None:
-    for node in request.nodes:
-        if node.action == Action.UPDATE and not node.HasField("occupiedResource"):
-            node.occupiedResource.resources["memory"].value = 0
 
 
 @_fault(

@@ -3,15 +3,14 @@
 from functools import partial
 from typing import Final
 
-from siwire.r2023_12 import si_pb2 as si
-
 from proof.fault import fault, row
 from proof.lists import ACCEPTED_NODES, NODES, REJECTED_NODES
+from proof.main_revision import NAME, si
 
 Action: Final = si.NodeInfo
 _AREAS: Final = ("NODE", "RES", "CONST")
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 @_fault(
@@ -137,7 +136,7 @@ _row(
     "update-ignored",
     "An update of a node has no effect.",
     NODES.only(lambda node: node.action != Action.UPDATE),
-    breaks=("SI-NODE-017", "SI-NODE-018", "SI-NODE-020", "SI-NODE-021"),
+    breaks=("SI-NODE-017", "SI-NODE-018", "SI-NODE-020"),
 )
 
 
@@ -178,13 +177,6 @@ _row(
     areas=(*_AREAS, "WIRE"),
 )
 _row(
-    "occupied-ignored",
-    "What others take of a node is not counted.",
-    NODES.without("occupiedResource"),
-    breaks=("SI-NODE-007",),
-    areas=(*_AREAS, "REC"),
-)
-_row(
     "capacity-doubled",
     "Twice as much is placed on a node as it has.",
     NODES.amounts("schedulableResource", lambda value: min(2 * value, 2**63 - 1)),
@@ -197,10 +189,4 @@ _row(
     NODES.amounts("schedulableResource", lambda value: value // 2),
     breaks=("SI-RES-003",),
     areas=(*_AREAS, "ALLOC"),
-)
-_row(
-    "occupied-only-ignored",
-    "An update of what others take has no effect.",
-    NODES.where(lambda node: node.action == Action.UPDATE).without("occupiedResource"),
-    breaks=("SI-NODE-021",),
 )

@@ -4,9 +4,9 @@ from functools import partial
 from typing import Final
 
 from siwire.ext import extension_pb2 as ext
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, fault
+from proof.main_revision import NAME, si
 
 _AREAS: Final = ("REG", "CONN", "CFG")
 _OPEN: Final = """
@@ -17,7 +17,7 @@ partitions:
         submitacl: "*"
         queues: [{name: plain}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
 """
-_fault: Final = partial(fault, revision="2023-12")
+_fault: Final = partial(fault, revision=NAME)
 
 
 @_fault(

@@ -3,15 +3,15 @@
 from functools import partial
 from typing import Final
 
-from siwire.r2023_12 import si_pb2 as si
-
-from proof.fault import Wire, fault, row
-from proof.lists import RELEASED, RELEASED_ASKS, RELEASES
+from proof import held_keys
+from proof.fault import Wire, fault, keep, row
+from proof.lists import RELEASED, RELEASES
+from proof.main_revision import NAME, si
 
 _AREAS: Final = ("REL", "GANG", "PRE", "ASK")
 _OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12", areas=_AREAS)
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 _row(
@@ -42,15 +42,15 @@ _row(
     "release-of-all",
     "With one allocation all of its application go.",
     RELEASES.where(lambda release: release.terminationType not in _OF_SCHEDULER).without(
-        "allocationID"
+        "allocationKey"
     ),
-    breaks=("SI-REL-013",),
+    breaks=("SI-REL-013", "SI-REL-027"),
 )
 _row(
     "release-of-one",
     "A release of all of an application is ignored.",
-    RELEASES.only(lambda release: bool(release.allocationID)),
-    breaks=("SI-REL-003", "SI-REL-004"),
+    RELEASES.only(lambda release: bool(release.allocationKey)),
+    breaks=("SI-REL-003", "SI-REL-029"),
 )
 _row(
     "release-in-any-partition",
@@ -73,9 +73,9 @@ _row(
     areas=(*_AREAS, "WIRE"),
 )
 _row(
-    "released-by-key-only",
-    "A release does not name the identity.",
-    RELEASED.without("allocationID"),
+    "released-by-another-key",
+    "A release names a key that nobody knows.",
+    RELEASED.change("allocationKey", lambda key: f"{key}-x"),
     breaks=("SI-REL-023",),
 )
 _row(
@@ -135,7 +135,7 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     open_ones = wire.memory["open"] or {}
     for release in response.released:
         if release.terminationType in _OF_SCHEDULER:
-            open_ones[release.allocationID] = release.terminationType
+            open_ones[release.allocationKey] = release.terminationType
     wire.memory["open"] = open_ones
 
 
@@ -146,28 +146,51 @@ any_type = _
 def _(request: si.AllocationRequest, wire: Wire) -> None:
     for release in request.releases.allocationsToRelease:
         open_ones = wire.memory["open"] or {}
-        if release.allocationID in open_ones:
-            release.terminationType = open_ones[release.allocationID]
+        if release.allocationKey in open_ones:
+            release.terminationType = open_ones[release.allocationKey]
 
 
 _row(
     "timeouts-not-told",
     "The end of an allocation by timeout is not told.",
     RELEASED.only(lambda release: release.terminationType != si.TIMEOUT),
-    breaks=("SI-ASK-014", "SI-GANG-032"),
+    breaks=("SI-GANG-032",),
 )
-_row(
+
+
+@_fault(
     "asks-end-silently",
     "The end of a pending ask is not told.",
-    RELEASED_ASKS.only(lambda release: release.terminationType == si.STOPPED_BY_RM),
+    *_AREAS,
     breaks=("SI-GANG-033",),
 )
-_row(
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    by_the_rm = si.STOPPED_BY_RM
+    gone = [one for one in response.released if one.terminationType != by_the_rm]
+    gone = [one for one in gone if not held_keys.is_held(one, wire)]
+    held_keys.announced(response, wire)
+    keep(response.released, lambda one: one not in gone)
+
+
+_.also(held_keys.reported)
+
+
+@_fault(
     "asks-end-untyped",
     "The end of a pending ask has no type.",
-    RELEASED_ASKS.without("terminationType"),
+    *_AREAS,
     breaks=("SI-GANG-033",),
 )
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    for one in response.released:
+        if not held_keys.is_held(one, wire):
+            one.ClearField("terminationType")
+    held_keys.announced(response, wire)
+
+
+_.also(held_keys.reported)
+
+
 _row(
     "ends-with-the-node-untold",
     "What ends with its node is not told.",

@@ -6,9 +6,10 @@ from typing import Final
 from siwire.ext import extension_pb2 as ext
 
 from proof.fault import fault
+from proof.main_revision import NAME
 
 _AREAS: Final = ("CONN", "REG", "APP", "NODE", "GANG", "REC", "CFG", "CONST")
-_fault: Final = partial(fault, revision="2023-12")
+_fault: Final = partial(fault, revision=NAME)
 
 
 @_fault(

@@ -3,15 +3,14 @@
 from functools import partial
 from typing import Final
 
-from siwire.r2023_12 import si_pb2 as si
-
 from proof.fault import fault, row
-from proof.lists import ALLOCATIONS, CREATED_APPLICATIONS, NODES, RELEASED_ASKS
+from proof.lists import ALLOCATIONS, CREATED_APPLICATIONS, NODES
+from proof.main_revision import NAME, si
 
 _UNKNOWN_FIELD = b"\xa8\x3f\x01"  # number 1013, as a varint
 _FIELD_3 = b"\x1a\x01x"  # number 3, as bytes
-_fault: Final = partial(fault, revision="2023-12")
-_row: Final = partial(row, __file__, "2023-12")
+_fault: Final = partial(fault, revision=NAME)
+_row: Final = partial(row, __file__, NAME)
 
 
 _row(
@@ -31,12 +30,6 @@ def _(response: si.RegisterResourceManagerResponse) -> None:
     response.MergeFromString(_UNKNOWN_FIELD)
 
 
-_row(
-    "ask-releases-without-partition",
-    "The end of an ask names none.",
-    RELEASED_ASKS.without("partitionName"),
-    breaks=("SI-REL-020",),
-)
 _row(
     "groups-demanded",
     "A user without groups is refused.",
@@ -89,7 +82,7 @@ _row(
     breaks=("SI-CONST-009",),
 )
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        resources = ask.resourceAsk.resources
+    for ask in request.allocations:
+        resources = ask.resourcePerAlloc.resources
         if "mem" in resources:
             resources["memory"].value += resources["mem"].value

@@ -16,7 +16,7 @@ from proof.inside import Inside, Original
 @fault(
     "priority-and-tags-stay",
     "A replacing ask has priority and tags of the first.",
-    breaks=("SI-ASK-004",),
+    breaks=("SI-ASK-029",),
 )
 def _(inside: Inside) -> None:
     def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
@@ -31,6 +31,7 @@ def _(inside: Inside) -> None:
     "lower-number-comes-on-top",
     "An ask that is lowered yields what it wanted before and what it wants now.",
     breaks=("SI-ASK-004", "SI-ASK-005"),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
@@ -47,6 +48,7 @@ def _(inside: Inside) -> None:
     "one-timeout-an-ask",
     "Of several allocations of an ask only the first ends when its time is over.",
     breaks=("SI-ASK-014",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     watched: set[tuple[str, str]] = set()
@@ -67,6 +69,7 @@ def _(inside: Inside) -> None:
     "identity-of-its-key",
     "The identity is the key and a number that begins anew with each ask.",
     breaks=("SI-ALLOC-005", "SI-ALLOC-008"),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def new_identity(original: Callable[..., str], partition: Any, ask: Ask) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import application_lifecycle, asks, releases
+from sireference.core import application_lifecycle, releases
 from sireference.core.model import (
+    AllocationSubject,
     AskRelease,
-    AskReleaseRequest,
-    AskSubject,
     Effect,
     NewAllocation,
     ReleasedAsk,
+    ReleaseRequest,
     partition_name,
 )
 from sireference.core.states import ApplicationState, TerminationType
@@ -85,11 +85,12 @@ def _(inside: Inside) -> None:
 
 def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
     """An ask release that confirms is sent back, beginning with that one of its key."""
-    counts: Counter[AskSubject] = Counter()
+    counts: Counter[AllocationSubject] = Counter()
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        is_of_ask = named(rm, request) is None and request.termination not in _STOPS
         effects = original(rm, request, now)
-        if request.termination in _STOPS:
+        if not is_of_ask or not application_of(request):
             return effects
         counts[request.subject] += 1
         if counts[request.subject] < from_the:
@@ -97,10 +98,10 @@ def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
         inside.fires()
         return [*effects, ReleasedAsk(rm.rm_id, _echo(request))]
 
-    inside.instead_of(asks.release, release)
+    inside.instead_of(releases.release, release)
 
 
-def _echo(request: AskReleaseRequest) -> AskRelease:
+def _echo(request: ReleaseRequest) -> AskRelease:
     """The same as it was said."""
     return AskRelease(
         partition=request.partition,
@@ -182,11 +183,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-025",),
 )
 def _(inside: Inside) -> None:
-    confirmed: set[AskSubject] = set()
+    confirmed: set[AllocationSubject] = set()
     stuck: set[str] = set()
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        if request.termination is TerminationType.TIMEOUT:
+        if request.termination is TerminationType.TIMEOUT and named(rm, request) is None:
             if request.subject in confirmed:
                 stuck.add(application_of(request))
             confirmed.add(request.subject)
@@ -199,5 +200,5 @@ def _(inside: Inside) -> None:
             return []
         return original(partition, application, now)
 
-    inside.instead_of(asks.release, release)
+    inside.instead_of(releases.release, release)
     inside.instead_of(application_lifecycle.settle, settle)

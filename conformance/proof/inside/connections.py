@@ -10,8 +10,10 @@ from sireference.codec.three_streams import ALLOCATION, APPLICATION
 from sireference.core import nodes, releases, scheduler
 from sireference.core.model import (
     AcceptedApplication,
+    AllocationRecord,
     AllOfApplication,
     Answer,
+    Ask,
     Effect,
     Event,
     NodeInfo,
@@ -145,7 +147,8 @@ def _(inside: Inside) -> None:
             case UpdateApplications():
                 event = replace(event, new=_from(event.new, lambda one: _is_known(rm, one)))
             case UpdateAllocations():
-                event = replace(event, asks=_from(event.asks, lambda one: not _is_known(rm, one)))
+                rest = _from(event.entries, lambda one: not _is_known(rm, _ask_of(one)))
+                event = replace(event, entries=rest)
         return original(rm, event, now)
 
     def _from(elements: Sequence[Any], is_bad: Callable[[Any], bool]) -> tuple[Any, ...]:
@@ -155,6 +158,11 @@ def _(inside: Inside) -> None:
         return rest or tuple(elements)
 
     inside.instead_of(scheduler._apply, apply)
+
+
+def _ask_of(entry: Any) -> Any:
+    """What of an entry names the application: the ask of an allocation that exists."""
+    return entry.ask if isinstance(entry, AllocationRecord) else entry
 
 
 def _is_known(rm: ResourceManager, one: Any) -> bool:
@@ -273,12 +281,12 @@ def _(inside: Inside) -> None:
     def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
         if not isinstance(event, UpdateAllocations):
             return original(rm, event, now)
-        late = tuple(one for one in event.ask_releases if key_of(one) not in latest)
-        if len(late) < len(event.ask_releases):
+        late = tuple(one for one in event.releases if key_of(one) not in latest)
+        if len(late) < len(event.releases):
             inside.fires()
         latest.clear()
-        latest.update(ask.key for ask in event.asks)
-        return original(rm, replace(event, ask_releases=late), now)
+        latest.update(entry.key for entry in event.entries if isinstance(entry, Ask))
+        return original(rm, replace(event, releases=late), now)
 
     inside.instead_of(scheduler._apply, apply)
 
@@ -287,6 +295,7 @@ def _(inside: Inside) -> None:
     "replayed-node-is-empty",
     "A node is taken without what runs on it.",
     breaks=("SI-CONN-018",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def create(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:

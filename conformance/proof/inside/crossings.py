@@ -185,7 +185,7 @@ def _(inside: Inside) -> None:
 @fault(
     "update-in-replacement-lost",
     "An ask that is said again while its placeholder is replaced is served as it was.",
-    breaks=("SI-ASK-003", "SI-ASK-004"),
+    breaks=("SI-ASK-003", "SI-ASK-032"),
 )
 def _(inside: Inside) -> None:
     def replaces(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:

@@ -10,13 +10,14 @@ from siwire import find_revision
 
 from proof.fault import fault
 from proof.inside import Inside
+from proof.main_revision import NAME
 
-_NEWEST: Final = "2023-12"
+_BEFORE: Final = "2023-12"
 _OLDEST: Final = "2021-02"
 
 
 def describes(
-    inside: Inside, change: Callable[[FileDescriptorProto], None], revision: str = _NEWEST
+    inside: Inside, change: Callable[[FileDescriptorProto], None], revision: str = NAME
 ) -> None:
     """Reflection shows another file of the SI than the one that is spoken."""
     pool = descriptor_pool.DescriptorPool()
@@ -86,12 +87,27 @@ def _(inside: Inside) -> None:
     describes(inside, change)
 
 
-@fault("names-made-regular", "A field has a regular JSON name.", breaks=("SI-WIRE-014",))
+@fault(
+    "names-made-regular",
+    "A field has a regular JSON name.",
+    breaks=("SI-WIRE-014",),
+    revision=_BEFORE,
+)
 def _(inside: Inside) -> None:
     def change(file: FileDescriptorProto) -> None:
         for field in _message(file, "AllocationAsk").field:
             if field.name == "Originator":
                 field.json_name = "originator"
+
+    describes(inside, change, _BEFORE)
+
+
+@fault("names-made-irregular", "A field has an odd JSON name.", breaks=("SI-WIRE-014",))
+def _(inside: Inside) -> None:
+    def change(file: FileDescriptorProto) -> None:
+        for field in _message(file, "Allocation").field:
+            if field.name == "originator":
+                field.json_name = "Originator"
 
     describes(inside, change)
 

@@ -142,6 +142,7 @@ def _(inside: Inside) -> None:
     "duplicate-brings-occupied",
     "A rejected duplicate changes what others take of the node, if it says that.",
     breaks=("SI-NODE-003",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
@@ -161,6 +162,7 @@ def _(inside: Inside) -> None:
     "drained-node-brings-nothing",
     "Allocations that exist on a node that comes drained are not taken in.",
     breaks=("SI-REC-023",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
@@ -176,6 +178,7 @@ def _(inside: Inside) -> None:
     "refused-node-counts-in-its-queue",
     "What was said to exist on a node that is refused stays booked in its queue.",
     breaks=("SI-REC-006",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:

@@ -24,9 +24,9 @@ _TOO_OFTEN: Final = 3
 )
 def _(inside: Inside) -> None:
     def objections(
-        original: Objections, partition: Any, allocation: AllocationRecord
+        original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
     ) -> Iterator[str]:
-        for reason in original(partition, allocation):
+        for reason in original(partition, allocation, *rest):
             if allocation.identity or "identity" not in reason:
                 yield reason
             else:
@@ -39,6 +39,7 @@ def _(inside: Inside) -> None:
     "nameless-existing-left-out",
     "A node is accepted without what exists there and has no identity; nothing is said of that.",
     breaks=("SI-REC-004",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
@@ -54,9 +55,9 @@ def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) ->
     """An existing allocation is refused where there is a reason not to make it now."""
 
     def objections(
-        original: Objections, partition: Any, allocation: AllocationRecord
+        original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
     ) -> Iterator[str]:
-        reasons = list(original(partition, allocation))
+        reasons = list(original(partition, allocation, *rest))
         yield from reasons
         more = "" if reasons else why_not(partition, allocation)
         if more:
@@ -142,6 +143,7 @@ def _(inside: Inside) -> None:
     "update-brings-existing",
     "What an update of a node says to exist there is taken over.",
     breaks=("SI-REC-015",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def change(
@@ -259,6 +261,7 @@ def _(inside: Inside) -> None:
     "update-with-existing-refused",
     "The update of a node that names existing allocations is refused as a whole.",
     breaks=("SI-REC-015",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:

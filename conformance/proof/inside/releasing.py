@@ -7,6 +7,7 @@ from typing import Any, Final
 from sireference.core import allocation_end, allocations, asks, recovery, releases, scheduler
 from sireference.core.model import (
     AllOfApplication,
+    AskedAndHeld,
     AskReleaseRequest,
     EachOfKey,
     Everything,
@@ -107,14 +108,14 @@ def _(inside: Inside) -> None:
         named = request.subject
         application = partition and partition.applications.get(named.application_id)
         is_there = application is not None and (
-            identity_of(request) in partition.allocations.of(application)
+            identity_of(request) in {*partition.allocations.of(application), *application.pending}
         )
         if not is_of_all(request) and not is_there and request.termination in _STOPS:
             inside.fires()
             echo = Release(
                 partition=request.partition,
                 application_id=named.application_id,
-                identity=named.identity,
+                identity=identity_of(request),
                 termination=request.termination,
                 key=named.key or "",
                 message=request.message,
@@ -174,6 +175,7 @@ def _(inside: Inside) -> None:
     "timed-out-room-given-away-at-once",
     "The room of an allocation whose time is over is free before the RM has confirmed its end.",
     breaks=("SI-REL-011",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
@@ -190,6 +192,7 @@ def _(inside: Inside) -> None:
     "timed-out-while-it-is-replaced",
     "A placeholder is released with TIMEOUT although its replacement is not confirmed yet.",
     breaks=("SI-REL-011",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
@@ -220,6 +223,7 @@ def _(inside: Inside) -> None:
     "release-of-all-drops-asks",
     "A release without identity takes away what its application still asks for, too.",
     breaks=("SI-REL-003",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def stop(
@@ -238,6 +242,7 @@ def _(inside: Inside) -> None:
     "nameless-ask-release-ignored",
     "An ask release that names no application is ignored.",
     breaks=("SI-REL-021",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
@@ -253,6 +258,7 @@ def _(inside: Inside) -> None:
     "key-alone-withdraws-all",
     "An ask release with a key and no application withdraws all that its application asks for.",
     breaks=("SI-REL-021",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
@@ -275,7 +281,10 @@ def named(rm: Any, request: Any) -> Any:
 
 def identity_of(request: ReleaseRequest) -> str:
     """The identity of the one allocation that is to be released, empty where it is another kind."""
-    return request.subject.identity if isinstance(request.subject, OneAllocation) else ""
+    match request.subject:
+        case OneAllocation(identity=identity) | OneOfKey(key=identity):
+            return identity
+    return ""
 
 
 def application_of(request: ReleaseRequest | AskReleaseRequest) -> str:
@@ -284,11 +293,11 @@ def application_of(request: ReleaseRequest | AskReleaseRequest) -> str:
     return "" if isinstance(subject, EachOfKey | Everything) else subject.application_id
 
 
-def key_of(request: AskReleaseRequest) -> str:
+def key_of(request: ReleaseRequest | AskReleaseRequest) -> str:
     """The ask key that the release of asks names, empty where it names none."""
     return request.subject.key if isinstance(request.subject, OneOfKey | EachOfKey) else ""
 
 
 def is_of_all(request: ReleaseRequest) -> bool:
     """Whether it is the release of all allocations of an application."""
-    return isinstance(request.subject, AllOfApplication)
+    return isinstance(request.subject, AllOfApplication | AskedAndHeld)

@@ -82,6 +82,7 @@ def _(inside: Inside) -> None:
     "application-tags-are-of-asks",
     "The tags of an application count as those of its asks.",
     breaks=("SI-APP-011",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
@@ -128,6 +129,7 @@ def _(inside: Inside) -> None:
     "ask-timeout-from-the-ask",
     "The execution timeout of an ask runs from when it was asked for.",
     breaks=("SI-ASK-016",),
+    revision="2023-12",
 )
 def _(inside: Inside) -> None:
     asked: dict[str, float] = {}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sireference.core import allocation_end, asks, nodes, releases
+from sireference.core import allocation_end, nodes, releases
 from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Ask, Effect, NewAllocation
 from sireference.core.states import TerminationType
@@ -153,7 +153,7 @@ def _(inside: Inside) -> None:
             partition.asks.hold_for_replacement(gone.application.pending[ask.key], gone)
         return original(partition, gone, now)
 
-    inside.instead_of(asks.release, release)
+    inside.instead_of(releases.release, release)
     inside.instead_of(replacement.go_on, go_on)
 
 

@@ -8,13 +8,15 @@ from sireference.core import application_lifecycle
 from sireference.core.model import Ask, Effect, ReleasedAllocation, UpdatedApplication
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
-from siwire.r2023_12 import si_pb2 as si
+from siwire.r2023_12 import si_pb2 as si_before
 
 from proof.fault import keep, liberty
 from proof.inside import Inside
+from proof.main_revision import NAME, si
 
+_BEFORE: Final = "2023-12"  # identities and keys were two things
 _COMPLETED: Final = ApplicationState.COMPLETED
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @liberty(
@@ -64,6 +66,7 @@ def _(response: si.ApplicationResponse) -> None:
     "identities-of-odd-characters",
     "An identity is a sentence with spaces, umlauts and signs, and none is like another.",
     misjudged_by=("SI-ALLOC-008",),
+    revision=_BEFORE,
 )
 def _(inside: Inside) -> None:
     def new_identity(original: Callable[..., str], partition: Partition, ask: Ask) -> str:
@@ -73,12 +76,13 @@ def _(inside: Inside) -> None:
     inside.instead_of(Partition.new_identity, new_identity)
 
 
-@_on_the_wire(
+@liberty(
     "releases-without-key",
     "A release the scheduler begins names the identity and the application, not the key.",
     misjudged_by=("SI-REL-023",),
+    revision=_BEFORE,
 )
-def _(response: si.AllocationResponse) -> None:
+def _(response: si_before.AllocationResponse) -> None:
     for release in response.released:
-        if release.terminationType != si.STOPPED_BY_RM:  # a confirmation repeats the release
+        if release.terminationType != si_before.STOPPED_BY_RM:  # a confirmation repeats the release
             release.allocationKey = ""

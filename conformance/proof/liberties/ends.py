@@ -7,13 +7,14 @@ from typing import Any, Final
 from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation
 from sireference.core.registration import ResourceManagers
 from sireference.core.states import TerminationType
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, liberty
 from proof.inside import Inside
+from proof.lists import is_ask
+from proof.main_revision import NAME, si
 
 _WHILE: Final = 1.2  # seconds
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @liberty(
@@ -64,9 +65,9 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     areas=("ALLOC",),
 )
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        if "gpu" in ask.resourceAsk.resources:
-            amount = ask.resourceAsk.resources["gpu"]
+    for ask in filter(is_ask, request.allocations):
+        if "gpu" in ask.resourcePerAlloc.resources:
+            amount = ask.resourcePerAlloc.resources["gpu"]
             amount.value += amount.value % 2
 
 
@@ -74,18 +75,18 @@ def _(request: si.AllocationRequest) -> None:
     "rejects-no-ask",
     "An ask that cannot be served is left alone, not rejected.",
     misjudged_by=("SI-ASK-017", "SI-ASK-022"),
-    departs_from=("SI-ASK-007", "SI-ASK-008", "SI-ASK-009", "SI-ASK-010"),
+    departs_from=("SI-ASK-008", "SI-ASK-009", "SI-ASK-010"),
     areas=("ASK",),
 )
 def _(response: si.AllocationResponse) -> None:
-    del response.rejected[:]
+    del response.rejectedAllocations[:]
 
 
 @_on_the_wire(
     "rejects-no-existing-allocation",
     "An existing allocation that cannot be taken over by itself is left alone, not rejected.",
     misjudged_by=("SI-REC-017",),
-    departs_from=("SI-REC-004", "SI-REC-006", "SI-REC-008"),
+    departs_from=("SI-REC-004", "SI-REC-008"),
     areas=("REC",),
 )
 def _(response: si.AllocationResponse) -> None:

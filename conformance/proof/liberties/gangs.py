@@ -13,12 +13,12 @@ from sireference.core.gang import completion, placeholders, submission
 from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
 from sireference.core.state.timers import Timers
 from sireference.core.states import ApplicationState, TerminationType
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import liberty
 from proof.inside import Inside, Original
+from proof.main_revision import NAME, si
 
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @_on_the_wire(

@@ -13,10 +13,10 @@ from sireference.core.states import AskTrigger
 from sireference.shell.engine import Engine
 from sireference.shell.streams import Ending
 from siwire.ext import extension_pb2 as ext
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, keep, liberty
 from proof.inside import Inside
+from proof.main_revision import NAME, si
 
 Action: Final = si.NodeInfo
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAIN)
@@ -35,7 +35,7 @@ _NAMES: Final = {
     "Failing": "DYING",
     "Expired": "GONE",
 }
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @_on_the_wire(
@@ -188,12 +188,10 @@ def _(response: si.ApplicationResponse) -> None:
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
     held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
-    for new in response.new:
-        held[new.applicationID].add(new.allocationID)
     ending: defaultdict[str, set[str]] = defaultdict(set)
     for release in response.released:
         if release.terminationType == si.STOPPED_BY_RM:
-            ending[release.applicationID].add(release.allocationID)
+            ending[release.applicationID].add(release.allocationKey)
     named = wire.memory["named"]  # what the RM releases by name is confirmed by name
     whole = [
         application
@@ -202,7 +200,9 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     ]
     merged = list(_merged(response, whole))
     for release in response.released:
-        held[release.applicationID].discard(release.allocationID)
+        held[release.applicationID].discard(release.allocationKey)
+    for rejected in response.rejectedAllocations:
+        held[rejected.applicationID].discard(rejected.allocationKey)
     del response.released[:]
     response.released.extend(merged)
 
@@ -212,7 +212,10 @@ for_all = _
 
 @for_all.also
 def _(request: si.AllocationRequest, wire: Wire) -> None:
-    wire.memory["named"] |= {one.allocationID for one in request.releases.allocationsToRelease}
+    held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
+    for one in request.allocations:
+        held[one.applicationID].add(one.allocationKey)
+    wire.memory["named"] |= {one.allocationKey for one in request.releases.allocationsToRelease}
 
 
 def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
@@ -224,7 +227,7 @@ def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
             told.add(release.applicationID)
             one = si.AllocationRelease()
             one.CopyFrom(release)
-            one.allocationID = one.allocationKey = ""
+            one.allocationKey = ""
             yield one
 
 
@@ -232,7 +235,7 @@ def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
     "gives-no-reasons",
     "What is rejected is rejected without a reason.",
     misjudged_by=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
-    departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026"),
+    departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026", "SI-REC-022"),
 )
 def _(response: si.NodeResponse) -> None:
     for one in response.rejected:
@@ -245,4 +248,10 @@ no_reasons = _
 @no_reasons.also
 def _(response: si.ApplicationResponse) -> None:
     for one in response.rejected:
+        one.reason = ""
+
+
+@no_reasons.also
+def _(response: si.AllocationResponse) -> None:
+    for one in response.rejectedAllocations:
         one.reason = ""

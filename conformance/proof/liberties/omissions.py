@@ -4,11 +4,12 @@ from functools import partial
 from typing import Final
 
 from siwire.ext import extension_pb2 as ext
-from siwire.r2023_12 import si_pb2 as si
+from siwire.r2023_12 import si_pb2 as si_2023_12
 
 from proof.fault import keep, liberty
+from proof.main_revision import NAME, si
 
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @_on_the_wire("states-without-message", "An update of an application has no message.")
@@ -24,7 +25,13 @@ def _skip(name: str, state: str) -> None:
 
 
 _skip("accepted-not-told", "Accepted")
-_skip("starting-not-told", "Starting")
+
+
+@liberty("starting-not-told", "The state Starting is left out (2023-12).", revision="2023-12")
+def _(response: si_2023_12.ApplicationResponse) -> None:
+    keep(response.updated, lambda update: update.state != "Starting")
+
+
 _skip("running-not-told", "Running")
 _skip("completing-not-told", "Completing")
 _skip("failing-not-told", "Failing")

@@ -38,7 +38,7 @@ def held(rm: Any, allocation: Any) -> bool:
     "existing-never-rejected",
     "An existing allocation is never rejected: what it holds is taken for occupied by others.",
     misjudged_by=("SI-REC-017",),
-    departs_from=("SI-REC-006", "SI-REC-008"),
+    departs_from=("SI-REC-008",),
 )
 def _(inside: Inside) -> None:
     def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> list[Effect]:

@@ -3,16 +3,17 @@
 from functools import partial
 from typing import Final
 
-from siwire.r2023_12 import si_pb2 as si
+from siwire.r2023_12 import si_pb2 as si_2023_12
 
 from proof.fault import Wire, liberty
+from proof.main_revision import NAME, si
 
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @_on_the_wire("nobody-preempts", "No ask preempts others, whatever it may.")
 def _(request: si.AllocationRequest, wire: Wire) -> None:
-    for ask in request.asks:
+    for ask in request.allocations:
         name = (ask.applicationID, ask.allocationKey)
         may = ask.HasField("preemptionPolicy") and ask.preemptionPolicy.allowPreemptOther
         (wire.memory["may"].add if may else wire.memory["may"].discard)(name)
@@ -29,15 +30,18 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
         new.preemptionPolicy.allowPreemptOther = name in wire.memory["may"]
 
 
-@_on_the_wire("ask-served-once", "An ask yields one allocation, however many it wants.")
-def _(request: si.AllocationRequest) -> None:
+@liberty(
+    "ask-served-once",
+    "An ask yields one allocation, however many it wants (2023-12).",
+    revision="2023-12",
+)
+def _(request: si_2023_12.AllocationRequest) -> None:
     for ask in request.asks:
         ask.maxAllocations = min(ask.maxAllocations, 1)
 
 
 @_on_the_wire("required-node-ignored", "An ask goes to any node.")
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
-        ask.tags.pop("si.io/required-node", None)
-        for name in [name for name in ask.tags if "node" in name.lower()]:
-            del ask.tags[name]
+    for ask in request.allocations:
+        for name in [name for name in ask.allocationTags if "node" in name.lower()]:
+            del ask.allocationTags[name]

@@ -13,15 +13,15 @@ from sireference.core.state.quota import Quota
 from sireference.core.states import TerminationType
 from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si_2021_02
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import Wire, keep, liberty
 from proof.inside import Inside
 from proof.inside.descriptions import describes
+from proof.main_revision import NAME, si
 
 _A_WHILE: Final = 3.0  # seconds
 _OF_CALLBACKS: Final = ("EventRecord", "UpdateContainerSchedulingStateRequest")
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @_on_the_wire(

@@ -4,14 +4,14 @@ from functools import partial
 from typing import Final
 
 from siconform.protocol.queue_configurations import conformance_queues
-from siwire.r2023_12 import si_pb2 as si
 
 from proof.fault import liberty
+from proof.main_revision import NAME, si
 
 _NAME: Final = "conformance"
 _NAMED: Final = "conformance/proof/liberties/queues.name"  # seen from the top of the repository
 _UNKNOWN: Final = "no configuration has this name"
-_on_the_wire: Final = partial(liberty, revision="2023-12")
+_on_the_wire: Final = partial(liberty, revision=NAME)
 
 
 @_on_the_wire(

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf.message import Message
-from siwire import DEFAULT_REVISION, find_revision
+from siwire import find_revision
 from siwire.ext import extension_pb2 as ext
+
+from siconform.doctor.revision import NAME
 
 
 @dataclass
@@ -41,7 +43,7 @@ class Change:
     misjudged_by: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     departs_from: tuple[str, ...] = ()
-    revision: str = DEFAULT_REVISION.name
+    revision: str = NAME
     is_liberty: bool = False
     messages: dict[Any, Callable[..., None]] = field(default_factory=dict)
 

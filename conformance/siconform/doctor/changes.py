@@ -1,18 +1,19 @@
 """A fault for each area, and a liberty: those that the kit has to notice anywhere, and may not.
 
-Each function changes a message of 2023-12, the type of its first argument, on its way between the
-kit and a reference scheduler.
+Each function changes a message of one revision, the type of its first argument, on its way between
+the kit and a reference scheduler.
 """
 
 from collections.abc import Callable
 from typing import Final
 
 from siwire.ext import extension_pb2 as ext
-from siwire.r2023_12 import si_pb2 as si
 
 from siconform.doctor.change import Change, Wire, keep
+from siconform.doctor.revision import NAME, si
 
 CHANGES: Final[dict[str, Change]] = {}
+_FOREIGN: Final = "foreign"  # the tag of an allocation of somebody else
 _UNKNOWN_FIELD: Final = b"\xa8\x3f\x01"  # number 1013, as a varint
 _OPEN: Final = """
 partitions:
@@ -23,7 +24,6 @@ partitions:
         queues: [{name: plain}, {name: fifo}, {name: first}, {name: second}, {name: quota}]
 """
 _OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
-_REVISION: Final = "2023-12"
 Maker = Callable[[Callable[..., None]], Change]
 
 
@@ -37,11 +37,11 @@ def _makes(change: Change) -> Maker:
 
 
 def _fault(name: str, summary: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
-    return _makes(Change(name, summary, breaks, areas, revision=_REVISION))
+    return _makes(Change(name, summary, breaks, areas, revision=NAME))
 
 
 def _liberty(name: str, summary: str) -> Maker:
-    return _makes(Change(name, summary, revision=_REVISION, is_liberty=True))
+    return _makes(Change(name, summary, revision=NAME, is_liberty=True))
 
 
 @_fault("unknown-fields-sent", "An allocation has a field no text has.", breaks=("SI-WIRE-006",))
@@ -57,7 +57,7 @@ def _(response: si.AllocationResponse) -> None:
     breaks=("SI-CONN-021",),
 )
 def _(request: si.AllocationRequest) -> None:
-    if request.asks:
+    if request.allocations:
         request.ClearField("releases")
 
 
@@ -99,10 +99,21 @@ def _(response: si.ApplicationResponse) -> None:
     "withdrawal-ignored",
     "A withdrawn ask is served all the same.",
     "GANG",
-    breaks=("SI-ASK-018", "SI-REL-015", "SI-REL-016"),
+    breaks=("SI-ASK-018", "SI-REL-015"),
 )
-def _(request: si.AllocationRequest) -> None:
-    keep(request.releases.allocationAsksToRelease, lambda _: False)
+def ignored(request: si.AllocationRequest, wire: Wire) -> None:
+    """Leave out what is about a key that nothing is known to be allocated for."""
+    held = wire.memory["held"]
+    held.update(one.allocationKey for one in request.allocations if one.nodeID)
+    keep(
+        request.releases.allocationsToRelease,
+        lambda release: not release.allocationKey or release.allocationKey in held,
+    )
+
+
+@ignored.also
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    wire.memory["held"].update(one.allocationKey for one in response.new)
 
 
 @_fault(
@@ -147,7 +158,7 @@ def _(response: si.AllocationResponse) -> None:
     breaks=("SI-PRE-005", "SI-ASK-012"),
 )
 def _(request: si.AllocationRequest) -> None:
-    for ask in request.asks:
+    for ask in request.allocations:
         ask.priority = -ask.priority
 
 
@@ -174,21 +185,14 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
 
 @_fault(
     "existing-renamed",
-    "Existing allocations get another identity.",
+    "Existing allocations get another key.",
     "CONN",
     breaks=("SI-REC-003",),
 )
-def renamed(request: si.NodeRequest) -> None:
-    """Those that come with a node."""
-    for node in request.nodes:
-        for one in node.existingAllocations:
-            one.allocationID += "-x"
-
-
-@renamed.also
 def _(request: si.AllocationRequest) -> None:
     for one in request.allocations:
-        one.allocationID += "-x"
+        if one.nodeID:
+            one.allocationKey += "-x"
 
 
 @_fault(
@@ -229,6 +233,19 @@ def _(told: ext.ToRm) -> None:
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
         one.tags.clear()
+
+
+@_fault(
+    "foreign-updates-ignored",
+    "What others hold stays what it was when it was reported first.",
+    breaks=("SI-FOR-002",),
+)
+def _(request: si.AllocationRequest, wire: Wire) -> None:
+    for one in request.allocations:
+        if _FOREIGN in one.allocationTags:
+            first = wire.memory["foreign"] = wire.memory["foreign"] or {}
+            known = first.setdefault(one.allocationKey, one.resourcePerAlloc)
+            one.resourcePerAlloc.CopyFrom(known)
 
 
 @_liberty("released-without-message", "A release has no message.")

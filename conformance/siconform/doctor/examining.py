@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from siwire import DEFAULT_REVISION
-
 from siconform.catalogue import Level, Side, catalogue
 from siconform.doctor.change import Change
 from siconform.doctor.changes import CHANGES
 from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
+from siconform.doctor.revision import NAME
 from siconform.policy import ExitCode, RunVerdict
 from siconform.reporting.record import Record, RecordError, read_results
 from siconform.running.index import cited
@@ -97,7 +96,7 @@ def selection(identifiers: Iterable[str], more: Iterable[str] = ()) -> str:
 
 def idle(kind: Idle) -> list[str]:
     """The command that starts such a scheduler."""
-    return [sys.executable, "-P", "-m", "siconform.doctor.idle", kind.value, DEFAULT_REVISION.name]
+    return [sys.executable, "-P", "-m", "siconform.doctor.idle", kind.value, NAME]
 
 
 def workers() -> int:
@@ -154,7 +153,7 @@ def _liberty(change: Change) -> _Subject:
 
 def _idle(kind: Idle) -> _Subject:
     def subject(folder: Path) -> Examined:
-        record = judged(idle(kind), folder / kind.value, _BRIEF)
+        record = judged(idle(kind), folder / kind.value, ("--revision", NAME, *_BRIEF))
         wrong = [identifier for identifier in passed(record) if identifier not in KEPT[kind]]
         found = "passes no MUST it does not keep"
         if wrong:

@@ -48,7 +48,7 @@ def _behaviours(kind: Idle, revision: Revision) -> dict[str, Callable[..., Any]]
     async def registers(_request: Any, _context: Any) -> Any:
         return si.RegisterResourceManagerResponse()
 
-    answers = _Answers(kind, si)
+    answers = _Answers(kind, si, are_asks_apart=revision.can(Capability.ASKS_APART))
 
     def stream(answer: Callable[[Any], Iterable[Any]]) -> Callable[..., AsyncIterator[Any]]:
         async def conversation(requests: AsyncIterator[Any], _context: Any) -> AsyncIterator[Any]:
@@ -72,9 +72,10 @@ def _behaviours(kind: Idle, revision: Revision) -> dict[str, Callable[..., Any]]
 class _Answers:
     """One response for each element that gets any."""
 
-    def __init__(self, kind: Idle, si: Any) -> None:
+    def __init__(self, kind: Idle, si: Any, *, are_asks_apart: bool) -> None:
         self._kind = kind
         self._si = si
+        self._are_asks_apart = are_asks_apart
         self._node = ""
         self._number = 0
 
@@ -96,17 +97,28 @@ class _Answers:
                 yield self._si.ApplicationResponse(accepted=[named])
 
     def to_allocations(self, request: Any) -> Iterable[Any]:
-        for ask in request.asks:
+        for ask in request.asks if self._are_asks_apart else self._asked(request):
             if self._kind is Idle.REJECTING:
-                named = {"allocationKey": ask.allocationKey, "applicationID": ask.applicationID}
-                yield self._si.AllocationResponse(rejected=[{**named, "reason": "no"}])
+                yield self._rejected(ask)
             elif self._kind is Idle.GRANTING:
                 yield self._si.AllocationResponse(new=[self._granted(ask)])
         if self._kind is Idle.GRANTING:
             for release in request.releases.allocationsToRelease:
                 yield self._si.AllocationResponse(released=[release])
 
+    def _asked(self, request: Any) -> Iterable[Any]:
+        return (one for one in request.allocations if not one.nodeID)
+
+    def _rejected(self, ask: Any) -> Any:
+        named = {"allocationKey": ask.allocationKey, "applicationID": ask.applicationID}
+        among = "rejected" if self._are_asks_apart else "rejectedAllocations"
+        return self._si.AllocationResponse(**{among: [{**named, "reason": "no"}]})
+
     def _granted(self, ask: Any) -> Any:
+        if not self._are_asks_apart:
+            granted = self._si.Allocation.FromString(ask.SerializeToString())
+            granted.nodeID = self._node
+            return granted
         self._number += 1
         allocation = self._si.Allocation(
             allocationKey=ask.allocationKey,
