@@ -85,11 +85,11 @@ def _(inside: Inside) -> None:
     breaks=("SI-APP-030",),
 )
 def _(inside: Inside) -> None:
-    def count(original: Callable[..., None], application: Any) -> None:
+    def count(original: Callable[..., None], partition: Any, application: Any) -> None:
         if application.state in (ApplicationState.COMPLETING, ApplicationState.COMPLETED):
             inside.fires()
         else:
-            original(application)
+            original(partition, application)
 
     inside.instead_of(application_lifecycle.count, count)
 
