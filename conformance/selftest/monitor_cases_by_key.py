@@ -165,11 +165,12 @@ BY_KEY: Sequence[Case] = (
             *(ASK, new(), PREEMPTION, CONFIRMATION, *CERTAIN),
             *(ASK, new(), PREEMPTION, CONFIRMATION),
             *(ASK, new(), end(), ended(), reported(), end(), ended()),
+            *(NODE, ASK, new(), DECOMMISSION, ended(), NODE, reported()),
+            *(released("k", TIMEOUT), DECOMMISSION, replace(end(), termination=TIMEOUT), ended()),
         ],
         [ASK, end(), AskReleased("k", "a", STOPPED, message="", partition="default")],
         [
             ("released twice", [ASK, new(), end(), ended(), ended()]),
-            ("released twice", [ASK, new(), end(), ended(), ASK, new(), ended()]),
         ],
     ),
     Case(
@@ -249,7 +250,10 @@ BY_KEY: Sequence[Case] = (
         "stops_go_back_to_the_rm",
         [*(ASK, new(), end(), ended()) * 2],
         [ASK, ended()],
-        [("asked for nothing", [ASK, new(), ended()])],
+        [
+            ("asked for nothing", [ASK, new(), ended()]),
+            ("life 2) was released", [ASK, new(), end(), ended(), ASK, new(), ended()]),
+        ],
     ),
     Case(
         "nodes_are_not_overfilled",

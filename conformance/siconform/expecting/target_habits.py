@@ -77,9 +77,12 @@ class TargetHabits:
 
         Where there are no queues to configure, there are no maxima to heed.
         """
+        lacking = set(without)
         if Feature.QUEUES in without or self.heeds_quotas is False:
-            return frozenset({*without, Feature.QUOTAS})
-        return frozenset(without)
+            lacking.add(Feature.QUOTAS)
+        if self.counts_foreign_allocations is False:
+            lacking.add(Feature.FOREIGN_ALLOCATIONS)
+        return frozenset(lacking)
 
     def told(self) -> Mapping[str, str]:
         """What was found out, in words."""

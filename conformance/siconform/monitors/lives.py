@@ -56,6 +56,7 @@ class _Life:
     started: Termination | None = None  # by the scheduler, which the RM is to confirm
     confirmed: bool = False
     ended: bool = False  # by the RM's word
+    stops: int = 0  # words of the RM's own that end it, and that were not answered
     over: bool = False
 
     @property
@@ -105,7 +106,9 @@ class Lives:
             case Allocated():
                 return self._announces(told)
             case Released(identity="", application=application):
-                self._ends_all(life for life in self._all() if life.application == application)
+                for life in [one for one in self._all() if one.application == application]:
+                    life.ended = True
+                    life.over = life.is_live and told.termination not in BY_THE_SCHEDULER
             case Released(identity=key) | AskReleased(key=key) if self._lives[key]:
                 return self._releases(told, key)
             case AskRejected(key=key) | AllocationRejected(key=key):
@@ -178,7 +181,9 @@ class Lives:
         life = self._last(key, application) if application else None  # foreign ones have none
         if life is not None and life.application == application:
             life.ended = True
-            life.confirmed = life.confirmed or said.termination is life.started
+            is_confirmation = said.termination is life.started
+            life.confirmed = life.confirmed or is_confirmation
+            life.stops += not is_confirmation
             if said.termination in (Termination.STOPPED_BY_RM, life.started):
                 self._certainty.says(life, UpdateKind.ALLOCATIONS)
         name = key if life is None else life.name
@@ -218,8 +223,9 @@ class Lives:
         left = [life for life in left if not life.confirmed] or left  # it was told of those
         life = left[0] if left else lives[-1]
         if told.termination not in BY_THE_SCHEDULER:
-            ended = [one for one in lives if one.ended and not one.confirmed]
-            life = next((one for one in ended if not one.over), ended[-1] if ended else life)
+            stopped = [one for one in lives if one.stops > 0]
+            life = next((one for one in stopped if not one.over), (*stopped, life)[0])
+            life.stops -= life.stops > 0
             life.over = True
         else:
             life.started = told.termination
@@ -252,6 +258,7 @@ class Lives:
     def _ends_all(self, lives: Iterable[_Life], kind: UpdateKind | None = None) -> None:
         for life in lives:
             life.ended = True
+            life.stops += 1
             if kind is not None:
                 self._certainty.says(life, kind)
 
