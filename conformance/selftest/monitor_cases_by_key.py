@@ -268,6 +268,7 @@ BY_KEY: Sequence[Case] = (
             ("holds 12 of memory", [NODE, ASK, ASK, new(), update(8), *CERTAIN, new("o", 4)]),
             ("holds 12 of memory", [NODE, BIG, new(memory=8), update(2), REJECTED, new("o", 4)]),
             ("holds 11", [NODE, reported(memory=4), update(7), *CERTAIN, new("o", 4)]),
+            ("holds 12", [NODE, reported(), end(), ended(), reported(), new(), new("o", 8)]),
         ],
     ),
 )
@@ -286,6 +287,7 @@ LEGAL: Sequence[tuple[str, Sequence[Part]]] = (
     ("not taken as foreign", [NODE, foreign(8), *CERTAIN, new()]),
     ("taken over twice", [NODE, NodeAccepted("n"), *(reported(), reported()) * 2, new("o", 6)]),
     ("a life after the other", [NODE, BIG, new(memory=8), end(), ended(), BIG, new(memory=8)]),
+    ("passed over", [NODE, reported(), end(), ended(), reported(), *CERTAIN, new("o", 8)]),
     ("another application's", [NODE, ASK, new(), NodeRequest("m", NODE.action), new("o", 6)]),
 )
 """What does not overfill a node, and why not."""

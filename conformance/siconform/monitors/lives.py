@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.retold import AllocatedAgain, Echoed, Placed, Updated, UpdateRejected
+from siconform.monitors.retold import (
+    AllocatedAgain,
+    Echoed,
+    Placed,
+    ReportedAnew,
+    Updated,
+    UpdateRejected,
+)
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -146,7 +153,8 @@ class Lives:
         if life is None:
             life = self._begins(key, application)
             life.reported, life.nodes = True, [node]
-            return ExistingAllocationRequest(life.names(allocation))
+            is_first = life is self._lives[key][0]
+            return (ExistingAllocationRequest if is_first else ReportedAnew)(life.names(allocation))
         if life.is_live:
             return self._updates(life, allocation.resource, node)
         life.updates += 1

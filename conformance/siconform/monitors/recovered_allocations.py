@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from siconform.monitors.answered_fences import AnsweredFences, Moment
-from siconform.monitors.retold import Placed
+from siconform.monitors.retold import Placed, ReportedAnew
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -59,6 +59,8 @@ class TakenOver:
                 self._with_node.pop(node, None)
             case NodeAccepted(node=node):
                 self._reports(self._with_node.pop(node, ()))
+            case ReportedAnew():
+                pass  # it may be passed over
             case ExistingAllocationRequest(allocation=allocation):
                 self._reports((allocation,))
         answer = self._fences.hears(entry)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from siconform.protocol.notifications import Allocated, Fact
-from siconform.protocol.requests import AskRequest
+from siconform.protocol.requests import AskRequest, ExistingAllocationRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,14 @@ class Placed(Fact):
     """The RM says of a request that waits, as far as it knows, on which node it runs."""
 
     allocation: Allocated
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedAnew(ExistingAllocationRequest):
+    """The RM reports what ended under this key before: a life that only its echo makes certain.
+
+    That it is taken over or rejected is no more than recommended (SI-REC-026).
+    """
 
 
 @dataclass(frozen=True, slots=True)
