@@ -60,6 +60,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "ends",
         "gangs",
         "limit_events",
+        "keys",
         "lives",
         "pace",
         "restarts",
