@@ -103,8 +103,8 @@ def _(inside: Inside) -> None:
 
 @fault(
     "states-on-the-allocation-stream",
-    "States of applications are told on the stream of allocations.",
-    breaks=("SI-CONN-014",),
+    "States of applications are told on the stream of allocations, in a field it does not have.",
+    breaks=("SI-WIRE-006",),
 )
 def _(inside: Inside) -> None:
     def method_of(original: Callable[..., str], self: Codec, answer: Answer) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sireference.codec import Codec
-from sireference.core import applications, asks
+from sireference.core import applications, asks, releases
 from sireference.core.model import (
     AskRelease,
     ReleasedAsk,
@@ -69,7 +69,7 @@ def _(inside: Inside) -> None:
 
     inside.instead_of(asks.add, add)
     inside.instead_of(applications.submit, submit)
-    inside.instead_of(asks.release, release)
+    inside.instead_of(releases.release, release)
 
 
 @liberty(

@@ -167,7 +167,7 @@ def _(request: si.AllocationRequest) -> None:
     "What the scheduler releases is gone at once.",
     "REL",
     "PRE",
-    breaks=("SI-GANG-020", "SI-GANG-037"),
+    breaks=("SI-GANG-020", "SI-GANG-037", "SI-REL-011"),
 )
 def not_awaited(response: si.AllocationResponse, wire: Wire) -> None:
     """Confirm what is released in the place of the RM."""
