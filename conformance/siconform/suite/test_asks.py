@@ -6,6 +6,7 @@ from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement
 from siconform.protocol.notifications import (
     Allocated,
+    AllocationRejected,
     ApplicationAccepted,
     AskRejected,
     AskReleased,
@@ -461,7 +462,11 @@ def test_a_rejection_names_the_ask_and_its_application(rm: ResourceManager) -> N
         for ask in doubtful
         for rejection in rm.collects(AskRejected(ask, ask.said.application), most=1)
     ]
-    rm.is_not_told(AskRejected(), *(Allocated(rejection.key) for rejection in rejections))
+    rm.is_not_told(
+        AskRejected(),
+        AllocationRejected(),  # from 2024-10 on one of an unknown key reads like this
+        *(Allocated(rejection.key) for rejection in rejections),
+    )
     rm.needs_some(rejections, of="to reject asks that it need not reject")
 
 

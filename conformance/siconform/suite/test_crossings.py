@@ -156,7 +156,7 @@ def test_a_real_ask_of_any_size_leaves_the_rest_free(
     rm.has_room_for_the_rest_of(TOTAL, queue=queue, beside=gang)
 
 
-@requirement("SI-ASK-003", "SI-ASK-004")
+@requirement("SI-ASK-003", "SI-ASK-004", "SI-ASK-032")
 def test_an_ask_said_again_during_its_replacement_is_served_as_said_last(
     rm: ResourceManager,
 ) -> None:
