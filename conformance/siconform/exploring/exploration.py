@@ -19,6 +19,7 @@ from siconform.exploring.model_state_by_key import ModelStateByKey
 from siconform.exploring.rules import ArbitraryRM
 from siconform.exploring.rules_by_key import ArbitraryRMByKey
 from siconform.outcomes import Outcome, PremiseLost, TargetLost
+from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Exchange
 from siconform.rm.session import Session
@@ -183,9 +184,12 @@ class Exploration:
         """One more step, and everything it said seen processed; none when the time is over."""
         if self.seconds > self.budget.seconds:
             return
+        before = len(has.rm.exchange.history)
         try:
             step()
             has.rm.fences_all()
+            if self._by_key and len(has.rm.exchange.history) > before:
+                has.rm.fences(UpdateKind.ALLOCATIONS)  # so that updates are certain at once
         except Outcome as outcome:
             self._judges(has, outcome)
         self.progress.steps += 1

@@ -1,12 +1,13 @@
 """What an RM has where the key is the identity: a key serves one allocation after another."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from siconform.exploring.model_state import ModelState
 from siconform.protocol.notifications import Allocated, AllocationRejected, Released
 from siconform.protocol.requests import (
     Action,
     AllocationUpdate,
+    Amounts,
     ApplicationRemoval,
     AskReleaseRequest,
     AskRequest,
@@ -24,10 +25,13 @@ class ModelStateByKey(ModelState):
 
     tells_foreign: bool = True
     reported: list[Allocated] = field(default_factory=list)  # from before, whatever became of them
-    foreign: list[str] = field(default_factory=list)
+    foreign: dict[str, tuple[str, int]] = field(default_factory=dict)  # key to node and memory
 
     def allocations(self) -> list[Allocated]:
-        """What is allocated and has not ended as far as the RM knows, by what was said first."""
+        """What is allocated and has not ended as far as the RM knows, by what was said first.
+
+        It holds what the RM said last, if anything was said since.
+        """
         held = _Held()
         for entry in self.rm.exchange.entries():
             if entry.rm == self.rm.connection.rm_id and not entry.fence:
@@ -40,6 +44,16 @@ class ModelStateByKey(ModelState):
             and held.live[key].application in self.applications
         ]
 
+    def memory_left(self) -> int:
+        """How much a node has to give away at most, going by what the RM said of all there is."""
+        left = {str(node): node.capacity["memory"] for node in self.nodes}
+        for allocation in self.allocations():
+            left[allocation.node] -= allocation.resource.get("memory", 0)
+        for node, memory in self.foreign.values():
+            if node in left:
+                left[node] -= memory
+        return max(0, *left.values())
+
 
 class _Held:
     """What lives under each key."""
@@ -51,13 +65,15 @@ class _Held:
 
     def hears(self, content: Content) -> None:
         match content:
-            case AskRequest(key=key):
+            case AskRequest(key=key, resource=resource):
                 self.named.setdefault(key)
+                self._holds(key, resource or {})
             case ExistingAllocationRequest(allocation) | AllocationUpdate(allocation):
                 key = allocation.identity
                 self.named.setdefault(key)
                 if allocation.node:
                     self.live.setdefault(key, allocation)
+                self._holds(key, allocation.resource)
             case Allocated(identity=key):
                 self._announced.add(key)
                 self.live[key] = content
@@ -79,6 +95,10 @@ class _Held:
                 self._end_all([k for k, a in self.live.items() if a.application == application])
             case NodeRequest(node=node, action=Action.DECOMMISSION):
                 self._end_all([k for k, a in self.live.items() if a.node == node])
+
+    def _holds(self, key: str, resource: Amounts) -> None:
+        if key in self.live:
+            self.live[key] = replace(self.live[key], resource=resource)
 
     def _ends(self, key: str) -> None:
         self.live.pop(key, None)

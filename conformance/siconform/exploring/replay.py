@@ -87,15 +87,23 @@ class Repeater:
         )
         self.expectations, self.inbox, self.fencing = at.expectations, at.inbox, at.fencing
         self._sender = at.sender
+        self._spoke = False  # since the last fence that was put up when nothing needed one
 
     def repeats(self, *requests: Request) -> None:
         """Say all of a message in one again, whatever was said on another stream."""
         with self._sender.unordered(), self._sender.one_message():
             self._sender.says(*requests)
+        self._spoke = True
 
     def fences_where_it_spoke(self, kind: UpdateKind) -> None:
-        """Fence the stream, unless that was done since it spoke on it last."""
+        """Fence the stream, unless that was done since it spoke on it last.
+
+        That of allocations is fenced once more, as what is certain may take both.
+        """
         if self.fencing.needs_fence(kind):
+            self.fencing.fences(kind)
+        elif kind is UpdateKind.ALLOCATIONS and self._spoke:
+            self._spoke = False
             self.fencing.fences(kind)
 
 

@@ -20,7 +20,7 @@ from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QU
 # which one a scheduler knows is not found out in the middle of a history; the others it may refuse
 _STYLES: Final = tuple(spelling for style in Style for spelling in spellings(style))
 _QUEUES: Final = (DEFAULT_QUEUE, QUOTA_QUEUE, GANG_QUEUE, TAKING_QUEUE, ENTITLED_QUEUE)
-_MOST_NODES: Final = 5  # few of everything, so that steps meet
+MOST_NODES: Final = 5  # few of everything, so that steps meet
 _MOST_APPLICATIONS: Final = 5
 
 ANY_ONE: Final = st.integers(0, 30)  # which of those there are
@@ -109,7 +109,7 @@ class ArbitraryRM(RuleBasedStateMachine):
 
         self.maker.goes_on(self.has, begins)
 
-    @precondition(lambda self: len(self.has.nodes) < _MOST_NODES)
+    @precondition(lambda self: len(self.has.nodes) < MOST_NODES)
     @step(memory=_NODE_MEMORY, draining=st.sampled_from((False, False, False, True)))
     def registers_node(self, memory: int, *, draining: bool) -> None:
         """Register a new node, schedulable or draining."""
@@ -119,7 +119,7 @@ class ArbitraryRM(RuleBasedStateMachine):
         if draining:
             self.has.draining.add(node)
 
-    @precondition(lambda self: len(self.has.former_nodes) > 0 and len(self.has.nodes) < _MOST_NODES)
+    @precondition(lambda self: len(self.has.former_nodes) > 0 and len(self.has.nodes) < MOST_NODES)
     @step(which=ANY_ONE, memory=_NODE_MEMORY)
     def brings_node_back(self, which: int, memory: int) -> None:
         """Register a decommissioned node again under its id, maybe of another size."""

@@ -10,11 +10,13 @@ from hypothesis.stateful import precondition
 
 from siconform.exploring.model_state import ModelState, chosen
 from siconform.exploring.model_state_by_key import ModelStateByKey
-from siconform.exploring.rules import ANY_ONE, ASK_MEMORY, ArbitraryRM, step
+from siconform.exploring.rules import ANY_ONE, ASK_MEMORY, MOST_NODES, ArbitraryRM, step
+from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest
 
 _FOREIGN_MEMORY = st.integers(1, 12)
 _MOST_FOREIGN = 3
+_BEYOND = st.sampled_from((None, 0, 1, 2))  # what is left; None: nothing is asked for
 
 
 def _has_asks(self: "ArbitraryRMByKey") -> bool:
@@ -44,13 +46,14 @@ class ArbitraryRMByKey(ArbitraryRM):
         return by_key(self.has)
 
     @precondition(_has_asks)
-    @step(which=ANY_ONE, memory=ASK_MEMORY, priority=st.integers(-1, 2))
-    def asks_again(self, which: int, memory: int, priority: int) -> None:
+    @step(which=ANY_ONE, memory=ASK_MEMORY, priority=st.integers(-1, 2), beyond=_BEYOND)
+    def asks_again(self, which: int, memory: int, priority: int, beyond: int | None) -> None:
         """Say a request once more with other values: it may wait, live or have ended."""
         ask = chosen(self.has.asks, which)
         if ask is not None:
             again = self.rm.asks_again(ask, memory=memory, priority=priority)
             self.has.asks[self.has.asks.index(ask)] = again
+            self._asks_for_what_is_left(which, beyond)
 
     @precondition(_has_asks)
     @step(which=ANY_ONE)
@@ -63,12 +66,26 @@ class ArbitraryRMByKey(ArbitraryRM):
                     self.rm.asks_again(ask)
 
     @precondition(_has_asks)
-    @step(which=ANY_ONE, memory=ASK_MEMORY)
-    def updates_allocation(self, which: int, memory: int) -> None:
+    @step(which=ANY_ONE, memory=ASK_MEMORY, beyond=_BEYOND)
+    def updates_allocation(self, which: int, memory: int, beyond: int | None) -> None:
         """Let an allocation hold another amount, maybe more than there is room for."""
         allocation = chosen(self.has.allocations(), which)
         if allocation is not None:
             self.rm.updates_allocation(allocation, memory=memory)
+            self._asks_for_what_is_left(which, beyond)
+
+    @precondition(lambda self: _can_report(self) and len(self.has.nodes) < MOST_NODES)
+    @step(which=ANY_ONE, more=st.integers(1, 3))
+    def updates_what_waits(self, which: int, more: int) -> None:
+        """Ask for more than is left, then for still more, and bring what is wanted in the end."""
+        application = chosen(self.has.applications, which)
+        if application is not None:
+            memory = self.state.memory_left() + 1
+            ask = self.rm.asks(application, memory=memory)
+            self.rm.fences_all()
+            self.has.asks.append(self.rm.asks_again(ask, memory=memory + more))
+            self._sees_it_certain()
+            self.has.nodes.append(self.rm.registers_node(memory=memory + more))
 
     @precondition(lambda self: _has_asks(self) and len(self.has.nodes) > 1)
     @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
@@ -128,28 +145,34 @@ class ArbitraryRMByKey(ArbitraryRM):
             self.rm.asks_again(ask)
 
     @precondition(_reports_foreign)
-    @step(where=ANY_ONE, memory=_FOREIGN_MEMORY)
-    def reports_foreign(self, where: int, memory: int) -> None:
+    @step(where=ANY_ONE, memory=_FOREIGN_MEMORY, beyond=_BEYOND)
+    def reports_foreign(self, where: int, memory: int, beyond: int | None) -> None:
         """Say what others hold on a node, maybe more than it has."""
         node = chosen(self.has.nodes, where)
         if node is not None and len(self.state.foreign) < _MOST_FOREIGN:
-            self.state.foreign.append(self.rm.reports_foreign(node, memory=memory))
+            foreign = self.rm.reports_foreign(node, memory=memory)
+            self.state.foreign[foreign] = (node, memory)
+            self._asks_for_what_is_left(where, beyond)
 
     @precondition(lambda self: _has_foreign(self) and bool(self.has.nodes))
-    @step(which=ANY_ONE, where=ANY_ONE, memory=_FOREIGN_MEMORY)
-    def reports_foreign_again(self, which: int, where: int, memory: int) -> None:
+    @step(which=ANY_ONE, where=ANY_ONE, memory=_FOREIGN_MEMORY, beyond=_BEYOND)
+    def reports_foreign_again(
+        self, which: int, where: int, memory: int, beyond: int | None
+    ) -> None:
         """Say that others hold another amount, maybe on another node."""
-        foreign, node = chosen(self.state.foreign, which), chosen(self.has.nodes, where)
+        foreign, node = chosen(list(self.state.foreign), which), chosen(self.has.nodes, where)
         if foreign is not None and node is not None:
             self.rm.reports_foreign(node, key=foreign, memory=memory)
+            self.state.foreign[foreign] = (node, memory)
+            self._asks_for_what_is_left(where, beyond)
 
     @precondition(_has_foreign)
     @step(which=ANY_ONE)
     def releases_foreign(self, which: int) -> None:
         """Say that others hold this no longer."""
-        foreign = chosen(self.state.foreign, which)
+        foreign = chosen(list(self.state.foreign), which)
         if foreign is not None:
-            self.state.foreign.remove(foreign)
+            del self.state.foreign[foreign]
             self.rm.releases_foreign(foreign)
 
     @precondition(lambda self: bool(self.has.applications))
@@ -159,6 +182,18 @@ class ArbitraryRMByKey(ArbitraryRM):
         application = chosen(self.has.applications, which)
         if application is not None:
             self.rm.releases_all(application)
+
+    def _asks_for_what_is_left(self, which: int, beyond: int | None) -> None:
+        """Once it is certain that all was taken, for as much as any node has left, or for more."""
+        application = chosen(self.has.applications, which)
+        if beyond is not None and application is not None:
+            self._sees_it_certain()
+            memory = max(1, self.state.memory_left() + beyond)
+            self.has.asks.append(self.rm.asks(application, memory=memory))
+
+    def _sees_it_certain(self) -> None:
+        self.rm.fences_all()
+        self.rm.fences(UpdateKind.ALLOCATIONS)
 
 
 def by_key(has: ModelState) -> ModelStateByKey:
