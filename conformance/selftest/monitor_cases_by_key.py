@@ -147,9 +147,11 @@ BY_KEY: Sequence[Case] = (
             *(reported("x"), new("x"), reported("x"), new("x"), end("x"), ended("x")),
             *(reported("x"), new("x")),
             *(OTHER, reported("o", node="m"), new("o", node="m")),
+            *(reported(""), new("")),  # said back as it was
         ],
         [ASK, REJECTED, AllocationRejected("k", "a", "no")],
         [
+            ("no identity", [ASK, new("")]),
             ("announced twice", [ASK, new(), new()]),
             ("announced twice", [ASK, new(), update(5), new(node="m")]),
             ("announced twice", [ASK, new(), update(5), new(), new()]),

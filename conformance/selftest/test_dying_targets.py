@@ -13,6 +13,7 @@ Run = Callable[..., Any]
 ENDS = (
     "raise NotAsTheTextSays('never told: allocated')",
     "raise CameLate('after 3 s')",
+    "raise PremiseLost('an application is accepted: the stream ended')",
     "pass",
 )
 

@@ -54,13 +54,16 @@ def _is_given(asked: Amounts, given: Amounts) -> bool:
 
 
 def identities_are_unique() -> Judge:
-    """Every new allocation has an identity of its own, announced once."""
+    """Every new allocation has an identity of its own, announced once.
+
+    What the RM itself reported without one may be told back as it is.
+    """
     announced: set[str] = set()
     recovered: dict[str, str] = {}  # identity to key
 
     def judge(entry: Entry) -> EntryJudgement:
         match entry.content:
-            case Allocated(identity="", key=key):
+            case Allocated(identity="", key=key) if "" not in recovered:
                 return f"an allocation of {key} has no identity"
             case Allocated(identity=identity, key=key) if identity in recovered:
                 says = f"{key} got {identity}, the identity of a recovered one"

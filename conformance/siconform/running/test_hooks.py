@@ -12,7 +12,7 @@ from siconform import monitors
 from siconform.catalogue import Level, catalogue
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
 from siconform.expecting.target_habits import TARGET_HABITS
-from siconform.outcomes import LacksWhatIsDemanded, NotOffered, TargetLost
+from siconform.outcomes import LacksWhatIsDemanded, NotOffered, PremiseLost, TargetLost
 from siconform.protocol.notifications import StreamEnded
 from siconform.recording.history import HISTORY, Exchange
 from siconform.recording.history_verdict import HistoryVerdict
@@ -112,8 +112,12 @@ class TestHooks:
             self._selection = None
 
     def _unless_dead(self, item: pytest.Item, result: PhaseResult) -> PhaseResult:
-        """A dead target never passes, and nothing is held against it that it did not live to do."""
-        if result.verdict not in REACHED or not _uses_target(item):
+        """A dead target never passes, and nothing is held against it that it did not live to do.
+
+        Where a premise was lost with its life, that is told.
+        """
+        lost_premise = type(result.outcome) is PremiseLost
+        if not (result.verdict in REACHED or lost_premise) or not _uses_target(item):
             return result
         gone = self._lease.gone(_broken(item.stash.get(HISTORY, None)))
         if not gone:

@@ -57,7 +57,7 @@ def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManage
                 application=app,
                 identity=allocation.identity,
                 termination=Termination.STOPPED_BY_RM,
-                partition="default",
+                partition=PartitionNamed("default"),
             )
         )
     rm.is_served(waiting)
