@@ -81,6 +81,8 @@ class UpdateVerbs:
             partition=said.partition,
             originator=said.originator,
             preemption_policy=said.preemption_policy,
+            queue="",
+            priority_class="",
         )
         self._sender.says(AllocationUpdate(placed))
         self._fencing.fences(UpdateKind.ALLOCATIONS)
