@@ -71,19 +71,19 @@ def test_the_key_of_an_ended_allocation_serves_again_or_is_rejected(rm: Resource
 def test_a_key_that_serves_again_is_announced_once_in_each_life(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     app = rm.has_application()
-    allocation = rm.has_allocation(app, memory=4)
+    live = rm.has_allocation(app, memory=4)
 
     for _ in range(2):
-        rm.has_released(allocation)
-        again = rm.asks(app, key=allocation.key, memory=4)
+        rm.has_released(live)
+        again = rm.asks(app, key=live.key, memory=4)
         told = rm.is_told_one_of(Allocated(again), AskRejected(again))
-        rm.needs_some(
-            [told] if isinstance(told, Allocated) else [], of="to serve a key for a second time"
-        )
+        served = [told] if isinstance(told, Allocated) else []
+        rm.needs_some(served, of="to serve a key for a second time")
+        [live] = served
         rm.is_not_told(Allocated(again))
 
-    rm.still_holds(allocation)
-    rm.is_not_told(Allocated(allocation.key))
+    rm.still_holds(live)
+    rm.is_not_told(Allocated(live.key))
 
 
 @requirement("SI-ASK-029")
