@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from sireference.codec import r2023_04
+from sireference.codec import r2024_10
 from sireference.configuration.model import SortPolicy
 from sireference.core import application_lifecycle, applications, asks, scheduling_pass
 from sireference.core.gang import placeholders, replacement, submission, timeout
@@ -86,7 +86,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(ask, placeholder=True, task_group="none")
 
-    inside.instead_of(r2023_04.ask, read)
+    inside.instead_of(r2024_10.ask, read)
 
 
 @fault(
@@ -102,7 +102,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(allocation, ask=replace(allocation.ask, placeholder=True))
 
-    inside.instead_of(r2023_04.existing, read)
+    inside.instead_of(r2024_10.allocation, read)
 
 
 @fault(
@@ -232,7 +232,7 @@ def _(inside: Inside) -> None:
                     return live
         return original(partition, pending)
 
-    inside.instead_of(r2023_04.ask, read)
+    inside.instead_of(r2024_10.ask, read)
     inside.instead_of(replacement.choose, choose)
 
 
