@@ -1,20 +1,23 @@
 """A scheduler that allocates every ask on the newest node, whatever that holds: to be found out.
 
-Run as a script; it speaks SI 2023-12, picks a port and says which.
+Run as a script, with the revision it is to speak; it picks a port and says which. Where the key is
+the identity it allocates a key as often as it comes, and books no update.
 """
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 import grpc
-from siwire import DEFAULT_REVISION, rpc
+from siwire import DEFAULT_REVISION, find_revision, rpc
 
 
 async def _serve() -> None:
     server = grpc.aio.server()
-    behaviours = _behaviours(DEFAULT_REVISION.si)
-    server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, behaviours),))
+    revision = find_revision(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_REVISION
+    behaviours = _behaviours(revision.si)
+    server.add_generic_rpc_handlers((rpc.scheduler_handlers(revision, behaviours),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print(f"listening on 127.0.0.1:{port}", flush=True)  # noqa: T201  # how the kit finds it
@@ -48,6 +51,7 @@ class _Careless:
 
     def __init__(self, si: Any) -> None:
         self._si = si
+        self._asks_apart = hasattr(si, "AllocationAsk")
         self._number = 0
         self._known: set[str] = set()
         self._usable: list[str] = []
@@ -83,11 +87,12 @@ class _Careless:
             self._applications.discard(application.applicationID)
 
     def to_allocations(self, request: Any) -> Iterable[Any]:
-        for ask in request.asks:
+        for ask in request.asks if self._asks_apart else _requests(request.allocations):
             named = {"allocationKey": ask.allocationKey, "applicationID": ask.applicationID}
             if ask.applicationID not in self._applications:
                 rejected = [{**named, "reason": "unknown application"}]
-                yield self._si.AllocationResponse(rejected=rejected)
+                field = "rejected" if self._asks_apart else "rejectedAllocations"
+                yield self._si.AllocationResponse(**{field: rejected})
             elif self._usable:
                 yield self._si.AllocationResponse(new=[self._granted(ask)])
         for release in request.releases.allocationsToRelease:
@@ -95,16 +100,21 @@ class _Careless:
 
     def _granted(self, ask: Any) -> Any:
         self._number += 1
+        identity = {"allocationID": f"careless-{self._number}"} if self._asks_apart else {}
         return self._si.Allocation(
+            **identity,
             allocationKey=ask.allocationKey,
-            allocationID=f"careless-{self._number}",
             applicationID=ask.applicationID,
             partitionName=ask.partitionName,
             nodeID=self._usable[-1],
-            resourcePerAlloc=ask.resourceAsk,
+            resourcePerAlloc=ask.resourceAsk if self._asks_apart else ask.resourcePerAlloc,
             taskGroupName=ask.taskGroupName,
             placeholder=ask.placeholder,
         )
+
+
+def _requests(allocations: Iterable[Any]) -> Iterable[Any]:
+    return (one for one in allocations if not one.nodeID)
 
 
 if __name__ == "__main__":

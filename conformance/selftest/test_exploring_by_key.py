@@ -1,0 +1,116 @@
+"""Exploring where the key is the identity: what is wrong with keys is found, and what is held."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from selftest.monitor_cases_by_key import end, ended, foreign, new, reported, update
+from selftest.told_histories import APP, ASK, DECOMMISSION, NODE, REMOVAL, Part, by_key
+from siconform.expecting.deadlines import Deadlines
+from siconform.exploring.counterexample import Counterexample
+from siconform.exploring.exploration import Budget, Exploration
+from siconform.exploring.model_state_by_key import ModelStateByKey
+from siconform.exploring.recorded import Said, read_history
+from siconform.exploring.replay import Replay
+from siconform.protocol.handles import Application, Node
+from siconform.protocol.notifications import AllocationRejected
+from siconform.protocol.requests import AllocationUpdate
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.session import Session
+from siconform.targets.process import Launch, ProcessTarget
+from siwire import find_revision
+
+CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')} 2024-10"
+FAST = 0.1  # time scale: what this scheduler answers it answers at once
+REJECTED = AllocationRejected("k", "a", "no")
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """With a scheduler that allocates a key as often as it is said."""
+    launch = Launch.of("careless", CARELESS, 10.0)
+    revision = find_revision("2024-10")
+    target = ProcessTarget(launch, revision, 1.0, tmp_path_factory.mktemp("target") / "log")
+    session = Session(target, Deadlines().scaled(FAST), "exploring")
+    yield session
+    session.discard()
+    target.stop()
+
+
+@pytest.fixture(scope="module")
+def found(session: Session) -> Sequence[Counterexample]:
+    """What exploring that scheduler finds."""
+    exploration = Exploration(session, Budget(histories=200, steps=12, seconds=15.0), number=1)
+    exploration.explores()
+    return exploration.counterexamples()
+
+
+def test_a_scheduler_that_is_careless_with_keys_is_found_out(
+    found: Sequence[Counterexample],
+) -> None:
+    named = {requirement for one in found for requirement in one.requirements}
+
+    assert named & {"SI-NODE-006", "SI-ASK-027"}
+
+
+def test_a_history_that_was_kept_goes_wrong_again(
+    session: Session, found: Sequence[Counterexample], tmp_path: Path
+) -> None:
+    found[0].write(tmp_path / "history.jsonl")
+    session.renew()
+
+    replayed = Replay(session, read_history(tmp_path / "history.jsonl")).plays()
+
+    assert [one.name for one in replayed.counterexamples][:1] == [found[0].name]
+
+
+def test_updates_and_foreign_allocations_are_written_down_and_read_again(tmp_path: Path) -> None:
+    changed = AllocationUpdate(replace(new(memory=8), priority_class=""))
+    by_key([NODE, APP, ASK, new(), changed, foreign(3)]).write_jsonl(tmp_path / "history.jsonl")
+
+    said = [m for m in read_history(tmp_path / "history.jsonl").messages if isinstance(m, Said)]
+    requests = [request for message in said for request in message.requests]
+
+    assert changed in requests
+    assert foreign(3) in requests
+
+
+@pytest.mark.parametrize(
+    ("parts", "memory"),
+    [
+        ([ASK], None),
+        ([ASK, new()], 4),
+        ([ASK, new(), update(8, node="n")], 8),
+        ([ASK, new(), ASK, end(), ended()], None),
+        ([ASK, new(), end(), ended(), ASK, new(memory=5)], 5),
+        ([reported(memory=3)], 3),
+        ([reported(memory=3), REJECTED], None),
+        ([ASK, new(), update(0), REJECTED], 0),
+        ([ASK, new(), REMOVAL], None),
+        ([ASK, new(), DECOMMISSION, NODE], None),
+    ],
+)
+def test_what_a_key_holds_is_known(parts: Sequence[Part], memory: int | None) -> None:
+    has = state_after(parts)
+
+    assert [a.resource["memory"] for a in has.allocations()] == ([] if memory is None else [memory])
+
+
+def test_what_is_left_is_less_what_others_hold() -> None:
+    has = state_after([ASK, new(), update(5, node="n")])
+    assert has.memory_left() == 5
+
+    has.foreign["f"] = ("n", 3)
+    assert has.memory_left() == 2
+
+
+def state_after(parts: Sequence[Part]) -> ModelStateByKey:
+    rm = SimpleNamespace(exchange=by_key(parts), connection=SimpleNamespace(rm_id="rm"))
+    has = ModelStateByKey(cast("ResourceManager", rm))
+    has.nodes = [Node("n", {"memory": 10})]
+    has.applications = [Application("a", "root.plain")]
+    return has
