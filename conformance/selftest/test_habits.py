@@ -215,11 +215,11 @@ def test_what_no_text_demands_does_not_apply_where_it_is_not_offered(
 def test_what_a_text_demands_fails_where_it_is_not_offered(
     conformance: Callable[..., FinishedRun],
 ) -> None:
-    outcome = conformance(JUDGED.format("SI-ASK-014", "pass"), "--without", "execution-timeout")
+    outcome = conformance(JUDGED.format("SI-APP-012", "pass"), "--without", "execution-timeout")
 
     assert outcome.code == 1
-    assert outcome.verdict("SI-ASK-014") == "fail"
-    assert "which the text demands" in outcome.reason("SI-ASK-014")
+    assert outcome.verdict("SI-APP-012") == "fail"
+    assert "which the text demands" in outcome.reason("SI-APP-012")
 
 
 def settings(**given: Any) -> Any:

@@ -108,7 +108,7 @@ def test_a_monitor_speaks_for_its_own_requirements(conformance: Run) -> None:
         + "def test_two(rm, monkeypatch):\n"
         + "    says(monkeypatch,\n"
         + '        MonitorResult("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"),\n'
-        + '        MonitorResult("identities", ("SI-NODE-007",), 2, None),\n'
+        + '        MonitorResult("identities", ("SI-NODE-005",), 2, None),\n'
         + '        MonitorResult("silence", ("SI-NODE-008",), 0, None))\n'
     )
 
@@ -116,7 +116,7 @@ def test_a_monitor_speaks_for_its_own_requirements(conformance: Run) -> None:
     assert outcome.verdict("SI-NODE-004") == "fail"
     assert outcome.reason("SI-NODE-004") == "20 of 16 in use"
     assert outcome.requirement("SI-NODE-004")["tests"][0]["monitor"] == "capacity"
-    assert outcome.verdict("SI-NODE-007") == "pass"
+    assert outcome.verdict("SI-NODE-005") == "pass"
     assert outcome.verdict("SI-NODE-008") == "not-selected"
     assert "premise never held" in outcome.reason("SI-NODE-008")
     assert outcome.code == 1

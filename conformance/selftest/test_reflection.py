@@ -15,10 +15,11 @@ from siconform.rm.session import Session
 from siconform.targets.attached import AttachedTarget
 from siconform.targets.terms import Terms
 from siconform.transport.reflection import Description, Shape, _description, describe
-from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
+from siwire import REVISIONS, Revision, rpc
 
 from .serving import served
 
+SPOKEN = REVISIONS["2023-12"]
 TIMEOUT = 5.0
 BOTH_WAYS = Shape(client_streams=True, server_streams=True)
 METHODS = {
@@ -35,7 +36,7 @@ def serve() -> Iterator[Serve]:
     """Starts a server that reflects these services from this pool."""
     with ExitStack() as opened:
 
-        def start(*names: str, pool: Any = DEFAULT_REVISION.si.POOL) -> grpc.Channel:
+        def start(*names: str, pool: Any = SPOKEN.si.POOL) -> grpc.Channel:
             def prepare(server: grpc.Server) -> None:
                 if names:
                     reflection.enable_server_reflection(names, server, pool=pool)
@@ -50,11 +51,11 @@ STATE_UPDATE = "UpdateContainerSchedulingStateRequest"
 
 
 def described(change: Callable[[FileDescriptorProto], None] = lambda _: None) -> Description:
-    """The default revision as described by a scheduler that changed something."""
+    """The revision as described by a scheduler that changed something."""
     file = FileDescriptorProto()
-    DEFAULT_REVISION.si.DESCRIPTOR.CopyToProto(file)
+    SPOKEN.si.DESCRIPTOR.CopyToProto(file)
     change(file)
-    return _description(DEFAULT_REVISION, rpc.SERVICE, [file])
+    return _description(SPOKEN, rpc.SERVICE, [file])
 
 
 def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
@@ -62,7 +63,7 @@ def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
 
 
 def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
-    found = describe(serve(rpc.SERVICE), DEFAULT_REVISION, rpc.SERVICE, TIMEOUT)
+    found = describe(serve(rpc.SERVICE), SPOKEN, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
     assert found.methods == METHODS
@@ -71,12 +72,12 @@ def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
 
 
 def test_no_reflection_is_no_description(serve: Serve) -> None:
-    assert describe(serve(), DEFAULT_REVISION, rpc.SERVICE, TIMEOUT) is None
+    assert describe(serve(), SPOKEN, rpc.SERVICE, TIMEOUT) is None
 
 
 def test_reflection_of_something_else_leaves_the_target_out(serve: Serve) -> None:
     with pytest.raises(NotForThisTarget, match="knows no"):
-        describe(serve("another.Service"), DEFAULT_REVISION, "another.Service", TIMEOUT)
+        describe(serve("another.Service"), SPOKEN, "another.Service", TIMEOUT)
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
@@ -93,7 +94,7 @@ def test_every_text_agrees_with_itself(revision: Revision, serve: Serve) -> None
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
 def test_a_description_tells_the_revision_it_is_of(revision: Revision, serve: Serve) -> None:
     channel = serve(rpc.SERVICE, pool=revision.si.POOL)
-    found = describe(channel, DEFAULT_REVISION, rpc.SERVICE, TIMEOUT)
+    found = describe(channel, SPOKEN, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
     assert revision.name in found.spoken()
@@ -119,9 +120,9 @@ def test_a_revision_nobody_gave_is_held_against_the_description(*, given: bool) 
         reflection.enable_server_reflection([rpc.SERVICE], server, pool=other.si.POOL)
 
     with served(prepare, workers=8) as address:
-        target = AttachedTarget(address, DEFAULT_REVISION, 1.0, terms=Terms(revision_given=given))
+        target = AttachedTarget(address, SPOKEN, 1.0, terms=Terms(revision_given=given))
         session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", TargetHabits(probed=True))
-        lost = f"speaks SI 2023-08, not {DEFAULT_REVISION}: give --revision 2023-08"
+        lost = f"speaks SI 2023-08, not {SPOKEN}: give --revision 2023-08"
         with nullcontext() if given else pytest.raises(TargetLost, match=lost):
             session.resource_manager("one")
         session.discard()

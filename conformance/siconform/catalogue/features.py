@@ -46,7 +46,7 @@ FEATURES: Mapping[str, Offer] = MappingProxyType(
         ),
         Feature.EXECUTION_TIMEOUT: Offer(
             "allocations or applications end when their execution time is over",
-            demanded_by="executionTimeoutMilliSeconds of asks and applications, in every revision",
+            demanded_by="executionTimeoutMilliSeconds of applications, and of asks up to 2023-12",
         ),
         Feature.FOREIGN_ALLOCATIONS: Offer(
             "what others hold on a node can be told as a foreign allocation"
