@@ -150,7 +150,7 @@ class ApplicationUpdated(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Allocated(Fact):
-    """A new allocation. ``identity`` is UUID up to 2023-08, allocationID in 2023-12."""
+    """A new allocation. ``identity``: UUID up to 2023-08, allocationID in 2023-12, then the key."""
 
     key: str = ANY
     application: str = ANY
@@ -216,7 +216,7 @@ class AskRejected(Fact):
 
 @dataclass(frozen=True, slots=True)
 class AllocationRejected(Fact):
-    """An existing allocation the RM reported was rejected (2023-08 on)."""
+    """An existing allocation the RM reported, or an update, was rejected (2023-08 on)."""
 
     key: str = ANY
     application: str = ANY

@@ -134,7 +134,7 @@ class ApplicationRemoval:
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """One AllocationAsk."""
+    """One AllocationAsk; from 2024-10 on an Allocation without a node."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
     key: str
@@ -190,7 +190,7 @@ class ReleaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskReleaseRequest:
-    """One AllocationAskRelease."""
+    """One AllocationAskRelease; from 2024-10 on an AllocationRelease of what is pending."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
     subject: OneAsk | AllOf | AllThereIs
