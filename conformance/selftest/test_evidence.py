@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from siconform.catalogue import catalogue
+from siwire import DEFAULT_REVISION
 
-OF_THE_REVISION = sum("2023-12" in r.revisions for r in catalogue().values())
+OF_THE_REVISION = sum(DEFAULT_REVISION.name in r.revisions for r in catalogue().values())
 Run = Callable[..., Any]
 
 
@@ -135,7 +136,8 @@ def test_what_is_excluded_says_why_in_summary_and_results(conformance: Run) -> N
 
     assert outcome.verdict("SI-CB-012") == "excluded"
     assert "over gRPC" in outcome.reason("SI-CB-012")
-    assert outcome.results["counts"]["excluded"] == 2
+    verdicts = [r["verdict"] for r in outcome.results["requirements"]]
+    assert outcome.results["counts"]["excluded"] == verdicts.count("excluded") > 0
     assert "  excluded:\n    SI-WIRE-013: no field" in outcome.out
     assert "    SI-CB-012: it is about calls within one process" in outcome.out
 

@@ -65,7 +65,7 @@ def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
     of_allocations = Stream(channel, "UpdateAllocation")
     of_nodes.says(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
     assert next(of_nodes.told).accepted[0].nodeID == "n"
-    of_applications.says(new=[{"applicationID": "a", "queueName": "root.default"}])
+    of_applications.says(new=[{"applicationID": "a", "queueName": "root.plain"}])
     assert next(of_applications.told).accepted[0].applicationID == "a"
 
     ask = {"allocationKey": "k", "applicationID": "a", "resourceAsk": TEN, "maxAllocations": 1}

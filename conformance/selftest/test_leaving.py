@@ -19,7 +19,7 @@ from siwire import DEFAULT_REVISION, rpc
 from .processes import wait_for
 from .serving import scheduler
 
-OF_THE_REVISION = sum("2023-12" in r.revisions for r in catalogue().values())
+OF_THE_REVISION = sum(DEFAULT_REVISION.name in r.revisions for r in catalogue().values())
 MUTE_SCHEDULER = """
 import sys, threading
 from concurrent import futures

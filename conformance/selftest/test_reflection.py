@@ -67,7 +67,7 @@ def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
 
     assert found is not None
     assert found.methods == METHODS
-    assert {"NodeInfo", "AllocationAsk", "Resource.ResourcesEntry"} <= set(found.messages)
+    assert {"NodeInfo", "Allocation", "Resource.ResourcesEntry"} <= set(found.messages)
     assert {"TerminationType", "NodeInfo.ActionFromRM"} <= set(found.enums)
 
 
@@ -174,14 +174,14 @@ def test_a_reserved_name_or_number_is_seen(name: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "json"), [("originator", "originator"), ("Originator", "originator")]
+    ("name", "json"), [("Originator", "Originator"), ("originator", "Originator")]
 )
 def test_another_name_is_seen(name: str, json: str) -> None:
     def rename(file: FileDescriptorProto) -> None:
-        field = next(f for f in message(file, "AllocationAsk").field if f.number == 11)
+        field = next(f for f in message(file, "Allocation").field if f.number == 14)
         field.name, field.json_name = name, json
 
-    with pytest.raises(NotAsTheTextSays, match=f"AllocationAsk: 11 is {name}, in JSON {json}"):
+    with pytest.raises(NotAsTheTextSays, match=f"Allocation: 14 is {name}, in JSON {json}"):
         described(rename).names_fields_as_the_text_does()
 
 

@@ -14,7 +14,7 @@ from siwire import DEFAULT_REVISION, rpc
 from .processes import exists, wait_for
 from .serving import scheduler
 
-OF_THE_REVISION = sum("2023-12" in r.revisions for r in catalogue().values())
+OF_THE_REVISION = sum(DEFAULT_REVISION.name in r.revisions for r in catalogue().values())
 Run = Callable[..., Any]
 
 TWO = (
@@ -150,9 +150,10 @@ def test_a_test_of_other_revisions_is_left_out(conformance: Run) -> None:
     source = '@requirement("SI-WIRE-002")\ndef test_old(target): raise KeyError\n' + TWO
     outcome = conformance(source, "-k", "test_o")
 
-    assert {"test": "test_fake.py::test_old", "reason": "nothing of it belongs to SI 2023-12"} in (
-        outcome.results["left_out"]
-    )
+    assert {
+        "test": "test_fake.py::test_old",
+        "reason": f"nothing of it belongs to SI {DEFAULT_REVISION}",
+    } in outcome.results["left_out"]
     assert outcome.code == 0
 
 
@@ -165,7 +166,7 @@ def test_junit_shows_requirements_verdicts_and_nothing_green_that_is_not(
 ) -> None:
     baseline = tmp_path / "known.yaml"
     baseline.write_text("- {requirement: SI-NODE-006, outcome: fail, says: 'no', reason: old}\n")
-    three = TWO + '@requirement("SI-NODE-007")\ndef test_three(target): raise PremiseLost("x")\n'
+    three = TWO + '@requirement("SI-NODE-009")\ndef test_three(target): raise PremiseLost("x")\n'
     outcome = conformance(three, "--baseline", str(baseline))
 
     suite = ET.parse(outcome.folder / "junit.xml").getroot()[0]  # noqa: S314  # our own file

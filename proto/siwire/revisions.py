@@ -90,7 +90,7 @@ REVISIONS: Final[Mapping[str, Revision]] = {
         Revision("2026-04", ("1.9",), "siwire.r2026_04", _2026_04),
     )
 }
-DEFAULT_REVISION: Final = REVISIONS["2023-12"]
+DEFAULT_REVISION: Final = REVISIONS["2024-10"]
 
 
 @dataclass(frozen=True)

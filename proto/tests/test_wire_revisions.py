@@ -137,7 +137,7 @@ def test_there_is_nothing_to_say_on_an_exact_name() -> None:
 
 
 def test_the_default_is_a_revision() -> None:
-    assert DEFAULT_REVISION is REVISIONS["2023-12"]
+    assert DEFAULT_REVISION is REVISIONS["2024-10"]
 
 
 @pytest.mark.parametrize(
