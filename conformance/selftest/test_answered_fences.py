@@ -24,7 +24,13 @@ from selftest.told_histories import (
     withdrawn,
 )
 from siconform import monitors
-from siconform.protocol.notifications import AskRejected, AskReleased, Termination
+from siconform.protocol.notifications import (
+    AskRejected,
+    AskReleased,
+    StreamEnded,
+    Termination,
+    UpdateKind,
+)
 from siconform.protocol.requests import AskRequest
 
 FENCE, ANSWER = ASKS_FENCED
@@ -115,6 +121,24 @@ def test_whose_answer_it_is_counts(fences: Sequence[Part]) -> None:
     parts = [allocated(), PREEMPTION, FENCE, CONFIRMATION, *fences, PREEMPTION]
 
     assert violation("ended_allocations_stay_ended", parts) is None
+
+
+@pytest.mark.parametrize(
+    ("monitor", "before", "after"),
+    [
+        ("ended_allocations_stay_ended", [allocated(), PREEMPTION, CONFIRMATION], [PREEMPTION]),
+        ("nodes_are_not_overfilled", [NODE, OLD_ITSELF], [allocated()]),
+        ("withdrawn_asks_are_not_allocated", [ASK, WITHDRAWAL], [allocated()]),
+    ],
+)
+def test_what_was_said_on_a_stream_that_ended_is_never_certain(
+    monitor: str, before: Sequence[Part], after: Sequence[Part]
+) -> None:
+    ended = StreamEnded(UpdateKind.ALLOCATIONS, "INTERNAL", "it went wrong")
+    fences = (*ASKS_FENCED, *ASKS_FENCED)
+
+    assert violation(monitor, [*before, ended, *fences, *after]) is None
+    assert violation(monitor, [*before, *fences, ended, *after]) is not None
 
 
 def test_the_answer_to_a_later_one_counts() -> None:

@@ -5,13 +5,18 @@ an earlier fence shows nothing of the kind, however late it comes.
 """
 
 from dataclasses import dataclass
+from math import inf
+from typing import Final
 
 from siconform.protocol.notifications import ApplicationUpdated, Fact, UpdateKind
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, StreamOpening
 from siconform.recording.history import Content, Entry
 
-Moment = int
+Moment = float
 """How many fences had been put up or answered; later is larger."""
+
+NEVER: Final[Moment] = inf
+"""After it no fence is put up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,14 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
-from siconform.monitors.answered_fences import AnsweredFences, Moment
+from siconform.monitors.answered_fences import NEVER, AnsweredFences, Moment
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.protocol.notifications import Allocated, Released, Termination, UpdateKind
+from siconform.protocol.notifications import (
+    Allocated,
+    Released,
+    StreamEnded,
+    Termination,
+    UpdateKind,
+)
 from siconform.protocol.requests import (
     Action,
     ApplicationRemoval,
@@ -66,6 +72,10 @@ class Crossing:
 
     def hears(self, entry: Entry) -> None:
         """Whether a fence was answered."""
+        match entry.content:
+            case StreamEnded(kind=UpdateKind.ALLOCATIONS):  # and the confirmation may be lost
+                for identity, (said, _) in self._confirmed.items():
+                    self._confirmed[identity] = (said, NEVER)
         answer = self._fences.hears(entry)
         if answer is not None and answer.kind is UpdateKind.ALLOCATIONS:
             for identity, (_, since) in list(self._confirmed.items()):

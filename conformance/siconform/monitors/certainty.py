@@ -2,7 +2,8 @@
 
 Nothing orders the streams, and what was told before the scheduler heard of something may come
 after it. So a fence that was put up afterwards, on the stream it was said on, has to be answered,
-and after that one on the allocation stream.
+and after that one on the allocation stream. What was said on a stream that ended before may be lost
+with it, and is never certain.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from siconform.monitors.answered_fences import Answer, AnsweredFences, Moment
-from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.recording.history import Entry
 
 T = TypeVar("T")
@@ -45,6 +46,9 @@ class Certainty(Generic[T]):
 
     def hears(self, entry: Entry) -> Iterator[T]:
         """What is certain with this entry."""
+        if isinstance(entry.content, StreamEnded):
+            ended = entry.content.kind
+            self._waiting = [w for w in self._waiting if w.processed or w.kind is not ended]
         answer = self._fences.hears(entry)
         if answer is None:
             return

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from siconform.monitors.answered_fences import AnsweredFences, Moment
+from siconform.monitors.answered_fences import Answer, AnsweredFences, Moment
 from siconform.monitors.retold import Placed, ReportedAnew
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
     NodeRejected,
+    StreamEnded,
     UpdateKind,
 )
 from siconform.protocol.requests import (
@@ -63,12 +64,17 @@ class TakenOver:
                 pass  # it may be passed over
             case ExistingAllocationRequest(allocation=allocation):
                 self._reports((allocation,))
+            case StreamEnded(kind=UpdateKind.ALLOCATIONS):
+                self._reported = {}  # what was said on it may be lost
         answer = self._fences.hears(entry)
         if answer is not None and answer.kind is UpdateKind.ALLOCATIONS:
-            for identity, (allocation, since) in list(self._reported.items()):
-                if answer.is_of_one_after(since):
-                    del self._reported[identity]
-                    yield allocation
+            yield from self._certain(answer)
+
+    def _certain(self, answer: Answer) -> Iterator[Allocated]:
+        for identity, (allocation, since) in list(self._reported.items()):
+            if answer.is_of_one_after(since):
+                del self._reported[identity]
+                yield allocation
 
     def _reports(self, existing: tuple[Allocated, ...]) -> None:
         now = self._fences.now
