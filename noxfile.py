@@ -8,12 +8,14 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_missing_interpreters = True
 nox.options.sessions = ["lint", "typing", "contracts", "shape", "tests", "every-revision"]
 
-REVISIONS = ("2021-02", "2023-04", "2023-08", "2023-12")
+REVISIONS = ("2021-02", "2023-04", "2023-08", "2023-12", "2024-10", "2026-04")
 JUDGED = (
     *(("reference", revision) for revision in REVISIONS),
     ("yunikorn-core@1.4.0", "2023-04"),
     ("yunikorn-core@1.4.0", "2023-08"),
     ("yunikorn-core@1.5.1", "2023-12"),
+    ("yunikorn-core@1.8.0", "2024-10"),
+    ("yunikorn-core@1.9.0", "2026-04"),
 )
 """What docs/results has a page about, and by which revision it is judged."""
 

@@ -8,12 +8,12 @@ code is 1 when a committed page is not the one its record, the catalogue and the
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
-from siconform.reporting import found
+from siconform.reporting import found, versions
 from siconform.reporting.classify import ResultClass, rows
 from siconform.reporting.page import Section, counts, of_the_scheduler, page, table
 from siconform.reporting.record import Record, RecordError, read_record, read_results, written
@@ -69,7 +69,9 @@ def pages(kept: Iterable[Record]) -> Mapping[str, str]:
     }
     others = {target: s for target, s in by_target.items() if target != REFERENCE}
     made[found.FILE] = found.found(others)
-    made[INDEX] = f"{_ABOUT_INDEX}\n{_overview(by_target)}\n"
+    compared = versions.versions_of(others)
+    made |= {versions.file_of(name): text for name, text in compared.items()}
+    made[INDEX] = f"{_ABOUT_INDEX}\n{_overview(by_target)}\n{_side_by_side(compared)}"
     return {name: _MADE_BY + text for name, text in made.items()}
 
 
@@ -136,6 +138,13 @@ def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
             )
     heads = ["scheduler", "SI", "verdict", "requirements", "pass", "deviate", "not judged"]
     return table(heads, lines)
+
+
+def _side_by_side(compared: Collection[str]) -> str:
+    if not compared:
+        return ""
+    lines = [f"- [{versions.title_of(name)}]({versions.file_of(name)})\n" for name in compared]
+    return "".join(["\nVersions side by side, with what was mended and what broke:\n\n", *lines])
 
 
 def _name(target: str) -> str:

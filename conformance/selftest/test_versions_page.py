@@ -1,0 +1,138 @@
+"""The page that has the versions of a scheduler side by side says what deviates, and since when."""
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+
+import pytest
+from siconform.reporting import versions
+from siconform.reporting.classify import ResultClass, Row, rows
+from siconform.reporting.page import Section
+from siconform.reporting.publish import baseline_of, pages, records
+from siconform.reporting.record import Record, RequirementRecord
+from siconform.targets.named import all_named
+from siconform.verdicts import Verdict
+
+NAME = "yunikorn-core"
+PASS = RequirementRecord(Verdict.PASS)
+FAIL = RequirementRecord(Verdict.BASELINED)
+OWN = [t.full_name for t in all_named() if t.name == NAME]
+
+
+def section(target: str, **judged: RequirementRecord) -> Section:
+    """A run of that version by its own revision; SI_REL_026 stands for SI-REL-026."""
+    (named,) = (t for t in all_named() if t.full_name == target)
+    requirements = {name.replace("_", "-"): said for name, said in judged.items()}
+    record = Record(target, named.revision.name, "c", "as recorded", requirements)
+    return Section(record, rows(record, baseline_of(record)))
+
+
+def made(former: Mapping[str, RequirementRecord], latter: Mapping[str, RequirementRecord]) -> str:
+    two = {
+        f"{NAME}@1.8.0": [section(f"{NAME}@1.8.0", **latter)],
+        f"{NAME}@1.5.1": [section(f"{NAME}@1.5.1", **former)],
+    }
+    return versions.versions_of(two)[NAME]
+
+
+def lines_under(text: str, heading: str) -> list[str]:
+    """What stands there, up to the next heading."""
+    _, found, rest = text.partition(f"\n{heading}\n")
+    return rest.partition("\n#")[0].split("\n") if found else []
+
+
+@pytest.mark.parametrize(
+    ("former", "latter", "heading", "told"),
+    [
+        ({"SI_ASK_010": FAIL}, {"SI_ASK_010": PASS}, "### Mended", "a negative amount"),
+        ({"SI_REC_004": PASS}, {"SI_REC_004": FAIL}, "### Broken", "without a key"),
+        (
+            {},
+            {"SI_FOR_010": FAIL},
+            "### Deviates from what 2024-10 is the first to ask",
+            "zero or less",
+        ),
+        (
+            {"SI_ASK_014": FAIL},
+            {},
+            "### Deviated from what 2023-12 is the last to ask",
+            "never acts",
+        ),
+    ],
+)
+def test_what_changed_is_told_with_the_reason_of_the_version_that_deviates(
+    former: Mapping[str, RequirementRecord],
+    latter: Mapping[str, RequirementRecord],
+    heading: str,
+    told: str,
+) -> None:
+    text = made(former, latter)
+
+    (line,) = [line for line in lines_under(text, heading) if line.startswith("- ")]
+    assert told in line
+    assert text.count("\n### ") == 2  # its area, and this
+
+
+def test_what_is_not_in_a_revision_is_shown_as_that() -> None:
+    text = made({"SI_ASK_014": FAIL}, {"SI_FOR_010": FAIL})
+
+    assert re.search(r"SI-ASK-014.*\| \*\*deviates\*\* \| not in 2024-10 \|", text)
+    assert re.search(r"SI-FOR-010.*\| not in 2023-12 \| \*\*deviates\*\* \|", text)
+
+
+def test_what_deviates_in_no_version_is_left_out() -> None:
+    text = made({"SI_NODE_001": PASS, "SI_NODE_005": FAIL}, {"SI_NODE_001": PASS})
+
+    assert "SI-NODE-005" in text
+    assert "SI-NODE-001" not in text
+
+
+def test_versions_stand_in_their_order_and_without_a_change_that_is_said() -> None:
+    text = made({"SI_NODE_005": FAIL}, {"SI_NODE_005": FAIL})
+
+    assert "| 1.5.1 | 1.8.0 |" in text
+    assert text.endswith("## From 1.5.1 to 1.8.0\n\nNothing was mended, and nothing broke.\n")
+
+
+def test_one_version_alone_has_no_page() -> None:
+    one = {f"{NAME}@1.8.0": [section(f"{NAME}@1.8.0", SI_NODE_005=FAIL)]}
+
+    assert versions.versions_of(one) == {}
+
+
+def test_a_version_judged_by_a_sister_of_its_revision_is_not_compared() -> None:
+    text = pages(records())["yunikorn-core-versions.md"]
+
+    heads = next(line for line in text.splitlines() if line.startswith("| requirement |"))
+    assert heads.strip("| ").split(" | ")[3:] == [name.partition("@")[2] for name in OWN]
+
+
+def test_every_deviation_of_every_version_stands_in_its_column() -> None:
+    text = pages(records())["yunikorn-core-versions.md"]
+    deviating = {
+        target: {row.requirement.id for row in of_kept(target) if deviates(row)} for target in OWN
+    }
+
+    for place, target in enumerate(OWN):
+        shown = {
+            line.partition("[")[2].partition("]")[0]
+            for line in text.splitlines()
+            if line.startswith("| [SI-") and line.split(" | ")[3 + place].strip(" |") == DEVIATES
+        }
+        assert shown == deviating[target]
+    for former, latter in pairwise(OWN):
+        told = f"## From {former.partition('@')[2]} to {latter.partition('@')[2]}"
+        assert told in text
+
+
+DEVIATES = "**deviates**"
+
+
+def deviates(row: Row) -> bool:
+    return row.outcome is ResultClass.DEVIATES
+
+
+def of_kept(target: str) -> list[Row]:
+    (named,) = (t for t in all_named() if t.full_name == target)
+    (record,) = (r for r in records() if r.target == target and r.revision == named.revision.name)
+    return rows(record, baseline_of(record))

@@ -1,0 +1,135 @@
+"""The page that has the versions of one scheduler side by side: what deviates, mended, broke."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from siconform.catalogue import AREAS, Requirement, catalogue, subjects
+from siconform.reporting.classify import ResultClass, Row
+from siconform.reporting.page import Section, counts, link, of_the_scheduler, table
+from siconform.targets.named import NamedTarget, all_named
+
+_HEAD: Final = """\
+Each version is judged by the revision of the SI it was released with. Here is every requirement
+that one of them deviates from, and what came of it in the others.
+"""
+_IN_WORDS: Final[Mapping[ResultClass, str]] = {ResultClass.DEVIATES: "**deviates**"}
+_NOT_THERE: Final = "not in {}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A version, and what came of each requirement of its revision."""
+
+    target: NamedTarget
+    section: Section
+    rows: Mapping[str, Row]  # by the id of the requirement
+
+    def says(self, requirement: Requirement) -> str:
+        """The cell of a table."""
+        row = self.rows.get(requirement.id)
+        if row is None:
+            return _NOT_THERE.format(self.target.revision.name)
+        return _IN_WORDS.get(row.outcome, row.outcome.value)
+
+    def deviates(self, requirement: Requirement) -> bool:
+        row = self.rows.get(requirement.id)
+        return row is not None and row.outcome is ResultClass.DEVIATES
+
+    def passes(self, requirement: Requirement) -> bool:
+        row = self.rows.get(requirement.id)
+        return row is not None and row.outcome is ResultClass.PASSES
+
+    def knows(self, requirement: Requirement) -> bool:
+        return requirement.id in self.rows
+
+
+def versions_of(by_target: Mapping[str, Sequence[Section]]) -> Mapping[str, str]:
+    """Name of a scheduler to its page, for each that was judged in more than one version."""
+    by_name: dict[str, list[_Version]] = {}
+    for target in all_named():
+        for section in by_target.get(target.full_name, ()):
+            if section.record.revision == target.revision.name:
+                rows = {row.requirement.id: row for row in section.rows}
+                by_name.setdefault(target.name, []).append(_Version(target, section, rows))
+    return {name: _page(versions) for name, versions in by_name.items() if len(versions) > 1}
+
+
+def file_of(name: str) -> str:
+    """The file the page of that scheduler is in."""
+    return f"{name}-versions.md"
+
+
+def title_of(name: str) -> str:
+    """What the page of that scheduler is called in a list."""
+    named = next(target for target in all_named() if target.name == name)
+    return f"{named.title}, version by version"
+
+
+def _page(versions: Sequence[_Version]) -> str:
+    name = versions[0].target.name
+    blocks = [f"# {title_of(name)}", _HEAD.rstrip(), _overview(versions)]
+    blocks += _side_by_side(versions)
+    for former, latter in pairwise(versions):
+        blocks += _changes(former, latter)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _overview(versions: Sequence[_Version]) -> str:
+    shown = (ResultClass.PASSES, ResultClass.DEVIATES, ResultClass.COULD_NOT_RUN)
+    lines = []
+    for version in versions:
+        judged = of_the_scheduler(version.section.rows)
+        told = counts(judged)
+        page = f"{version.target.name}-{version.target.version}.md"
+        lines.append(
+            (
+                f"[{version.target.version}]({page})",
+                version.target.revision.name,
+                version.section.record.sentence,
+                len(judged),
+                *(told[outcome] for outcome in shown),
+            )
+        )
+    heads = ["version", "SI", "verdict", "requirements", *(outcome.value for outcome in shown)]
+    return table(heads, lines)
+
+
+def _side_by_side(versions: Sequence[_Version]) -> Iterator[str]:
+    yield "## Side by side"
+    heads = ["requirement", "", "level", *(version.target.version for version in versions)]
+    for area in AREAS:
+        lines = [
+            (link(one), one.title, one.level, *(version.says(one) for version in versions))
+            for one in catalogue().values()
+            if one.area == area and any(version.deviates(one) for version in versions)
+        ]
+        if lines:
+            yield f"### SI-{area}: {subjects()[area]}"
+            yield table(heads, lines)
+
+
+def _changes(former: _Version, latter: _Version) -> Iterator[str]:
+    """What is different, and why: what was wrong in the former, or is in the latter."""
+    yield f"## From {former.target.version} to {latter.target.version}"
+    every = catalogue().values()
+    mended = [one for one in every if former.deviates(one) and latter.passes(one)]
+    broke = [one for one in every if former.passes(one) and latter.deviates(one)]
+    new = [one for one in every if not former.knows(one) and latter.deviates(one)]
+    gone = [one for one in every if former.deviates(one) and not latter.knows(one)]
+    kinds = {
+        "Mended": (mended, former),
+        "Broken": (broke, latter),
+        f"Deviates from what {latter.target.revision.name} is the first to ask": (new, latter),
+        f"Deviated from what {former.target.revision.name} is the last to ask": (gone, former),
+    }
+    told = [kind for kind in kinds.items() if kind[1][0]]
+    for heading, (requirements, version) in told:
+        yield f"### {heading}"
+        yield "\n".join(
+            f"- {link(one)} ({one.level}), {one.title}: {version.rows[one.id].why()}"
+            for one in requirements
+        )
+    if not told:
+        yield "Nothing was mended, and nothing broke."
