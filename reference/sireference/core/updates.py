@@ -1,8 +1,9 @@
 """Updates: the RM names a key again, of an allocation that lives or of a request that waits.
 
-Only where allocations are identified by key. Of what lives only the amount changes (G2); a request
-that comes again with a node is an allocation from then on, placed there by the RM (SI-ASK-031). The
-text has no answer to either but a rejection, and a refused update changes nothing (SI-ASK-030).
+Only where allocations are identified by key. Of what lives only the amount changes (C-45); a
+request that comes again with a node is an allocation from then on, placed there by the RM
+(SI-ASK-031). The text has no answer to either but a rejection, and a refused update changes nothing
+(SI-ASK-030).
 """
 
 from collections.abc import Iterator
