@@ -166,6 +166,16 @@ def test_a_page_tells_what_came_of_it_under_its_heading(heading: str, told: str)
     assert told in rest.partition("\n### ")[0]
 
 
+def test_what_a_scheduler_dies_of_deviates() -> None:
+    died = KnownDeviation("SI-NODE-004", "could-not-run", "the target died", "It panics.")
+    judged = {"SI-NODE-004": RequirementRecord(Verdict.BASELINED)}
+    record = Record("mine", "2023-12", "c", "s", judged)
+
+    (row,) = rows(record, Baseline("known.yaml", (died,)))
+
+    assert row.outcome is ResultClass.DEVIATES
+
+
 def test_a_page_counts_by_area_and_level() -> None:
     lines = made().splitlines()
     heads = "| requirements of a scheduler | all | pass | deviate | could not run | not offered | "

@@ -12,6 +12,10 @@ from siconform.reporting.record import Record, RecordError, RequirementRecord
 from siconform.verdicts import Verdict
 
 
+DIED: Final = "the target died"
+"""Part of what a test says whose target it killed."""
+
+
 class ResultClass(Enum):
     """What came of a requirement; the value is the heading of a column."""
 
@@ -51,11 +55,16 @@ class Row:
 
     @property
     def outcome(self) -> ResultClass:
-        """What came of it; a recorded deviation is one, unless all of it is that nothing ran."""
+        """What came of it; a recorded deviation is one, unless all of it is that nothing ran.
+
+        What a scheduler dies of ran.
+        """
         if self.judged.verdict is Verdict.BASELINED:
-            seen = {Verdict(entry.outcome) for entry in self.entries}
-            nothing_ran = seen == {Verdict.COULD_NOT_RUN}
-            return ResultClass.COULD_NOT_RUN if nothing_ran else ResultClass.DEVIATES
+            ran = any(
+                entry.outcome != Verdict.COULD_NOT_RUN.value or DIED in entry.says
+                for entry in self.entries
+            )
+            return ResultClass.DEVIATES if ran else ResultClass.COULD_NOT_RUN
         return _BY_VERDICT[self.judged.verdict]
 
     def why(self) -> str:

@@ -21,10 +21,10 @@ _PLAIN_LISTS: Final = {
     ResultClass.UNTESTED: "What has no test yet",
 }
 _COLUMN_NAMES: Final = """\
-*pass*: every test and monitor that speaks for it passed. *deviate*: it fails, each as recorded with
-a reason. *could not run*: what the requirement presupposes could not be had. *not offered*: it
-presupposes something the scheduler does not have, or is itself a capability (MAY). *left out*: the
-kit could not judge it fairly there.
+*pass*: every test and monitor that speaks for it passed. *deviate*: it fails or dies of it, each as
+recorded with a reason. *could not run*: what the requirement presupposes could not be had. *not
+offered*: it presupposes something the scheduler does not have, or is itself a capability (MAY).
+*left out*: the kit could not judge it fairly there.
 """
 
 

@@ -16,6 +16,7 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.rm.verbs.gang_timeouts import expiry_of
 from siconform.rm.verbs.gangs import HARD, QUOTA_QUEUE, SOFT, Style, otherwise_released, timed_out
 
@@ -123,6 +124,27 @@ def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
     rm.is_not_told(
         ApplicationUpdated(partial.gang, state=FAILURE),
         Released(application=partial.gang, termination=Termination.PLACEHOLDER_REPLACED),
+    )
+
+
+@requirement("SI-GANG-035")
+def test_an_ordinary_ask_beside_an_incomplete_gang_is_not_lost(
+    unregistered_rm: UnregisteredRM,
+) -> None:
+    unregistered_rm.has_registered()
+    limit = unregistered_rm.short_limit()
+    partial = unregistered_rm.has_partial_gang(style=SOFT, limit=limit)
+    ordinary = unregistered_rm.asks(partial.gang, memory=50)
+    with unregistered_rm.control("the time of the gang is over"):
+        unregistered_rm.has_expired(partial)
+
+    unregistered_rm.has_node(memory=50)
+
+    unregistered_rm.is_told_one_of(
+        Allocated(ordinary),
+        AskReleased(ordinary),
+        AskReleased(application=partial.gang, key=""),
+        AskRejected(ordinary),
     )
 
 
