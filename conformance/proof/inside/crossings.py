@@ -246,3 +246,27 @@ def _(inside: Inside) -> None:
         return [effect for effect in effects if effect not in told[1:]]
 
     inside.instead_of(application_lifecycle.withdraw, withdraw)
+
+
+@fault(
+    "ordinary-asks-go-with-a-gang",
+    "What a gang asked for without a task group is forgotten when its time is over.",
+    breaks=("SI-GANG-035",),
+)
+def _(inside: Inside) -> None:
+    def withdraw(
+        original: Original, partition: Any, asks: list[Any], held: list[Any], reason: str
+    ) -> list[Effect]:
+        applications = {pending.application for pending in asks}
+        others = [
+            pending
+            for application in applications
+            for pending in application.pending.values()
+            if not pending.ask.task_group
+        ]
+        if others:
+            inside.fires()
+            original(partition, others, [], reason)
+        return original(partition, asks, held, reason)
+
+    inside.instead_of(application_lifecycle.withdraw, withdraw)

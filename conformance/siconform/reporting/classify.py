@@ -11,7 +11,6 @@ from siconform.catalogue import Requirement, catalogue
 from siconform.reporting.record import Record, RecordError, RequirementRecord
 from siconform.verdicts import Verdict
 
-
 DIED: Final = "the target died"
 """Part of what a test says whose target it killed."""
 
