@@ -214,16 +214,12 @@ _row(
 
 @_fault(
     "asks-of-originators-end-twice",
-    "The ask of an originator is allocated, and told as released, too.",
+    "The ask of an originator is allocated, and told as rejected, too.",
     *_AREAS,
     breaks=("SI-ASK-024",),
 )
 def _(response: si.AllocationResponse) -> None:
     for one in response.new:
         if one.originator:
-            response.released.add(
-                partitionName="default",
-                applicationID=one.applicationID,
-                allocationKey=one.allocationKey,
-                terminationType=si.TIMEOUT,
-            )
+            named = {"allocationKey": one.allocationKey, "applicationID": one.applicationID}
+            response.rejectedAllocations.add(**named, reason="no")
