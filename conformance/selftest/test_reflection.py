@@ -1,7 +1,10 @@
 """What the kit reads in a scheduler's description of itself, and what it makes of it."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -11,11 +14,12 @@ from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget, TargetLost
+from siconform.policy import ExitCode
 from siconform.rm.session import Session
 from siconform.targets.attached import AttachedTarget
 from siconform.targets.terms import Terms
 from siconform.transport.reflection import Description, Shape, _description, describe
-from siwire import REVISIONS, Revision, rpc
+from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
 from .serving import served
 
@@ -108,24 +112,39 @@ def test_a_description_of_another_text_tells_none() -> None:
     assert described(more).spoken() == frozenset()
 
 
-@pytest.mark.parametrize("given", [True, False])
-def test_a_revision_nobody_gave_is_held_against_the_description(*, given: bool) -> None:
-    other = next(r for r in REVISIONS.values() if r.name == "2023-08")
+@pytest.fixture
+def older() -> Iterator[str]:
+    """The address of a scheduler that speaks SI 2023-08, and describes it."""
+    si = REVISIONS["2023-08"].si
 
     def prepare(server: grpc.Server) -> None:
-        behaviours = {
-            "RegisterResourceManager": lambda *_: other.si.RegisterResourceManagerResponse()
-        }
-        server.add_generic_rpc_handlers((rpc.scheduler_handlers(other, behaviours),))
-        reflection.enable_server_reflection([rpc.SERVICE], server, pool=other.si.POOL)
+        behaviours = {"RegisterResourceManager": lambda *_: si.RegisterResourceManagerResponse()}
+        behaviours |= {name: lambda *_: iter(()) for name in METHODS if name.startswith("Update")}
+        server.add_generic_rpc_handlers((rpc.scheduler_handlers(REVISIONS["2023-08"], behaviours),))
+        reflection.enable_server_reflection([rpc.SERVICE], server, pool=si.POOL)
 
     with served(prepare, workers=8) as address:
-        target = AttachedTarget(address, SPOKEN, 1.0, terms=Terms(revision_given=given))
-        session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", TargetHabits(probed=True))
-        lost = f"speaks SI 2023-08, not {SPOKEN}: give --revision 2023-08"
+        yield address
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_revision_nobody_gave_is_held_against_the_description(older: str, *, given: bool) -> None:
+    target = AttachedTarget(older, SPOKEN, 1.0, terms=Terms(revision_given=given))
+    session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", TargetHabits(probed=True))
+    lost = f"speaks SI 2023-08, not {SPOKEN}: give --revision 2023-08"
+    for test in ("one", "and every one after it"):
         with nullcontext() if given else pytest.raises(TargetLost, match=lost):
-            session.resource_manager("one")
-        session.discard()
+            session.resource_manager(test)
+    session.discard()
+
+
+def test_a_run_by_another_revision_ends_with_the_one_to_give(older: str, tmp_path: Path) -> None:
+    run = [sys.executable, "-m", "siconform", "run", "--target", older, "-k", "SI-NODE-001"]
+
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603  # ourselves
+
+    assert f"speaks SI 2023-08, not {DEFAULT_REVISION}: give --revision 2023-08" in done.stdout
+    assert done.returncode == ExitCode.NOTHING_RAN
 
 
 def test_what_the_scheduler_has_beside_the_text_is_its_own() -> None:

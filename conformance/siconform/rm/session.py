@@ -282,10 +282,10 @@ class Session:
         """
         if self.target.terms.revision_given or self._compared:
             return
-        self._compared = True
         with suppress(NotForThisTarget):
             description = connection.asks_for_description(self.deadlines.ack)
             _describes(description, self.target.revision)
+        self._compared = True
 
     def _beside(self) -> Extension:
         """What the target offers beside the SI; asked of it once, whatever process it is now."""
