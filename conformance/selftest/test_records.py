@@ -1,6 +1,7 @@
 """Elements of a history survive their way to a file and back."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from siconform.protocol.constraints import Affinity, Constraint, Operator, where
 from siconform.protocol.handles import Application, Ask, Node
 from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
+    ANY,
     CONNECTION_FACTS,
     CONVERSATIONS,
     Allocated,
@@ -83,6 +85,7 @@ ASK = AskRequest(
         AskReleaseRequest(AllThereIs(), "default"),
         ExistingAllocationRequest(ALLOCATION),
         AllocationUpdate(ALLOCATION),
+        AllocationUpdate(replace(ALLOCATION, queue=ANY, priority_class=ANY)),  # has no such words
         ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "static"}),
     ],
 )

@@ -23,12 +23,18 @@ class Unreplayable(ValueError):
 
 def element(content: Request | Fact) -> dict[str, Any]:
     """The kind and the fields of an element, without those that may be anything or are unsaid."""
-    named = {
-        field.name: msgspec.to_builtins(value, enc_hook=_plain)
+    return {_IS: type(content).__name__, **_said(content)}
+
+
+def _said(content: Request | Fact) -> dict[str, Any]:
+    """The fields that say something; of what is part of another, too."""
+    return {
+        field.name: _said(value)
+        if isinstance(value, Fact)
+        else msgspec.to_builtins(value, enc_hook=_plain)
         for field in fields(content)
         if (value := getattr(content, field.name)) is not ANY and value is not UNSAID
     }
-    return {_IS: type(content).__name__, **named}
 
 
 def request_of(record: Mapping[str, Any]) -> Request:
