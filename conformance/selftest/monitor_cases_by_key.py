@@ -71,10 +71,15 @@ def foreign(memory: int, node: str = "n", key: str = "f") -> ForeignAllocationRe
     return ForeignAllocationRequest(key, node, "default", of(memory), tags={"foreign": "default"})
 
 
+def of_others(node: str = "n") -> Allocated:
+    return replace(new("f", node=node), application="")
+
+
 REJECTED = AskRejected("k", "a", "no")
 PREEMPTION = released("k", PREEMPTED)
 CONFIRMATION = replace(end(), termination=PREEMPTED)
 GIVEN_UP = AskReleased("k", "a", TIMEOUT, message="", partition="default")
+WITHDRAWN = AskReleased("k", "a", STOPPED, message="", partition="default")
 BIG, OTHER = replace(ASK, resource=of(8)), replace(ASK, key="o")
 NODE_M = replace(NODE, node="m")
 FOREIGN_GONE = ReleaseRequest(OneAllocation("", "f", "f"), STOPPED)
@@ -148,6 +153,7 @@ BY_KEY: Sequence[Case] = (
             *(reported("x"), new("x")),
             *(OTHER, reported("o", node="m"), new("o", node="m")),
             *(reported(""), new("")),  # said back as it was
+            *(foreign(4), of_others(), foreign(5), of_others()),
         ],
         [ASK, REJECTED, AllocationRejected("k", "a", "no")],
         [
@@ -158,6 +164,7 @@ BY_KEY: Sequence[Case] = (
             ("announced twice", [ASK, new(), end(), ended(), new()]),
             ("life 2) was announced twice", [ASK, new(), end(), ended(), ASK, new(), new()]),
             ("announced twice", [reported(), new(), new(node="m")]),
+            ("announced twice", [foreign(4), of_others(), of_others(), of_others()]),
             ("announced twice", [reported(), end(), ended(), new()]),
         ],
     ),
@@ -170,7 +177,7 @@ BY_KEY: Sequence[Case] = (
             *(NODE, ASK, new(), DECOMMISSION, ended(), NODE, reported()),
             *(released("k", TIMEOUT), DECOMMISSION, replace(end(), termination=TIMEOUT), ended()),
         ],
-        [ASK, end(), AskReleased("k", "a", STOPPED, message="", partition="default")],
+        [ASK, end(), WITHDRAWN],
         [
             ("released twice", [ASK, new(), end(), ended(), ended()]),
         ],
@@ -194,7 +201,20 @@ BY_KEY: Sequence[Case] = (
         "asks_are_not_served_too_often",
         [*(ASK, ASK, new(), end(), ended()) * 2, ASK, REJECTED, ASK, new()],
         [reported(), new()],
-        [("1 allocations of k, asked were 0", [new()])],
+        [
+            ("1 allocations of k, asked were 0", [new()]),
+            ("1 allocations of f, asked were 0", [foreign(4), of_others("m")]),
+            ("1 allocations of f, asked were 0", [foreign(4), of_others(), of_others()]),
+        ],
+    ),
+    Case(
+        "released_asks_were_asked_for",
+        [
+            *(ASK, end(application=""), replace(WITHDRAWN, application="")),
+            *(ASK, end(application="b"), replace(WITHDRAWN, application="b")),
+        ],
+        [ASK, new(), end(), ended()],
+        [("names application", [ASK, end(), replace(WITHDRAWN, application="b")])],
     ),
     Case(
         "rejections_of_asks_are_complete",

@@ -17,6 +17,7 @@ from siconform.monitors.certainty import Certainty
 from siconform.monitors.retold import (
     AllocatedAgain,
     Echoed,
+    ForeignEchoed,
     Placed,
     ReportedAnew,
     Updated,
@@ -80,7 +81,7 @@ class Lives:
 
     def __init__(self) -> None:
         self._lives: dict[str, list[_Life]] = defaultdict(list)  # by key, of all applications
-        self._foreign: set[str] = set()
+        self._foreign: dict[str, list[str]] = defaultdict(list)  # where reported, and not echoed
         self._gone: set[str] = set()  # nodes that were decommissioned
         self._certainty: Certainty[_Life] = Certainty()
 
@@ -127,8 +128,8 @@ class Lives:
 
     def _says(self, content: Content) -> None:
         match content:
-            case ForeignAllocationRequest(key=key):
-                self._foreign.add(key)
+            case ForeignAllocationRequest(key=key, node=node):
+                self._foreign[key].append(node)
             case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
                 self._gone.discard(node)
             case NodeRequest(action=Action.DECOMMISSION, node=node):
@@ -197,10 +198,16 @@ class Lives:
         name = key if life is None else life.name
         one = OneAllocation(application, name, name)
         yield ReleaseRequest(one, said.termination, said.partition)
-        if life is not None and not life.is_live:
-            yield AskReleaseRequest(OneAsk(application, name), said.partition, said.termination)
+        named = life or self._last(key, application)  # a key alone names no ask, but is repeated
+        if named is not None and not named.is_live:
+            one_ask = OneAsk(application, named.name)
+            yield AskReleaseRequest(one_ask, said.partition, said.termination)
 
     def _announces(self, told: Allocated) -> Content:
+        reports = self._foreign.get(told.key, [])
+        if not told.application and told.node in reports:
+            reports.remove(told.node)
+            return ForeignEchoed(told)
         life = self._announced_by(told)
         if life is None:
             return told

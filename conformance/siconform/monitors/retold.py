@@ -61,6 +61,13 @@ class Echoed(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignEchoed(Fact):
+    """What others hold is told once more, on the node where it was reported."""
+
+    allocation: Allocated
+
+
+@dataclass(frozen=True, slots=True)
 class AllocatedAgain(Fact):
     """A second allocation under a key that lives, or that has ended and was not asked for anew."""
 
