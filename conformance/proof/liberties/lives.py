@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 import grpc
-from sireference.core import application_lifecycle, asks, nodes, scheduler
+from sireference.core import application_lifecycle, applications, asks, nodes, scheduler
 from sireference.core.model import Ask, Effect, RejectedAsk
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import AskTrigger
@@ -255,3 +255,33 @@ def _(response: si.ApplicationResponse) -> None:
 def _(response: si.AllocationResponse) -> None:
     for one in response.rejectedAllocations:
         one.reason = ""
+
+
+@liberty(
+    "removed-ids-are-refused",
+    "The id of an application that was removed names nothing ever again.",
+    misjudged_by=("SI-CONN-003", "SI-CONN-017", "SI-CONN-021"),
+    departs_from=("SI-APP-020",),
+)
+def _(inside: Inside) -> None:
+    removed: dict[int, tuple[Any, set[str]]] = {}  # with the partition, or it would be another's
+
+    def remove(
+        original: Callable[..., list[Effect]], rm: ResourceManager, request: Any, now: float
+    ) -> list[Effect]:
+        partition = rm.partitions.get(request.partition or "default")
+        if partition is not None and request.application_id in partition.applications:
+            ids = removed.setdefault(id(partition), (partition, set()))[1]
+            ids.add(request.application_id)
+        return original(rm, request, now)
+
+    def objections(
+        original: Callable[..., Iterator[str]], partition: Any, new: Any
+    ) -> Iterator[str]:
+        yield from original(partition, new)
+        if new.application_id in removed.get(id(partition), (None, set[str]()))[1]:
+            inside.fires()
+            yield f"application {new.application_id!r} was removed"
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(applications._objections, objections)

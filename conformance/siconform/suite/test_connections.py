@@ -68,8 +68,8 @@ def test_an_rm_that_is_not_registered_changes_nothing(unregistered_rm: Unregiste
 def test_an_rm_cannot_touch_what_belongs_to_another(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
-    node, app = rm.has_node(), rm.has_application()
-    allocation = rm.has_allocation(app, node=node)
+    node, app = rm.has_node(memory=10), rm.has_application()
+    allocation = rm.has_allocation(app, node=node, memory=10)
     second_rm.joins()
     with second_rm.premise("the other RM is served"):
         second_rm.is_served_on_every_stream()
@@ -87,8 +87,7 @@ def test_an_rm_cannot_touch_what_belongs_to_another(
     rm.still_holds(allocation)
     with rm.control("the same requests by their owner take effect"):
         rm.removes_application(app)
-        rm.submits_application(app)
-        rm.is_told(ApplicationAccepted(app))
+        rm.is_told(Allocated(rm.asks(rm.has_application(), memory=10)))
         rm.decommissions(node)
         rm.registers_node(node)
         rm.is_told(NodeAccepted(node))
@@ -360,10 +359,12 @@ def test_one_bad_element_does_not_spoil_its_request(rm: ResourceManager) -> None
 
 @requirement("SI-CONN-017")
 def test_what_names_nothing_does_not_spoil_its_request(rm: ResourceManager) -> None:
-    rm.has_node()
+    rm.has_node(memory=10)
     unknown = rm.new_name("unknown")
     app, removed = rm.has_application(), rm.has_application()
-    stopped = rm.has_allocation(app)
+    stopped = rm.has_allocation(app, memory=1)
+    rm.has_allocation(removed, memory=5)
+    waiting = rm.has_waiting_ask(app, memory=6)
 
     with rm.one_message():
         rm.releases(stopped, identity=unknown)
@@ -372,10 +373,8 @@ def test_what_names_nothing_does_not_spoil_its_request(rm: ResourceManager) -> N
     with rm.one_message():
         rm.removes_application(unknown)
         rm.removes_application(removed)
-    rm.fences_all()
-    rm.submits_application(removed)
 
-    rm.is_told(ApplicationAccepted(removed))
+    rm.is_served(waiting)
     rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
 
 
@@ -434,8 +433,6 @@ def test_every_list_of_a_request_takes_effect(rm: ResourceManager) -> None:
     rm.is_told(Released(identity=stopped.identity))
     rm.is_told(ApplicationAccepted(added))
     rm.is_served(waiting)
-    rm.submits_application(removed)
-    rm.is_told(ApplicationAccepted(removed))
 
 
 @requirement("SI-REC-007")
