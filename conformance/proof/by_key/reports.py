@@ -1,0 +1,151 @@
+"""What an RM says of requests and allocations: entries, releases and confirmations."""
+
+from siwire.r2024_10 import si_pb2
+
+from proof.by_key import lives, rounds
+from proof.by_key.table import USUAL_PARTITION, Application, Entry, Table, amounts
+
+_OF_THE_RM = (si_pb2.STOPPED_BY_RM, si_pb2.UNKNOWN_TERMINATION_TYPE)
+
+
+def take(table: Table, said: si_pb2.Allocation) -> None:
+    """Enter a request or an allocation, or change what is entered."""
+    entry = table.entries.get(table.address(said.applicationID, said.allocationKey))
+    application = table.applications.get(said.applicationID)
+    why = _objection(table, said, application, entry)
+    if why:
+        table.news.rejected(said, why)
+    elif entry is not None:
+        _change(table, entry, said)
+    else:
+        entry = Entry(said, application, next(table.numbers), said.nodeID)
+        table.enter(entry)
+        _is_there(table, entry)
+    if application is not None:
+        lives.settle(table, application)
+
+
+def _is_there(table: Table, entry: Entry) -> None:
+    """Note what the RM has placed itself."""
+    application = entry.application
+    if not entry.node:
+        return
+    if application is not None:
+        application.note_placeholder(entry)
+    if table.has("echoes"):
+        table.news.placed(rounds.shown(entry))
+
+
+def _change(table: Table, entry: Entry, said: si_pb2.Allocation) -> None:
+    placed = not entry.node and bool(said.nodeID)
+    entry.said = said
+    if placed:
+        entry.node, entry.held = said.nodeID, False
+        for other in table.entries.values():
+            if other.successor is entry:
+                other.successor = None
+        _is_there(table, entry)
+    elif entry.node and table.has("echoes"):
+        table.news.placed(rounds.shown(entry))
+
+
+def _objection(
+    table: Table, said: si_pb2.Allocation, application: Application | None, entry: Entry | None
+) -> str:
+    """Why an entry is not taken; "" where it is."""
+    is_foreign = "foreign" in said.allocationTags
+    partition = said.partitionName or USUAL_PARTITION
+    node = table.nodes.get(said.nodeID)
+    gone = application is None or application.ends_as is not None
+    size = amounts(said.resourcePerAlloc).values()
+    objections = {
+        "there is no key": not said.allocationKey,
+        "what is foreign is no concern here": is_foreign and table.has("no-foreign"),
+        "what is foreign is somewhere": is_foreign and node is None,
+        f"there is no application {said.applicationID}": gone and not is_foreign,
+        f"its application is not in {partition}": application is not None
+        and application.partition != partition,
+        f"there is no node {said.nodeID}": bool(said.nodeID)
+        and (node is None or node.partition != partition),
+        "what is foreign holds something": is_foreign and not any(size),
+        "this is less than nothing": any(value < 0 for value in size),
+        "this is nothing": not said.nodeID and table.has("not-empty") and not any(size),
+        "this key was used before": entry is None
+        and table.has("keys-once")
+        and table.address(said.applicationID, said.allocationKey) in table.used_keys,
+    }
+    why = next((text for text, holds in objections.items() if holds), "")
+    return why or ("" if entry is None else _objection_to_change(table, said, entry))
+
+
+def _objection_to_change(table: Table, said: si_pb2.Allocation, entry: Entry) -> str:
+    part = (said.taskGroupName, said.placeholder and bool(said.taskGroupName))
+    moves = said.nodeID != entry.node
+    objections = {
+        f"this key is of {entry.said.applicationID}": entry.said.applicationID
+        != said.applicationID,
+        f"this is on {entry.node} already": bool(entry.node) and (moves or table.has("no-updates")),
+        "where this goes is decided here": not entry.node and moves and table.has("no-placing"),
+        "its part in a gang does not change": bool(entry.node)
+        and (entry.group, entry.is_placeholder) != part,
+    }
+    return next((text for text, holds in objections.items() if holds), "")
+
+
+def release(table: Table, said: si_pb2.AllocationRelease) -> None:
+    """End what the RM ends, or take its confirmation."""
+    found = _named(table, said)
+    if said.terminationType in _OF_THE_RM:
+        _stop(table, said, found)
+    else:
+        for entry in found:
+            if entry.leaving == said.terminationType:
+                _confirmed(table, entry)
+    for application in {entry.application for entry in found if entry.application}:
+        lives.settle(table, application)
+
+
+def _named(table: Table, said: si_pb2.AllocationRelease) -> list[Entry]:
+    partition = said.partitionName or USUAL_PARTITION
+    return [
+        entry
+        for entry in table.entries.values()
+        if (entry.said.partitionName or USUAL_PARTITION) == partition
+        and (said.allocationKey or said.applicationID)
+        and said.allocationKey in {"", entry.key}
+        and (
+            said.applicationID == entry.said.applicationID
+            or (not said.applicationID and table.has("key-is-enough"))
+        )
+    ]
+
+
+def _stop(table: Table, said: si_pb2.AllocationRelease, found: list[Entry]) -> None:
+    waiting = [entry for entry in found if not entry.node]
+    for entry in found:
+        table.strike(entry)
+        for other in table.entries.values():
+            if other.successor is entry:
+                other.successor = None
+    if waiting and table.has("withdrawn-rejected"):
+        for entry in waiting:
+            table.news.rejected(entry.said, "the RM withdrew it")
+    if len(waiting) == len(found) > 0 and (
+        table.has("withdrawn-rejected") or table.has("withdrawn-silently")
+    ):
+        return
+    if not found and table.has("unknown-unconfirmed"):
+        return
+    if found and not said.allocationKey and table.has("each-by-key"):
+        for entry in found:
+            table.news.released(lives.release_of(entry, said.terminationType, "released"))
+        return
+    table.news.released(said)
+
+
+def _confirmed(table: Table, entry: Entry) -> None:
+    """The RM released what it was told to; what waited for that takes the place."""
+    successor, node = entry.successor, table.nodes.get(entry.node)
+    table.strike(entry)
+    if successor is not None:
+        rounds.place(table, successor, first=node)

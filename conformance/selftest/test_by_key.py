@@ -1,0 +1,139 @@
+"""The scheduler that keeps a table by key: it starts, serves, and takes entries as they come."""
+
+import os
+import queue
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from proof.by_key import hearing, rounds
+from proof.by_key.manners import MANNERS, chosen
+from proof.by_key.news import ALLOCATION, News
+from proof.by_key.queues import ConfigurationError, read
+from proof.by_key.table import Table
+from proof.by_key.totals import Totals
+from siwire import REVISIONS, rpc
+from siwire.r2024_10 import si_pb2
+
+QUEUES = Path(__file__).parents[2] / "fixtures" / "queues" / "conformance.yaml"
+METHODS = rpc.methods(REVISIONS["2024-10"])
+TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
+ASK = {"allocationKey": "k", "applicationID": "a", "resourcePerAlloc": TEN}
+
+
+def table(*manners: str) -> Table:
+    """With one node and one application, which nobody was told of."""
+    known = Table("rm", read(QUEUES.read_text()), chosen(manners), {}, News(frozenset()))
+    create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE, schedulableResource=TEN)
+    hearing.hear(known, si_pb2.NodeRequest(nodes=[create]))
+    added = si_pb2.AddApplicationRequest(applicationID="a", queueName="root.plain")
+    hearing.hear(known, si_pb2.ApplicationRequest(new=[added]))
+    return known
+
+
+def told(known: Table, **said: Any) -> list[Any]:
+    """What the RM is told of allocations once it said this."""
+    hearing.hear(known, si_pb2.AllocationRequest(**said))
+    return known.news.due(ALLOCATION)
+
+
+@pytest.fixture
+def channel() -> Iterator[grpc.Channel]:
+    """To a scheduler of its own, with a quick rhythm."""
+    command = [sys.executable, "-P", "-m", "proof.by_key", "--listen", "127.0.0.1:0"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    process = subprocess.Popen(  # noqa: S603  # ourselves
+        [*command, "--interval", "0.05"], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    with grpc.insecure_channel(process.stdout.readline().split()[-1]) as channel:
+        yield channel
+    process.terminate()
+    assert process.wait(10) == 0
+    process.stdout.close()
+
+
+class Stream:
+    """One stream of the RM ``rm``."""
+
+    def __init__(self, channel: grpc.Channel, name: str) -> None:
+        self._kind = METHODS[name].request
+        self._out: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.says()
+        call = rpc.callable_for(channel, METHODS[name])
+        self.told = call(iter(self._out.get, None), timeout=20)
+
+    def says(self, **content: Any) -> None:
+        self._out.put(self._kind(rmID="rm", **content))
+
+    def ends(self) -> None:
+        self._out.put(None)
+        assert list(self.told) == []
+
+
+def test_a_request_is_allocated(channel: grpc.Channel) -> None:
+    registers = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
+    registers(si_pb2.RegisterResourceManagerRequest(rmID="rm", config=QUEUES.read_text()))
+    of_nodes = Stream(channel, "UpdateNode")
+    of_applications = Stream(channel, "UpdateApplication")
+    of_allocations = Stream(channel, "UpdateAllocation")
+    of_nodes.says(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
+    assert next(of_nodes.told).accepted[0].nodeID == "n"
+    of_applications.says(new=[{"applicationID": "a", "queueName": "root.plain"}])
+    assert next(of_applications.told).accepted[0].applicationID == "a"
+
+    of_allocations.says(allocations=[ASK])
+
+    allocation = next(of_allocations.told).new[0]
+    assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
+    states = [update.state for _ in range(2) for update in next(of_applications.told).updated]
+    assert states == ["Accepted", "Running"]
+    for stream in (of_applications, of_nodes, of_allocations):
+        stream.ends()
+
+
+def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) -> None:
+    with pytest.raises(grpc.RpcError) as ended:
+        next(Stream(channel, "UpdateNode").told)
+
+    assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def test_what_has_a_node_is_there_and_what_has_none_waits() -> None:
+    known = table()
+
+    assert told(known, allocations=[ASK, {**ASK, "allocationKey": "there", "nodeID": "n"}]) == []
+    rounds.go(known)
+
+    assert known.news.due(ALLOCATION) == []
+    assert Totals(known).free(known.nodes["n"]) == {"memory": 0}
+    release = {"applicationID": "a", "allocationKey": "there", "terminationType": "STOPPED_BY_RM"}
+    assert told(known, releases={"allocationsToRelease": [release]})[0].released
+    rounds.go(known)
+    placed: Any = known.news.due(ALLOCATION)[0]
+    assert placed.new[0].allocationKey == "k"
+
+
+def test_a_manner_is_one_of_the_table() -> None:
+    assert chosen(["slow,late", "singly"]) == {"slow", "late", "singly"} < set(MANNERS)
+    with pytest.raises(ValueError, match="no manner 'loud'"):
+        chosen(["loud"])
+
+
+def test_a_manner_changes_what_is_told_of_a_withdrawal() -> None:
+    known = table("withdrawn-rejected")
+    told(known, allocations=[ASK])
+
+    release = {"applicationID": "a", "allocationKey": "k", "terminationType": "STOPPED_BY_RM"}
+    answers = told(known, releases={"allocationsToRelease": [release]})
+
+    assert [len(answer.rejectedAllocations) for answer in answers] == [1]
+
+
+def test_a_configuration_that_means_nothing_is_refused() -> None:
+    with pytest.raises(ConfigurationError):
+        read("partitions: 5")
