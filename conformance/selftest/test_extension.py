@@ -1,5 +1,6 @@
 """What a target offers beside the SI, and what becomes of a requirement that needs more."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from types import SimpleNamespace
@@ -103,6 +104,23 @@ def test_a_configuration_that_ends_with_an_error_is_refused(serve: Serve) -> Non
 
     assert not outcome.applied
     assert outcome.reason == "FAILED_PRECONDITION who are you"
+
+
+@pytest.mark.parametrize(
+    ("after", "says"), [(0.0, "the target is gone"), (0.45, "no answer to Apply")]
+)
+def test_a_configuration_that_is_cancelled_at_its_deadline_was_not_answered(
+    serve: Serve, after: float, says: str
+) -> None:
+    def cancels(_change: Any, context: Any) -> None:
+        time.sleep(after)
+        context.abort(grpc.StatusCode.CANCELLED, "")
+
+    client = serve(ext.Facets(configuration=True), ApplyConfiguration=cancels)
+    client._timeout = 0.5
+
+    with pytest.raises(PremiseLost, match=says):
+        client.applies(ext.ConfigurationChange())
 
 
 def test_a_target_that_is_gone_is_lost() -> None:

@@ -17,6 +17,22 @@ OPTIONS: Final = (
 )
 
 
+_AT_THE_DEADLINE: Final = 0.2  # seconds by which the two ends may differ
+
+
+def how_it_ended(error: grpc.RpcError, *, left: float) -> grpc.StatusCode | None:
+    """How a call ended with so many seconds left of those it had, None where that is not known.
+
+    A server hears of the deadline, too, and may be the first to end the call for it: as cancelled.
+    """
+    if not isinstance(error, grpc.Call):
+        return None
+    code = error.code()
+    if code is grpc.StatusCode.CANCELLED and left < _AT_THE_DEADLINE:
+        return grpc.StatusCode.DEADLINE_EXCEEDED
+    return code
+
+
 def close(channel: grpc.Channel, timeout: float = 0.0) -> None:
     """Close it within ``timeout`` seconds, or later, and at last with the process.
 

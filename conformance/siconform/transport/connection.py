@@ -20,12 +20,11 @@ from siconform.protocol.requests import (
     StreamOpening,
 )
 from siconform.recording.history import Content, History
-from siconform.transport.channels import OPTIONS, close
+from siconform.transport.channels import OPTIONS, close, how_it_ended
 from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
 
-_AT_THE_DEADLINE: Final = 0.2  # seconds by which the two ends may differ
 FENCE_PREFIX = "fence-"
 """Ids of the kit's own probes begin with it; they are no part of any test."""
 
@@ -231,13 +230,7 @@ def is_fence(content: Content) -> bool:
 
 
 def _status(error: grpc.RpcError, *, left: float) -> tuple[str, str]:
-    """How a call ended with so many seconds left of those it had.
-
-    A server hears of the deadline, too, and may be the first to end the call for it: as cancelled.
-    """
     if not isinstance(error, grpc.Call):
         return "UNKNOWN", str(error)
-    code = error.code()
-    if code is grpc.StatusCode.CANCELLED and left < _AT_THE_DEADLINE:
-        code = grpc.StatusCode.DEADLINE_EXCEEDED
+    code = how_it_ended(error, left=left) or grpc.StatusCode.UNKNOWN
     return code.name, error.details() or ""

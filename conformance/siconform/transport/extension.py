@@ -1,5 +1,6 @@
 """The client of siconform.ext.v1, which a target may offer beside the SI and need not."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from siwire.ext import extension_pb2 as ext
 
 from siconform.outcomes import NotOffered, PremiseLost, Unreachable
 from siconform.protocol.facets import NONE, Facet, Facets
-from siconform.transport.channels import OPTIONS, close
+from siconform.transport.channels import OPTIONS, close, how_it_ended
 from siconform.transport.extension_messages import MILLISECOND, read_facets
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
@@ -71,10 +72,11 @@ class Extension:
     def applies(self, change: ext.ConfigurationChange) -> ext.ConfigurationOutcome:
         """Whether the configuration was replaced; an error status is a refusal."""
         self.presupposes(Facet.CONFIGURATION)
+        begun = time.monotonic()
         try:
             told: ext.ConfigurationOutcome = self._ask("ApplyConfiguration", change)
         except grpc.RpcError as error:
-            code = _code(error)
+            code = how_it_ended(error, left=begun + self._timeout - time.monotonic())
             if code in _GONE:
                 raise _lost("ApplyConfiguration", error) from None
             if code is grpc.StatusCode.DEADLINE_EXCEEDED:
