@@ -150,8 +150,9 @@ ASK_TRANSITIONS: Final[Table[AskState, AskTrigger]] = {
     AskState.REJECTED: {},
     AskState.EXPIRED: {},
 }
-"""Source: the life cycle of AllocationAsk, all revisions; that the time of a pending ask may be up
-(not drawn) is in the gang scheduling design, named as for allocations."""
+"""Source: the life cycle of AllocationAsk up to 2023-12, from 2024-10 on the part of that of
+Allocation that ends with Allocated; that the time of a pending ask may be up (not drawn) is in the
+gang scheduling design, named as for allocations."""
 
 
 class AllocationState(Symbol):
@@ -265,5 +266,6 @@ WITHOUT_STARTING: Final[Table[ApplicationState, ApplicationTrigger]] = {
         _RUN: ApplicationState.RUNNING,
     },
 }
-"""The same without Starting: the first allocation makes an application run. Source: yunikorn-core
-1.6; no revision has it yet."""
+"""The same without Starting: the first allocation makes an application run. Source: the
+ChangeDetail values of 2024-10 and 2026-04, which have no Starting; edges as in yunikorn-core 1.6
+and later."""
