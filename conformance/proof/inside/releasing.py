@@ -82,6 +82,7 @@ def _(inside: Inside) -> None:
     "found-by-identity-alone",
     "An identity names an allocation, whatever application stands beside it.",
     misjudged_by=("SI-REL-005", "SI-REL-011"),
+    departs_from=("SI-REL-028",),
 )
 def _(inside: Inside) -> None:
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
@@ -110,6 +111,7 @@ def _(inside: Inside) -> None:
         is_there = application is not None and (
             identity_of(request) in {*partition.allocations.of(application), *application.pending}
         )
+        is_there = is_there or (partition is not None and identity_of(request) in partition.foreign)
         if not is_of_all(request) and not is_there and request.termination in _STOPS:
             inside.fires()
             echo = Release(
