@@ -113,7 +113,7 @@ class Proof:
 
 def page(proof: Proof) -> str:
     """The whole page."""
-    revisions = sorted(proof.sound, reverse=True)
+    revisions = sorted(proof.sound, key=lambda name: (name == NAME, name), reverse=True)
     lines = [_HEAD, *_left(proof)]
     for revision in revisions:
         lines += _summary(proof, revision)
@@ -158,7 +158,7 @@ def _summary(proof: Proof, revision: str) -> Iterator[str]:
     musts = [one for one in judged if one.level is Level.MUST]
     unarmed = [one for one in musts if one.id not in armed]
     percent = f" ({100 * (len(musts) - len(unarmed)) / len(musts):.1f} %)" if musts else ""
-    which = "" if revision == NAME else f" that {NAME} does not have and"
+    which = "" if revision == NAME else " that no revision above has and"
     yield (
         f"SI {revision}: {len(proof.faults(revision))} faults; of the {len(musts)} MUSTs{which} "
         f"the reference passes {len(musts) - len(unarmed)} are armed{percent}."
@@ -187,11 +187,12 @@ def _summary(proof: Proof, revision: str) -> Iterator[str]:
 
 
 def _own_areas(proof: Proof, revision: str) -> list[Requirement]:
-    """In another revision than the main one those it has and that one has not."""
+    """In another revision than the main one those that neither it nor a newer one has."""
+    others = {NAME, *(name for name in proof.sound if name > revision)}
     return [
         one
         for one in proof.judged(revision)
-        if revision == NAME or NAME not in {str(name) for name in one.revisions}
+        if revision == NAME or not others & {str(name) for name in one.revisions}
     ]
 
 
