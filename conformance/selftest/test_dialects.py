@@ -29,7 +29,7 @@ from siconform.transport.dialects.tables import Tables
 from siwire import REVISIONS, Revision
 from siwire.r2023_12 import si_pb2
 
-NEWEST = REVISIONS["2023-12"]
+BY_IDENTITY = REVISIONS["2023-12"]
 ASK = AskRequest("k", "a", "default", {"memory": 1})
 EXISTING = ExistingAllocationRequest(Allocated("k", "a", "n", "id"))
 
@@ -58,7 +58,7 @@ class Keys:
         return Released(told.allocationKey, told.applicationID, identity=told.allocationKey)
 
     def tables(self) -> Tables:
-        before = tables_of(NEWEST)
+        before = tables_of(BY_IDENTITY)
         readers = before.readers[UpdateKind.ALLOCATIONS]
         return replace(
             before,
@@ -84,7 +84,7 @@ def by_keys(revision: Revision) -> Dialect:
 
 
 def test_a_dialect_reads_an_answer_by_what_it_was_asked() -> None:
-    dialect = by_keys(NEWEST)
+    dialect = by_keys(BY_IDENTITY)
 
     dialect.request(UpdateKind.ALLOCATIONS, "rm", [ASK])
 
@@ -94,7 +94,7 @@ def test_a_dialect_reads_an_answer_by_what_it_was_asked() -> None:
 
 
 def test_what_one_connection_said_another_one_does_not_know() -> None:
-    first = Connection("127.0.0.1:1", NEWEST, "first", History(), speaks=by_keys)
+    first = Connection("127.0.0.1:1", BY_IDENTITY, "first", History(), speaks=by_keys)
     second = first.another("second")
 
     first.dialect.request(UpdateKind.ALLOCATIONS, "first", [ASK])
@@ -111,8 +111,8 @@ def test_each_connection_has_a_dialect_of_its_own(revision: Revision) -> None:
 
 
 def test_a_key_that_is_the_identity_is_so_for_what_an_rm_makes_up() -> None:
-    assert by_keys(NEWEST).identity.made_up_for("k") == "k"
-    assert dialect_for(NEWEST).identity.made_up_for("k") != "k"
+    assert by_keys(BY_IDENTITY).identity.made_up_for("k") == "k"
+    assert dialect_for(BY_IDENTITY).identity.made_up_for("k") != "k"
 
 
 @pytest.mark.parametrize(
