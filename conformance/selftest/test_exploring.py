@@ -26,7 +26,7 @@ from siconform.targets.process import Launch, ProcessTarget
 from siwire import DEFAULT_REVISION
 
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
-BUDGET = Budget(histories=200, steps=6, seconds=10.0)
+BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # it takes six, alone on a machine
 LEAST = len(("node", "application", "ask", "ask"))  # to overfill a node
 SPARE = 3  # how much more a slow machine may leave when its time is up
 FAST = 0.1  # time scale: what this scheduler answers it answers at once
