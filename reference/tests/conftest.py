@@ -1,7 +1,33 @@
-"""Resource managers for tests of the core."""
+"""Resource managers for tests of the core, and what every test of the shell needs."""
+
+import logging
+from collections.abc import Iterator
 
 import pytest
 from tests.driving import RM
+
+_LOGGERS = tuple(map(logging.getLogger, ("sireference", "asyncio")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_about_earlier_loops() -> Iterator[None]:
+    """No record tells of the event loop of an earlier test.
+
+    gRPC's poller is one for the process: the loop of a test may be handed what the one before it
+    left, which is closed. A scheduler has one loop.
+    """
+    for logger in _LOGGERS:
+        logger.addFilter(_is_of_this_loop)
+    yield
+    for logger in _LOGGERS:
+        logger.removeFilter(_is_of_this_loop)
+
+
+def _is_of_this_loop(record: logging.LogRecord) -> bool:
+    where = f"{record.getMessage()} {getattr(record, 'fields', {}).get('where', '')}"
+    error = record.exc_info[1] if record.exc_info else None
+    is_closed = isinstance(error, RuntimeError) and str(error) == "Event loop is closed"
+    return not (is_closed and "PollerCompletionQueue._handle_events" in where)
 
 
 @pytest.fixture

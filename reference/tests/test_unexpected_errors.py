@@ -19,6 +19,7 @@ from sireference.core.model import Settings
 from sireference.core.scheduler import Scheduler
 from sireference.shell.http_page import HttpPage
 from sireference.shell.outbox import Outbox
+from sireference.shell.unexpected import in_event_loop
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
 from tests.fields import refused_keys, withdrawal
@@ -45,20 +46,10 @@ def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Told:
-    """Everything that anybody logged as a warning or worse, but for servers of earlier tests."""
+    """Everything that anybody logged as a warning or worse."""
     for name in ("sireference", "grpc", "asyncio"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
-    return lambda: [
-        one
-        for one in caplog.records
-        if one.levelno >= logging.WARNING and not is_of_an_earlier_loop(one)
-    ]
-
-
-def is_of_an_earlier_loop(record: logging.LogRecord) -> bool:
-    """The poller of gRPC, which this loop shares, tells of an event loop that is closed."""
-    fields: dict[str, Any] = getattr(record, "fields", {})
-    return "PollerCompletionQueue" in str(fields.get("where", ""))
+    return lambda: [one for one in caplog.records if one.levelno >= logging.WARNING]
 
 
 def play(scenario: Callable[[Wire], Awaitable[None]]) -> None:
@@ -352,3 +343,22 @@ def test_nothing_but_our_own_lines_is_written(form: str) -> None:
     else:
         assert " ERROR " in errors.splitlines()[0]
         assert errors.splitlines()[0].endswith('method="RegisterResourceManager" rm="mine"')
+
+
+def test_nothing_but_a_closed_loop_of_an_earlier_test_is_kept_from_the_log(told: Told) -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        poller = "Exception in callback PollerCompletionQueue._handle_events(<...>)()"
+        for error, where in (
+            (RuntimeError("Event loop is closed"), poller),
+            (RuntimeError("Event loop is closed"), "Exception in callback due()"),
+            (RuntimeError("oh"), poller),
+        ):
+            in_event_loop(loop, {"message": where, "exception": error})
+
+    asyncio.run(scenario())
+
+    assert [one.exc_info and str(one.exc_info[1]) for one in told()] == [
+        "Event loop is closed",
+        "oh",
+    ]
