@@ -1,15 +1,17 @@
-"""Legal schedulers nobody thought of: manners of the independent one, put together by chance.
+"""Legal schedulers nobody thought of: manners of two small ones, put together by chance.
 
-Run as ``python -m proof.mixes [SEED ...]``. The same number is the same scheduler for as long as
-there are the same manners. Each is judged by the whole suite on the clock on the wall, which takes
-minutes. The exit code is 1 where one is not CONFORMANT.
+Run as ``python -m proof.mixes [--of NAME] [SEED ...]``. The same number is the same scheduler for
+as long as there are the same manners. Each is judged by the whole suite on the clock on the wall,
+which takes minutes. The exit code is 1 where one is not CONFORMANT.
 """
 
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import click
@@ -19,50 +21,95 @@ from siconform.policy import RunVerdict
 from siconform.reporting.record import Record, RecordError
 from siconform.verdicts import Verdict
 
-from proof.independent.manners import MANNERS
+from proof.by_key import manners as by_key
+from proof.independent import manners as independent
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "mixes"
-_USUAL: Final = range(1, 5)
+_USUAL: Final = range(1, 4)
 _SHARE: Final = 0.45  # of the manners is another than usual
-_ONE_OF: Final = (("largest-node", "round-robin"), ("silent", "mute", "other-names"))
 _FIXED: Final = "own-timers"  # or the kit could not be told how long they are
-_TOLD: Final = (
-    *("--revision", "2023-12"),  # which it speaks
-    *("--placeholder-timeout", "4"),
-    *("--waiting-timeout", "3"),
-    *("--connection-loss-timeout", "3"),
-    *("-n", "12"),  # it waits most of the time
-)
+_WORKERS: Final = ("-n", "12")  # they wait most of the time
 _BAD: Final = (Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.KIT_ERROR)
 
 
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A small scheduler, ``python -m proof.NAME``, and what its manners are."""
+
+    name: str
+    is_usual: Mapping[str, bool]  # of each manner
+    one_of: tuple[tuple[str, ...], ...]  # these exclude each other
+    told: tuple[str, ...]  # to the kit, of each mix
+
+    def mix(self, seed: int) -> list[str]:
+        """What is unusual about this one, in the words of its ``--manner``."""
+        draws = random.Random(seed)  # noqa: S311  # nothing secret about it
+        unusual = {name for name in self.is_usual if draws.random() < _SHARE} - {_FIXED}
+        for group in self.one_of:
+            among = [name for name in group if name in unusual and not self.is_usual[name]]
+            unusual -= set(among[1:])
+            if among:
+                unusual |= {name for name in group if self.is_usual[name]}
+        return [
+            f"no-{name}" if usual else name
+            for name, usual in self.is_usual.items()
+            if name in unusual
+        ]
+
+    def started(self, words: Sequence[str]) -> list[str]:
+        """The command that starts it with these manners."""
+        command = [sys.executable, "-P", "-m", f"proof.{self.name}", "--listen", "{address}"]
+        return [*command, *(("--manner", ",".join(words)) if words else ())]
+
+
+SMALL: Final[Mapping[str, Small]] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Small(
+                "independent",
+                {name: manner.usual for name, manner in independent.MANNERS.items()},
+                (("largest-node", "round-robin"), ("silent", "mute", "other-names")),
+                (
+                    *("--revision", "2023-12"),  # which it speaks
+                    *("--placeholder-timeout", "4"),
+                    *("--waiting-timeout", "3"),
+                    *("--connection-loss-timeout", "3"),
+                ),
+            ),
+            Small(
+                "by_key",
+                dict.fromkeys(by_key.MANNERS, False),
+                (
+                    ("singly", "together"),
+                    ("silent-removal", "removed-at-once"),
+                    ("withdrawn-rejected", "withdrawn-silently"),
+                ),
+                ("--revision", "2024-10"),
+            ),
+        )
+    }
+)
+
+
 @click.command(help=__doc__)
+@click.option("--of", "name", type=click.Choice(list(SMALL)), help="Only mixes of this one.")
 @click.argument("seeds", nargs=-1, type=int)
-def main(seeds: Sequence[int]) -> None:
+def main(name: str | None, seeds: Sequence[int]) -> None:
     """Judge them, one after the other."""
-    found = [_tell(seed) for seed in seeds or _USUAL]
+    chosen = [one for one in SMALL.values() if name in (None, one.name)]
+    found = [_tell(small, seed) for small in chosen for seed in seeds or _USUAL]
     sys.exit(not all(found))
 
 
-def manners(seed: int) -> list[str]:
-    """What is unusual about this one, in the words of ``proof.independent``."""
-    draws = random.Random(seed)  # noqa: S311  # nothing secret about it
-    unusual = {name for name in MANNERS if draws.random() < _SHARE} - {_FIXED}
-    for group in _ONE_OF:
-        among = [name for name in group if name in unusual and not MANNERS[name].usual]
-        unusual -= set(among[1:])
-        if among:
-            unusual |= {name for name in group if MANNERS[name].usual}
-    return [f"no-{name}" if MANNERS[name].usual else name for name in MANNERS if name in unusual]
-
-
-def _tell(seed: int) -> bool:
+def _tell(small: Small, seed: int) -> bool:
     """Whether it is CONFORMANT."""
-    words = manners(seed)
-    click.echo(f"{seed}: {', '.join(words) or 'as usual'}")
+    words = small.mix(seed)
+    click.echo(f"{small.name} {seed}: {', '.join(words) or 'as usual'}")
     try:
-        record = judged(_started(words), _FOLDER / str(seed), _TOLD)
+        folder = _FOLDER / small.name / str(seed)
+        record = judged(small.started(words), folder, (*small.told, *_WORKERS))
     except (RecordError, subprocess.TimeoutExpired) as error:
         click.echo(f"  {error}")
         return False
@@ -70,11 +117,6 @@ def _tell(seed: int) -> bool:
     for line in _troubles(record):
         click.echo(f"  {line}")
     return record.sentence.startswith(RunVerdict.CONFORMANT)
-
-
-def _started(words: Sequence[str]) -> list[str]:
-    command = [sys.executable, "-P", "-m", "proof.independent", "--listen", "{address}"]
-    return [*command, "--manner", ",".join(words)]
 
 
 def _troubles(record: Record) -> list[str]:

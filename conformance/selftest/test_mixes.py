@@ -5,41 +5,80 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from proof import mixes
-from proof.independent.manners import MANNERS, chosen
+from proof.by_key.manners import chosen as chosen_by_key
+from proof.independent.manners import chosen as chosen_independent
+from proof.mixes import SMALL, Small
 from siconform.doctor.examining import idle
 from siconform.doctor.idle import Idle
 
 MANY = range(200)
+CHOSEN = {"independent": chosen_independent, "by_key": chosen_by_key}
+ALL = pytest.mark.parametrize("small", SMALL.values(), ids=SMALL.keys())
 
 
-def test_a_seed_is_always_the_same_scheduler() -> None:
-    assert mixes.manners(1) == mixes.manners(1)
-    assert len({tuple(mixes.manners(seed)) for seed in MANY}) > len(MANY) / 2
+class Rejecting(Small):
+    """One that rejects whatever it is asked."""
+
+    def started(self, _words: object) -> list[str]:
+        return idle(Idle.REJECTING)
 
 
-def test_every_manner_comes_and_is_left_out() -> None:
-    everything = [chosen(mixes.manners(seed)) for seed in MANY]
+@ALL
+def test_a_seed_is_always_the_same_scheduler(small: Small) -> None:
+    assert small.mix(1) == small.mix(1)
+    assert len({tuple(small.mix(seed)) for seed in MANY}) > len(MANY) / 2
 
-    for name in MANNERS.keys() - {"own-timers"}:
+
+@ALL
+def test_every_manner_comes_and_is_left_out(small: Small) -> None:
+    everything = [CHOSEN[small.name](small.mix(seed)) for seed in MANY]
+
+    for name in small.is_usual.keys() - {"own-timers"}:
         assert {name in manners for manners in everything} == {True, False}, name
 
 
-@pytest.mark.parametrize(
-    "group", [("largest-node", "round-robin"), ("silent", "mute", "other-names")]
-)
-def test_what_excludes_each_other_is_not_mixed(group: tuple[str, ...]) -> None:
-    for seed in MANY:
-        assert len(chosen(mixes.manners(seed)).intersection(group)) <= 1
+@ALL
+def test_what_excludes_each_other_is_not_mixed(small: Small) -> None:
+    assert small.one_of
+    for group in small.one_of:
+        assert small.is_usual.keys() >= set(group)
+        for seed in MANY:
+            manners = CHOSEN[small.name](small.mix(seed))
+            assert len(manners.intersection(group)) <= 1
+
+
+def test_the_manners_of_a_mix_are_told_to_its_command() -> None:
+    by_key = SMALL["by_key"]
+
+    assert by_key.started(["slow", "late"])[-2:] == ["--manner", "slow,late"]
+    assert "--manner" not in by_key.started([])
 
 
 def test_one_that_is_not_conformant_is_told_with_its_musts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    told_to_kit = ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.1")
+    one_of = {"by_key": Rejecting("by_key", {"slow": False}, (), told_to_kit)}
+    monkeypatch.setattr(mixes, "SMALL", one_of)
     monkeypatch.setattr(mixes, "_FOLDER", tmp_path)
-    monkeypatch.setattr(mixes, "_started", lambda _words: idle(Idle.REJECTING))
-    monkeypatch.setattr(mixes, "_TOLD", ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.1"))
+    monkeypatch.setattr(mixes, "_WORKERS", ())
 
     told = CliRunner().invoke(mixes.main, ["1"])
 
     assert told.exit_code == 1
+    assert "by_key 1: " in told.output
     assert "fail SI-NODE-001" in told.output
+
+
+def test_only_the_scheduler_that_is_named_is_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[str] = []
+
+    def tell(small: Small, seed: int) -> bool:
+        judged.append(f"{small.name} {seed}")
+        return True
+
+    monkeypatch.setattr(mixes, "_tell", tell)
+
+    assert CliRunner().invoke(mixes.main, ["--of", "by_key", "7"]).exit_code == 0
+    assert CliRunner().invoke(mixes.main, ["8"]).exit_code == 0
+    assert judged == ["by_key 7", "independent 8", "by_key 8"]
