@@ -235,7 +235,7 @@ def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
     "gives-no-reasons",
     "What is rejected is rejected without a reason.",
     misjudged_by=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
-    departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026", "SI-REC-022"),
+    departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026", "SI-REC-022", "SI-FOR-004"),
 )
 def _(response: si.NodeResponse) -> None:
     for one in response.rejected:
