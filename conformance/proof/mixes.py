@@ -28,7 +28,12 @@ _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "mixes"
 _USUAL: Final = range(1, 4)
 _SHARE: Final = 0.45  # of the manners is another than usual
-_FIXED: Final = "own-timers"  # or the kit could not be told how long they are
+_FIXED: Final = "own-timers"  # which the kit is told
+_TIMERS: Final = (
+    *("--placeholder-timeout", "4"),
+    *("--waiting-timeout", "3"),
+    *("--connection-loss-timeout", "3"),
+)
 _WORKERS: Final = ("-n", "12")  # they wait most of the time
 _BAD: Final = (Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.KIT_ERROR)
 
@@ -40,7 +45,7 @@ class Small:
     name: str
     is_usual: Mapping[str, bool]  # of each manner
     one_of: tuple[tuple[str, ...], ...]  # these exclude each other
-    told: tuple[str, ...]  # to the kit, of each mix
+    revision: str
 
     def mix(self, seed: int) -> list[str]:
         """What is unusual about this one, in the words of its ``--manner``."""
@@ -60,7 +65,7 @@ class Small:
     def started(self, words: Sequence[str]) -> list[str]:
         """The command that starts it with these manners."""
         command = [sys.executable, "-P", "-m", f"proof.{self.name}", "--listen", "{address}"]
-        return [*command, *(("--manner", ",".join(words)) if words else ())]
+        return [*command, "--manner", ",".join([_FIXED, *words])]
 
 
 SMALL: Final[Mapping[str, Small]] = MappingProxyType(
@@ -71,12 +76,7 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
                 "independent",
                 {name: manner.usual for name, manner in independent.MANNERS.items()},
                 (("largest-node", "round-robin"), ("silent", "mute", "other-names")),
-                (
-                    *("--revision", "2023-12"),  # which it speaks
-                    *("--placeholder-timeout", "4"),
-                    *("--waiting-timeout", "3"),
-                    *("--connection-loss-timeout", "3"),
-                ),
+                "2023-12",
             ),
             Small(
                 "by_key",
@@ -85,8 +85,9 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
                     ("singly", "together"),
                     ("silent-removal", "removed-at-once"),
                     ("withdrawn-rejected", "withdrawn-silently"),
+                    ("slow", "late", "leaves-room"),  # or it needs a --time-scale
                 ),
-                ("--revision", "2024-10"),
+                "2024-10",
             ),
         )
     }
@@ -109,7 +110,9 @@ def _tell(small: Small, seed: int) -> bool:
     click.echo(f"{small.name} {seed}: {', '.join(words) or 'as usual'}")
     try:
         folder = _FOLDER / small.name / str(seed)
-        record = judged(small.started(words), folder, (*small.told, *_WORKERS))
+        record = judged(
+            small.started(words), folder, ("--revision", small.revision, *_TIMERS, *_WORKERS)
+        )
     except (RecordError, subprocess.TimeoutExpired) as error:
         click.echo(f"  {error}")
         return False

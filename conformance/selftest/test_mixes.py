@@ -50,18 +50,16 @@ def test_what_excludes_each_other_is_not_mixed(small: Small) -> None:
 def test_the_manners_of_a_mix_are_told_to_its_command() -> None:
     by_key = SMALL["by_key"]
 
-    assert by_key.started(["slow", "late"])[-2:] == ["--manner", "slow,late"]
-    assert "--manner" not in by_key.started([])
+    assert by_key.started(["slow", "echoes"])[-2:] == ["--manner", "own-timers,slow,echoes"]
 
 
 def test_one_that_is_not_conformant_is_told_with_its_musts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told_to_kit = ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.1")
-    one_of = {"by_key": Rejecting("by_key", {"slow": False}, (), told_to_kit)}
-    monkeypatch.setattr(mixes, "SMALL", one_of)
+    quick = ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.1")
+    monkeypatch.setattr(mixes, "SMALL", {"by_key": Rejecting("by_key", {}, (), "2024-10")})
     monkeypatch.setattr(mixes, "_FOLDER", tmp_path)
-    monkeypatch.setattr(mixes, "_WORKERS", ())
+    monkeypatch.setattr(mixes, "_WORKERS", quick)
 
     told = CliRunner().invoke(mixes.main, ["1"])
 
