@@ -166,7 +166,7 @@ def trivial(session: nox.Session) -> None:
 
 @nox.session
 def mixes(session: nox.Session) -> None:
-    """Judge legal schedulers put together by chance, minutes each: nox -s mixes -- [--of by_key] 17."""
+    """Judge legal schedulers made by chance, minutes each: nox -s mixes -- --of by_key 17."""
     install(session)
     session.run("python", "-m", "proof.mixes", *session.posargs)
 

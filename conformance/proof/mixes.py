@@ -6,6 +6,7 @@ which takes minutes. The exit code is 1 where one is not CONFORMANT.
 """
 
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -99,6 +100,7 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
 @click.argument("seeds", nargs=-1, type=int)
 def main(name: str | None, seeds: Sequence[int]) -> None:
     """Judge them, one after the other."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # and the run with it
     chosen = [one for one in SMALL.values() if name in (None, one.name)]
     found = [_tell(small, seed) for small in chosen for seed in seeds or _USUAL]
     sys.exit(not all(found))
