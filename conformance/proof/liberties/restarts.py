@@ -4,16 +4,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import nodes, recovery
+from sireference.core import applications, foreign_allocations, nodes, recovery, releases
 from sireference.core.model import (
     Effect,
+    ForeignAllocation,
     RejectedAllocation,
+    Release,
+    ReleasedAllocation,
+    ReleaseRequest,
     UpdateNodes,
     partition_name,
 )
 from sireference.core.resources import NOTHING
 from sireference.core.scheduler import Scheduler
-from sireference.core.states import NodeAction
+from sireference.core.state.partition import Partition
+from sireference.core.states import NodeAction, TerminationType
+from sireference.core.withdrawal import BY_THE_RM
 from sireference.shell.streams import StreamTable
 
 from proof.fault import liberty
@@ -34,25 +40,86 @@ def held(rm: Any, allocation: Any) -> bool:
     )
 
 
+class _Strangers:
+    """Existing allocations of unknown applications, taken for room that others use."""
+
+    def __init__(self) -> None:
+        self._owners: dict[tuple[Partition, str], str] = {}  # applications, by identity
+
+    def take(self, rm: Any, one: Any, now: float) -> list[Effect]:
+        partition = rm.partitions[partition_name(one.ask.partition)]
+        self._owners[partition, one.identity] = one.ask.application_id
+        room = ForeignAllocation(one.identity, one.node_id, partition.name, one.ask.resource)
+        return foreign_allocations.report(rm, room, now)
+
+    def forget(self, rm: Any, one: Any) -> None:
+        """It is known by now whose it is."""
+        partition = rm.partitions.get(partition_name(one.ask.partition))
+        if self._owners.pop((partition, one.identity), None) is not None:
+            partition.foreign.take_away(one.identity)
+
+    def end(self, rm: Any, request: Any, only: str | None, now: float) -> list[Effect]:
+        """End what is held of an application, or of it the one that is named; tell so."""
+        partition = rm.partitions.get(partition_name(request.partition))
+        ended = [
+            identity
+            for (where, identity), owner in self._owners.items()
+            if where is partition and owner == _application(request) and only in (None, identity)
+        ]
+        told: list[Effect] = []
+        for identity in ended:
+            gone = Release(
+                partition=partition.name,
+                application_id=self._owners.pop((partition, identity)),
+                identity=identity,
+                termination=TerminationType.STOPPED_BY_RM,
+                key=identity,
+            )
+            if identity in partition.foreign:  # its node is there
+                told.append(ReleasedAllocation(rm.rm_id, gone))
+                told += foreign_allocations.release(partition, identity, gone.termination, now)
+        return told
+
+
+def _application(request: Any) -> str:
+    """Whose removal, or whose releases these are."""
+    about = request.subject if isinstance(request, ReleaseRequest) else request
+    said: str = about.application_id
+    return said
+
+
 @liberty(
     "existing-never-rejected",
-    "An existing allocation is never rejected: what it holds is taken for occupied by others.",
+    "An existing allocation is never rejected: of an unknown application it is room others use.",
     misjudged_by=("SI-REC-017",),
-    departs_from=("SI-REC-008",),
+    departs_from=("SI-REC-004", "SI-REC-008"),
 )
 def _(inside: Inside) -> None:
+    strangers = _Strangers()
+
     def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> list[Effect]:
         if held(rm, allocation):
-            partition = rm.partitions[partition_name(allocation.ask.partition)]
-            node = partition.nodes[allocation.node_id]
-            node.resize(node.capacity, node.occupied + allocation.ask.resource)
-            if node in partition.node_index.index:
-                partition.node_index.capacity_used(node)
+            inside.fires()
+            return strangers.take(rm, allocation, now)
+        strangers.forget(rm, allocation)
         effects: list[Effect] = original(rm, allocation, now)
         told: list[Effect] = [one for one in effects if not isinstance(one, RejectedAllocation)]
         if len(told) < len(effects):
             inside.fires()
         return told
+
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> list[Effect]:
+        subject, told = request.subject, []
+        if request.termination in BY_THE_RM:
+            only = getattr(subject, "identity", getattr(subject, "key", None))
+            told = strangers.end(rm, request, only, now)
+        effects: list[Effect] = original(rm, request, now)
+        return told + effects
+
+    def remove(original: Callable[..., Any], rm: Any, request: Any, now: float) -> list[Effect]:
+        told = strangers.end(rm, request, None, now)
+        effects: list[Effect] = original(rm, request, now)
+        return told + effects
 
     def create(original: Callable[..., Any], rm: Any, info: Any, now: float) -> list[Effect]:
         partition = rm.partitions.get(partition_name(info.partition))
@@ -69,6 +136,8 @@ def _(inside: Inside) -> None:
         return effects
 
     inside.instead_of(recovery.add, add)
+    inside.instead_of(releases.release, release)
+    inside.instead_of(applications.remove, remove)
     inside.instead_of(nodes.create, create)
 
 
