@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from sireference.codec import Codec
 from sireference.codec.three_streams import ALLOCATION, APPLICATION
-from sireference.core import nodes, releases, scheduler
+from sireference.core import nodes, scheduler
 from sireference.core.model import (
     AcceptedApplication,
     AllocationRecord,
-    AllOfApplication,
     Answer,
     Ask,
     Effect,
@@ -26,11 +25,13 @@ from sireference.core.model import (
     UpdateApplications,
     UpdatedApplication,
     UpdateNodes,
+    partition_name,
 )
 from sireference.core.registration import ResourceManagers
 from sireference.core.scheduler import Scheduler
 from sireference.core.state.resource_manager import ResourceManager
-from sireference.core.states import NodeAction, RMState, TerminationType
+from sireference.core.states import NodeAction, RMState
+from sireference.core.withdrawal import withdraw
 from sireference.shell.engine import Engine
 
 from proof.fault import fault
@@ -173,7 +174,7 @@ def _is_known(rm: ResourceManager, one: Any) -> bool:
 
 @fault(
     "removal-beside-additions-halts",
-    "Removed beside additions, an application loses what it holds and stays.",
+    "Removed beside additions, an application loses what it waits for and stays with the rest.",
     breaks=("SI-CONN-021",),
 )
 def _(inside: Inside) -> None:
@@ -183,10 +184,10 @@ def _(inside: Inside) -> None:
         inside.fires()
         effects = original(rm, replace(event, remove=()), now)
         for one in event.remove:
-            stop = TerminationType.STOPPED_BY_RM
-            subject = AllOfApplication(one.application_id)
-            everything = ReleaseRequest(one.partition, subject, stop)
-            effects += releases.release(rm, everything, now)
+            partition = rm.partitions[partition_name(one.partition)]
+            application = partition.applications[one.application_id]
+            for pending in tuple(application.pending.values()):
+                effects += withdraw(partition, pending, now)
         return effects
 
     inside.instead_of(scheduler._apply, apply)
