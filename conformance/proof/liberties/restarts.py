@@ -81,6 +81,20 @@ class _Strangers:
         return told
 
 
+def _occupied_by_strangers(rm: Any, info: Any) -> Any:
+    """The node with what it brings of unknown applications counted as occupied."""
+    partition = rm.partitions.get(partition_name(info.partition))
+    known = partition.applications if partition is not None else {}
+    strangers = [one for one in info.allocations if one.ask.application_id not in known]
+    if not strangers:
+        return info
+    occupied = info.occupied or NOTHING
+    for one in strangers:
+        occupied += one.ask.resource
+    ours = tuple(one for one in info.allocations if one not in strangers)
+    return replace(info, occupied=occupied, allocations=ours)
+
+
 def _application(request: Any) -> str:
     """Whose removal, or whose releases these are."""
     about = request.subject if isinstance(request, ReleaseRequest) else request
@@ -122,17 +136,10 @@ def _(inside: Inside) -> None:
         return told + effects
 
     def create(original: Callable[..., Any], rm: Any, info: Any, now: float) -> list[Effect]:
-        partition = rm.partitions.get(partition_name(info.partition))
-        known = partition.applications if partition is not None else {}
-        strangers = [one for one in info.allocations if one.ask.application_id not in known]
-        if strangers:
+        without = _occupied_by_strangers(rm, info)
+        if without is not info:
             inside.fires()
-            occupied = info.occupied or NOTHING
-            for one in strangers:
-                occupied += one.ask.resource
-            ours = tuple(one for one in info.allocations if one not in strangers)
-            info = replace(info, occupied=occupied, allocations=ours)
-        effects: list[Effect] = original(rm, info, now)
+        effects: list[Effect] = original(rm, without, now)
         return effects
 
     inside.instead_of(recovery.add, add)
