@@ -99,12 +99,13 @@ def _write(options: RunOptions) -> None:
     quick = {
         name: kept(CHANGES[name], _QUICK.name)
         for name, judgement in whole.items()
-        if judgement is None and not CHANGES[name].is_liberty
+        if judgement is None
     }
     known = {name: one for name, one in {**whole, **quick}.items() if one is not None}
     revisions = {change.revision for change in CHANGES.values()}
     sound = {revision: _sound(revision, RunOptions()) for revision in revisions}
-    proof = Proof(CHANGES, known, sound, frozenset(name for name in quick if name in known))
+    by_own = {name for name in quick if CHANGES[name].breaks}  # a liberty is judged by all as ever
+    proof = Proof(CHANGES, known, sound, frozenset(by_own & known.keys()))
     PAGE.write_text(page(proof), "utf-8")
     seconds = sum(judgement.seconds for judgement in known.values())
     click.echo(
