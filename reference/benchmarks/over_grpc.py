@@ -2,10 +2,10 @@
 """How fast schedulers allocate over gRPC, side by side in one run with one and the same client.
 
 Run it with the project installed: ``python reference/benchmarks/over_grpc.py``. It starts the
-reference and yunikorn-core 1.5.1 (built first if need be), each anew for every run and in turn, on
-loopback and ports that the system chooses, and stops them. ``--target HOST:PORT``, which may be
-given several times, measures what runs there instead. The client knows the wire, and nothing of
-either side.
+reference and a yunikorn-core (``--core VERSION``, built first if need be), each anew for every run
+and in turn, on loopback and ports that the system chooses, and stops them; both speak the revision
+of that core. ``--target HOST:PORT``, which may be given several times, measures what runs there
+instead, by ``--revision``. The client knows the wire, and nothing of either side.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
-from siwire import REVISIONS, rpc
+import yaml
+from siwire import DEFAULT_REVISION, Capability, Revision, find_revision, rpc
 
-CORE: Final = "1.5.1"
-REVISION: Final = REVISIONS["2023-12"]  # which that core speaks
-SERVE: Final = (sys.executable, "-m", "sireference", "serve", "--revision", REVISION.name)
-BUILD: Final = Path(__file__).parents[2] / "fixtures" / "targets" / "yunikorn-core" / "build.py"
+CORE: Final = "1.8.0"
+SERVE: Final = (sys.executable, "-m", "sireference", "serve", "--revision")
+CORES: Final = Path(__file__).parents[2] / "fixtures" / "targets" / "yunikorn-core"
 TIMEOUT: Final = 120.0  # seconds until a run is given up
 NEED: Final = {"memory": 1_000, "vcore": 100}
 NODES_A_MESSAGE: Final = 1_000
@@ -41,9 +41,6 @@ partitions:
         submitacl: "*"
         queues: [{name: leaf, properties: {application.sort.policy: fifo}}]
 """
-SI: Final[Any] = REVISION.si
-METHODS: Final = rpc.methods(REVISION)
-
 Launch = Callable[[], Any]  # a context manager of the address
 
 
@@ -69,9 +66,11 @@ class Result:
 class Stream:
     """One update stream: says requests as bytes, hands every answer to ``hear`` as it comes."""
 
-    def __init__(self, channel: grpc.Channel, name: str, hear: Callable[[Any], None]) -> None:
+    def __init__(
+        self, channel: grpc.Channel, method: rpc.Method, hear: Callable[[Any], None]
+    ) -> None:
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        opened = rpc.callable_for(channel, METHODS[name], serializer=bytes)
+        opened = rpc.callable_for(channel, method, serializer=bytes)
         self._call = opened(iter(self._requests.get, None))
         self._hear = hear
         self.broke: grpc.RpcError | None = None  # why it ended, unless it ended well
@@ -102,53 +101,60 @@ class Stream:
 class Client:
     """A resource manager with its three streams, and counts of what it was told."""
 
-    def __init__(self, channel: grpc.Channel, rm_id: str) -> None:
+    def __init__(self, channel: grpc.Channel, revision: Revision, rm_id: str) -> None:
+        self._si: Any = revision.si
+        self._asks_apart = revision.can(Capability.ASKS_APART)
         self._rm_id = rm_id
         self._news = threading.Condition()
         self._nodes = 0
         self._applications = 0
         self.allocated: dict[str, float] = {}  # when the answer came, by allocation key
-        register = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
-        request = SI.RegisterResourceManagerRequest
+        methods = rpc.methods(revision)
+        register = rpc.callable_for(channel, methods["RegisterResourceManager"])
+        request = self._si.RegisterResourceManagerRequest
         register(request(rmID=rm_id, policyGroup="queues", config=QUEUES), timeout=TIMEOUT)
-        self._node = Stream(channel, "UpdateNode", self._hear_of_nodes)
-        self._application = Stream(channel, "UpdateApplication", self._hear_of_applications)
-        self.allocation = Stream(channel, "UpdateAllocation", self._hear_of_allocations)
-        self.allocation.says(SI.AllocationRequest(rmID=rm_id).SerializeToString())
+        self._node = Stream(channel, methods["UpdateNode"], self._hear_of_nodes)
+        applications = methods["UpdateApplication"]
+        self._application = Stream(channel, applications, self._hear_of_applications)
+        self.allocation = Stream(channel, methods["UpdateAllocation"], self._hear_of_allocations)
+        self.allocation.says(self._si.AllocationRequest(rmID=rm_id).SerializeToString())
 
     def prepares(self, load: Load) -> None:
         """Register nodes with room for everything and a quarter more, and the application."""
         each = (load.asks + load.singles) * 5 // (4 * load.nodes) + 1
-        capacity = _resource({name: amount * each for name, amount in NEED.items()})
+        capacity = self._resource({name: amount * each for name, amount in NEED.items()})
         for first in range(0, load.nodes, NODES_A_MESSAGE):
             nodes = [
-                SI.NodeInfo(nodeID=f"node-{n}", action="CREATE", schedulableResource=capacity)
+                self._si.NodeInfo(nodeID=f"node-{n}", action="CREATE", schedulableResource=capacity)
                 for n in range(first, min(first + NODES_A_MESSAGE, load.nodes))
             ]
-            self._node.says(SI.NodeRequest(rmID=self._rm_id, nodes=nodes).SerializeToString())
+            self._node.says(self._si.NodeRequest(rmID=self._rm_id, nodes=nodes).SerializeToString())
         self._wait(lambda: self._nodes >= load.nodes, "the nodes")
-        new = SI.AddApplicationRequest(
+        new = self._si.AddApplicationRequest(
             applicationID=APPLICATION, queueName="root.leaf", partitionName="default"
         )
         new.ugi.user = "someone"
-        request = SI.ApplicationRequest(rmID=self._rm_id, new=[new])
+        request = self._si.ApplicationRequest(rmID=self._rm_id, new=[new])
         self._application.says(request.SerializeToString())
         self._wait(lambda: self._applications > 0, "the application")
 
     def request(self, first: int, last: int) -> bytes:
         """One message with the asks of these numbers."""
-        need = _resource(NEED)
-        asks = [
-            SI.AllocationAsk(
-                allocationKey=f"ask-{n}",
-                applicationID=APPLICATION,
-                partitionName="default",
-                maxAllocations=1,
-                resourceAsk=need,
-            )
-            for n in range(first, last)
-        ]
-        whole: bytes = SI.AllocationRequest(rmID=self._rm_id, asks=asks).SerializeToString()
+        need = self._resource(NEED)
+        names = {"applicationID": APPLICATION, "partitionName": "default"}
+        si, keys = self._si, [f"ask-{n}" for n in range(first, last)]
+        if self._asks_apart:
+            asks = [
+                si.AllocationAsk(allocationKey=key, maxAllocations=1, resourceAsk=need, **names)
+                for key in keys
+            ]
+            said = si.AllocationRequest(rmID=self._rm_id, asks=asks)
+        else:
+            asked = [
+                si.Allocation(allocationKey=key, resourcePerAlloc=need, **names) for key in keys
+            ]
+            said = si.AllocationRequest(rmID=self._rm_id, allocations=asked)
+        whole: bytes = said.SerializeToString()
         return whole
 
     def waits_for(self, allocations: int) -> None:
@@ -159,6 +165,10 @@ class Client:
         """Half-close all streams."""
         for stream in (self._node, self._application, self.allocation):
             stream.ends()
+
+    def _resource(self, amounts: dict[str, int]) -> Any:
+        quantities = {name: self._si.Quantity(value=amount) for name, amount in amounts.items()}
+        return self._si.Resource(resources=quantities)
 
     def _hear_of_nodes(self, answer: Any) -> None:
         with self._news:
@@ -183,15 +193,10 @@ class Client:
                 raise SystemExit(f"{what} did not come within {TIMEOUT:.0f} seconds")
 
 
-def _resource(amounts: dict[str, int]) -> Any:
-    quantities = {name: SI.Quantity(value=amount) for name, amount in amounts.items()}
-    return SI.Resource(resources=quantities)
-
-
-def measure(address: str, load: Load) -> Result:
+def measure(address: str, revision: Revision, load: Load) -> Result:
     """One run against the scheduler at ``address``, which has to be a fresh one for this rmID."""
     with grpc.insecure_channel(address) as channel:
-        client = Client(channel, f"rm-{time.time_ns()}")
+        client = Client(channel, revision, f"rm-{time.time_ns()}")
         client.prepares(load)
         size = load.asks_a_message
         bounds = [(first, min(first + size, load.asks)) for first in range(0, load.asks, size)]
@@ -240,18 +245,23 @@ def there(address: str) -> Iterator[str]:
     yield address
 
 
-def launches(addresses: list[str]) -> dict[str, Launch]:
-    """Who is measured, by name."""
-    if addresses:
-        return {address: partial(there, address) for address in addresses}
+def beside(version: str) -> tuple[Revision, dict[str, Launch]]:
+    """The revision of this core, and the reference and that core by name."""
+    versions = yaml.safe_load((CORES / "target.yaml").read_text("utf-8"))["versions"]
+    if version not in versions:
+        raise SystemExit(f"there is no yunikorn-core {version}, there are {', '.join(versions)}")
+    revision = find_revision(versions[version]["revision"])
     built = subprocess.run(  # noqa: S603  # our own words
-        [sys.executable, str(BUILD), CORE], stdout=subprocess.PIPE, text=True, check=False
+        [sys.executable, str(CORES / "build.py"), version],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     if built.returncode:
-        raise SystemExit(f"yunikorn-core {CORE} could not be built")
-    return {
-        "reference": partial(running, [*SERVE]),
-        f"yunikorn-core {CORE}": partial(running, [built.stdout.strip()]),
+        raise SystemExit(f"yunikorn-core {version} could not be built")
+    return revision, {
+        "reference": partial(running, [*SERVE, revision.name]),
+        f"yunikorn-core {version}": partial(running, [built.stdout.strip()]),
     }
 
 
@@ -291,7 +301,9 @@ def report(results: dict[str, list[Result]]) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--core", default=CORE, metavar="VERSION", help="beside the reference")
     parser.add_argument("--target", action="append", default=[], metavar="HOST:PORT")
+    parser.add_argument("--revision", default=DEFAULT_REVISION.name, help="of the targets")
     parser.add_argument("--runs", type=int, default=5, help="of each, in turn")
     parser.add_argument("--nodes", type=int, default=5_000)
     parser.add_argument("--asks", type=int, default=20_000)
@@ -300,12 +312,17 @@ def main() -> None:
     said = parser.parse_args()
     load = Load(said.nodes, said.asks, said.asks_a_message, said.singles)
     say(f"{load}, {said.runs} runs of each in turn")
-    schedulers = launches(said.target)
+    if said.target:
+        revision = find_revision(said.revision)
+        schedulers: dict[str, Launch] = {one: partial(there, one) for one in said.target}
+    else:
+        revision, schedulers = beside(said.core)
+    say(f"SI {revision.name}")
     results: dict[str, list[Result]] = {name: [] for name in schedulers}
     for _ in range(said.runs):
         for name, launch in schedulers.items():
             with launch() as address:
-                result = measure(address, load)
+                result = measure(address, revision, load)
             results[name].append(result)
             say(f"{name:20} {result.rate:10,.0f} allocations/s")
     report(results)

@@ -5,9 +5,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import grpc
-from benchmarks.over_grpc import METHODS, SI, Stream
-from siwire import rpc
+from benchmarks.over_grpc import Stream
+from siwire import REVISIONS, rpc
 
+REVISION: Final = REVISIONS["2023-12"]
+SI: Final[Any] = REVISION.si
+METHODS: Final = rpc.methods(REVISION)
 TIMEOUT: Final = 30.0  # seconds until what has to come is missed
 SERVED: Final = 20  # asks of a round that are served and released
 ROUNDS: Final = 200  # until the RM goes and registers again
@@ -68,7 +71,8 @@ class ShortLives:
         register(request(rmID=self._rm_id, policyGroup="queues", config=QUEUES), timeout=TIMEOUT)
         heard = (self._hear_accepted, self._hear_accepted, self._hear_allocations)
         self._streams = [
-            Stream(self._channel, name, hear) for name, hear in zip(STREAMS, heard, strict=True)
+            Stream(self._channel, METHODS[name], hear)
+            for name, hear in zip(STREAMS, heard, strict=True)
         ]
         self._nodes, self._applications, self._allocations = self._streams
         self._backlog()

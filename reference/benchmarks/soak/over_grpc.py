@@ -11,8 +11,7 @@ from typing import Final
 
 import grpc
 import psutil
-from benchmarks.over_grpc import REVISION
-from benchmarks.soak.client import ShortLives
+from benchmarks.soak.client import REVISION, ShortLives
 from benchmarks.soak.samples import MIB, Bound, growth, say, verdict
 
 SAMPLES: Final = 40
