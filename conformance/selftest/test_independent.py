@@ -1,12 +1,7 @@
 """The independent scheduler: it starts, serves, has the manners it is told, and ends."""
 
-import os
-import queue
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
@@ -18,6 +13,8 @@ from proof.independent.state import RMState
 from siwire import REVISIONS, rpc
 from siwire.r2023_12 import si_pb2
 
+from .small_schedulers import Stream, served
+
 QUEUES = Path(__file__).parents[2] / "fixtures" / "queues" / "conformance.yaml"
 METHODS = rpc.methods(REVISIONS["2023-12"])
 TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
@@ -25,44 +22,17 @@ TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
-    """To a scheduler of its own, with a quick rhythm."""
-    command = [sys.executable, "-P", "-m", "proof.independent", "--listen", "127.0.0.1:0"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    process = subprocess.Popen(  # noqa: S603  # ourselves
-        [*command, "--interval", "0.05"], stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdout is not None
-    with grpc.insecure_channel(process.stdout.readline().split()[-1]) as channel:
+    """To a scheduler of its own."""
+    with served("proof.independent") as channel:
         yield channel
-    process.terminate()
-    assert process.wait(10) == 0
-    process.stdout.close()
-
-
-class Stream:
-    """One stream of the RM ``rm``."""
-
-    def __init__(self, channel: grpc.Channel, name: str) -> None:
-        self._kind = METHODS[name].request
-        self._out: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        call = rpc.callable_for(channel, METHODS[name])
-        self.says()
-        self.told = call(iter(self._out.get, None), timeout=20)
-
-    def says(self, **content: Any) -> None:
-        self._out.put(self._kind(rmID="rm", **content))
-
-    def ends(self) -> None:
-        self._out.put(None)
-        assert list(self.told) == []
 
 
 def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
     registers = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
     registers(si_pb2.RegisterResourceManagerRequest(rmID="rm", config=QUEUES.read_text()))
-    of_nodes = Stream(channel, "UpdateNode")
-    of_applications = Stream(channel, "UpdateApplication")
-    of_allocations = Stream(channel, "UpdateAllocation")
+    of_nodes = Stream(channel, METHODS, "UpdateNode")
+    of_applications = Stream(channel, METHODS, "UpdateApplication")
+    of_allocations = Stream(channel, METHODS, "UpdateAllocation")
     of_nodes.says(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
     assert next(of_nodes.told).accepted[0].nodeID == "n"
     of_applications.says(new=[{"applicationID": "a", "queueName": "root.plain"}])
@@ -84,7 +54,7 @@ def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
 
 def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) -> None:
     with pytest.raises(grpc.RpcError) as ended:
-        next(Stream(channel, "UpdateNode").told)
+        next(Stream(channel, METHODS, "UpdateNode").told)
 
     assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
 

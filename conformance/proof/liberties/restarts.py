@@ -11,7 +11,6 @@ from sireference.core.model import (
     RejectedAllocation,
     Release,
     ReleasedAllocation,
-    ReleaseRequest,
     UpdateNodes,
     partition_name,
 )
@@ -58,13 +57,14 @@ class _Strangers:
         if self._owners.pop((partition, one.identity), None) is not None:
             partition.foreign.take_away(one.identity)
 
-    def end(self, rm: Any, request: Any, only: str | None, now: float) -> list[Effect]:
+    def end(
+        self, rm: Any, partition: Any, application_id: str, only: str | None, now: float
+    ) -> list[Effect]:
         """End what is held of an application, or of it the one that is named; tell so."""
-        partition = rm.partitions.get(partition_name(request.partition))
         ended = [
             identity
             for (where, identity), owner in self._owners.items()
-            if where is partition and owner == _application(request) and only in (None, identity)
+            if where is partition and owner == application_id and only in (None, identity)
         ]
         told: list[Effect] = []
         for identity in ended:
@@ -95,13 +95,6 @@ def _occupied_by_strangers(rm: Any, info: Any) -> Any:
     return replace(info, occupied=occupied, allocations=ours)
 
 
-def _application(request: Any) -> str:
-    """Whose removal, or whose releases these are."""
-    about = request.subject if isinstance(request, ReleaseRequest) else request
-    said: str = about.application_id
-    return said
-
-
 @liberty(
     "existing-never-rejected",
     "An existing allocation is never rejected: of an unknown application it is room others use.",
@@ -126,12 +119,14 @@ def _(inside: Inside) -> None:
         subject, told = request.subject, []
         if request.termination in BY_THE_RM:
             only = getattr(subject, "identity", getattr(subject, "key", None))
-            told = strangers.end(rm, request, only, now)
+            partition = rm.partitions.get(partition_name(request.partition))
+            told = strangers.end(rm, partition, subject.application_id, only, now)
         effects: list[Effect] = original(rm, request, now)
         return told + effects
 
     def remove(original: Callable[..., Any], rm: Any, request: Any, now: float) -> list[Effect]:
-        told = strangers.end(rm, request, None, now)
+        partition = rm.partitions.get(partition_name(request.partition))
+        told = strangers.end(rm, partition, request.application_id, None, now)
         effects: list[Effect] = original(rm, request, now)
         return told + effects
 

@@ -1,0 +1,47 @@
+"""The small schedulers of the proof as processes, and streams to them, for tests of either."""
+
+import os
+import queue
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+from siwire import rpc
+
+
+@contextmanager
+def served(module: str) -> Iterator[grpc.Channel]:
+    """A channel to one that runs ``python -m MODULE``, with a quick rhythm; it has to end well."""
+    command = [sys.executable, "-P", "-m", module, "--listen", "127.0.0.1:0"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    process = subprocess.Popen(  # noqa: S603  # ourselves
+        [*command, "--interval", "0.05"], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    with grpc.insecure_channel(process.stdout.readline().split()[-1]) as channel:
+        yield channel
+    process.terminate()
+    assert process.wait(10) == 0
+    process.stdout.close()
+
+
+class Stream:
+    """One stream of the RM ``rm``."""
+
+    def __init__(self, channel: grpc.Channel, methods: Mapping[str, rpc.Method], name: str) -> None:
+        self._kind = methods[name].request
+        self._out: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.says()
+        call = rpc.callable_for(channel, methods[name])
+        self.told = call(iter(self._out.get, None), timeout=20)
+
+    def says(self, **content: Any) -> None:
+        self._out.put(self._kind(rmID="rm", **content))
+
+    def ends(self) -> None:
+        self._out.put(None)
+        assert list(self.told) == []
