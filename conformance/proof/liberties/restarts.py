@@ -58,13 +58,14 @@ class _Strangers:
             partition.foreign.take_away(one.identity)
 
     def end(
-        self, rm: Any, partition: Any, application_id: str, only: str | None, now: float
+        self, rm: Any, where: str, application_id: str, only: str | None, now: float
     ) -> list[Effect]:
         """End what is held of an application, or of it the one that is named; tell so."""
+        partition = rm.partitions.get(partition_name(where))
         ended = [
             identity
-            for (where, identity), owner in self._owners.items()
-            if where is partition and owner == application_id and only in (None, identity)
+            for (held_in, identity), owner in self._owners.items()
+            if held_in is partition and owner == application_id and only in (None, identity)
         ]
         told: list[Effect] = []
         for identity in ended:
@@ -119,14 +120,12 @@ def _(inside: Inside) -> None:
         subject, told = request.subject, []
         if request.termination in BY_THE_RM:
             only = getattr(subject, "identity", getattr(subject, "key", None))
-            partition = rm.partitions.get(partition_name(request.partition))
-            told = strangers.end(rm, partition, subject.application_id, only, now)
+            told = strangers.end(rm, request.partition, subject.application_id, only, now)
         effects: list[Effect] = original(rm, request, now)
         return told + effects
 
     def remove(original: Callable[..., Any], rm: Any, request: Any, now: float) -> list[Effect]:
-        partition = rm.partitions.get(partition_name(request.partition))
-        told = strangers.end(rm, partition, request.application_id, None, now)
+        told = strangers.end(rm, request.partition, request.application_id, None, now)
         effects: list[Effect] = original(rm, request, now)
         return told + effects
 
