@@ -1,0 +1,61 @@
+"""Tells a name that was respelled from one that means something else."""
+
+import re
+from difflib import SequenceMatcher
+from enum import Enum
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
+_SAYS_LITTLE = frozenset({"id", "name", "key", "info", "value", "type", "the", "of"})
+_A_TYPO = 0.85  # applicartionID and applicationID have 0.97, tragetExpressions 0.94
+_SAME_COMMENT = 0.8
+_SHORTEST_FOR_A_TYPO = 5
+
+
+class Rename(Enum):
+    """How two names of one number are related."""
+
+    SPELLING = "another spelling"  # upper and lower case, underscores
+    TYPO = "a typo"
+    NAME = "another name"
+    MEANING = "another meaning"
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case: `RejectedNode` is rejected, node."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def rename_of(old: str, new: str, old_comment: str = "", new_comment: str = "") -> Rename:
+    """How `new` is related to `old`, which had the same number and type before.
+
+    A name that only gained or lost words, or whose comment stayed, is another name for the same;
+    everything else is taken for another meaning.
+    """
+    if _squeezed(old) == _squeezed(new):
+        return Rename.SPELLING
+    alike = SequenceMatcher(None, old.lower(), new.lower(), autojunk=False).ratio()
+    opposed = set(words(old)) ^ set(words(new))
+    if alike >= _A_TYPO and len(old) >= _SHORTEST_FOR_A_TYPO and not _opposite(opposed):
+        return Rename.TYPO
+    telling_old, telling_new = _telling(old), _telling(new)
+    if telling_old and telling_new and (telling_old <= telling_new or telling_new <= telling_old):
+        return Rename.NAME
+    if old_comment and new_comment:
+        same = SequenceMatcher(None, old_comment.lower(), new_comment.lower(), autojunk=False)
+        if same.ratio() >= _SAME_COMMENT:
+            return Rename.NAME
+    return Rename.MEANING
+
+
+def _squeezed(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _telling(name: str) -> set[str]:
+    return {word for word in words(name) if word not in _SAYS_LITTLE}
+
+
+def _opposite(differing: set[str]) -> bool:
+    """Whether the words that differ are a known pair of opposites, such as min and max."""
+    pairs = ({"min", "max"}, {"accepted", "rejected"}, {"old", "new"}, {"user", "group"})
+    return any(pair <= differing for pair in pairs) or bool(differing & {"not", "un", "no"})

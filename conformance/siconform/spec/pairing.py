@@ -1,0 +1,115 @@
+"""Finds what a message, an enum or a field of the old text is in the new one."""
+
+from collections.abc import Collection, Iterable, Mapping
+from difflib import SequenceMatcher
+
+from siconform.spec.naming import Rename, rename_of
+from siconform.spec.schema import Enumeration, Message, Schema
+
+_MOSTLY_EQUAL = 0.7  # of the members, for a declaration with another name
+_MOVED = 0.5  # of the members, for one with the same name in another place
+_SIMILAR_NAME = 0.6
+
+
+def paired(before: Schema, after: Schema) -> dict[str, str]:
+    """Messages and enums of `before` by name, and what they are called in `after`."""
+    return {
+        **_pairs(
+            {name: _members(message) for name, message in before.messages.items()},
+            {name: _members(message) for name, message in after.messages.items()},
+        ),
+        **_pairs(
+            {name: _names(enum) for name, enum in before.enums.items()},
+            {name: _names(enum) for name, enum in after.enums.items()},
+        ),
+    }
+
+
+def field_partners(was: Message, message: Message) -> dict[str, str]:
+    """Fields of `was` by name, and what they are called in `message`.
+
+    A field keeps its name; or it has another one under the same number, where both are otherwise
+    without partner; or it is respelled and renumbered at once. A number whose new field has
+    another type and another meaning has a partner too: it is what its bytes are read as.
+    A field whose name is reserved now is gone.
+    """
+    partners = {name: name for name in was.fields if name in message.fields}
+    come = only(message.fields, was.fields)
+    gone = only(was.fields, message.fields)
+    for name in gone:
+        taker = message.owner(was.fields[name].number)
+        if taker is not None and taker.name in come:
+            partners[name] = taker.name
+            come.remove(taker.name)
+    for name in gone:
+        if name in partners or name in message.reserved.names:
+            continue
+        for other in come:
+            if rename_of(name, other) in (Rename.SPELLING, Rename.TYPO):
+                partners[name] = other
+                come.remove(other)
+                break
+    return partners
+
+
+def only(these: Iterable[str], those: Collection[str]) -> list[str]:
+    """What is in `these` and not in `those`, in its order."""
+    return [name for name in these if name not in those]
+
+
+def translated(type_: str, pairs: Mapping[str, str]) -> str:
+    """The type of a field as the new text names it."""
+    if type_.startswith("map<"):
+        key, value = type_.removeprefix("map<").removesuffix(">").split(", ")
+        return f"map<{key}, {pairs.get(value, value)}>"
+    return pairs.get(type_, type_)
+
+
+def _members(message: Message) -> frozenset[str]:
+    return frozenset(f"{f.name} {f.number}" for f in message.fields.values())
+
+
+def _names(enum: Enumeration) -> frozenset[str]:
+    return frozenset(enum.values)
+
+
+def _pairs(
+    before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]
+) -> dict[str, str]:
+    pairs = {name: name for name in before if name in after}
+    come = only(after, before)
+    for name in only(before, after):
+        best = max(come, key=lambda other: _likeness(name, other, before, after), default="")
+        if best and _is_renamed(name, best, before[name], after[best]):
+            pairs[name] = best
+            come.remove(best)
+    return pairs
+
+
+def _likeness(
+    name: str,
+    other: str,
+    before: Mapping[str, frozenset[str]],
+    after: Mapping[str, frozenset[str]],
+) -> tuple[float, float]:
+    return _overlap(before[name], after[other]), _similar(name, other)
+
+
+def _is_renamed(name: str, other: str, old: frozenset[str], new: frozenset[str]) -> bool:
+    if _simple(name) == _simple(other):
+        return _overlap(old, new) >= _MOVED
+    if len(old) > 1:
+        return _overlap(old, new) >= _MOSTLY_EQUAL
+    return _overlap(old, new) >= _MOSTLY_EQUAL and _similar(name, other) >= _SIMILAR_NAME
+
+
+def _overlap(old: frozenset[str], new: frozenset[str]) -> float:
+    return len(old & new) / len(old | new) if old | new else 1.0
+
+
+def _simple(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _similar(name: str, other: str) -> float:
+    return SequenceMatcher(None, name.lower(), other.lower(), autojunk=False).ratio()

@@ -1,0 +1,223 @@
+"""The shapes of a schema: messages, enums and methods with names as the SI's texts say them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    EnumDescriptorProto,
+    FieldDescriptorProto,
+    FileDescriptorProto,
+)
+
+_SCALARS = {
+    number: name.removeprefix("TYPE_").lower() for name, number in FieldDescriptorProto.Type.items()
+}
+_REFERENCES = (
+    FieldDescriptorProto.TYPE_MESSAGE,
+    FieldDescriptorProto.TYPE_ENUM,
+    FieldDescriptorProto.TYPE_GROUP,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a message, or an extension."""
+
+    name: str
+    number: int
+    type: str  # `string`, `Allocation`, `map<string, Quantity>`
+    cardinality: str = ""  # "", `optional` or `repeated`; maps have none
+    oneof: str = ""
+    json_name: str = ""
+    options: str = ""  # such as `deprecated: true`; what changes neither bytes nor JSON
+
+    def __str__(self) -> str:
+        within = f" (oneof {self.oneof})" if self.oneof else ""
+        return (
+            f"{self.number} {self.cardinality + ' ' if self.cardinality else ''}{self.type}{within}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Numbers and names that a message or an enum gives to nobody."""
+
+    ranges: frozenset[tuple[int, int]] = frozenset()  # both ends included
+    names: frozenset[str] = frozenset()
+
+    def holds(self, number: int) -> bool:
+        """Whether `number` is reserved."""
+        return any(low <= number <= high for low, high in self.ranges)
+
+    def without(self, other: "Reserved") -> "Reserved":
+        """What is reserved here and not in `other`."""
+        ranges: list[tuple[int, int]] = []
+        for low, high in self.ranges:
+            free = low
+            for taken_low, taken_high in sorted(other.ranges):
+                if free < taken_low <= high:
+                    ranges.append((free, taken_low - 1))
+                if taken_low <= high:
+                    free = max(free, taken_high + 1)
+            if free <= high:
+                ranges.append((free, high))
+        return Reserved(frozenset(ranges), self.names - other.names)
+
+    def __str__(self) -> str:
+        numbers = [str(a) if a == b else f"{a} to {b}" for a, b in sorted(self.ranges)]
+        return ", ".join([*numbers, *(f'"{name}"' for name in sorted(self.names))])
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message by the name it has inside the package, such as `NodeInfo`."""
+
+    name: str
+    fields: Mapping[str, Field]
+    reserved: Reserved = field(default_factory=Reserved)
+
+    def owner(self, number: int) -> Field | None:
+        """The field that has `number`."""
+        return next((f for f in self.fields.values() if f.number == number), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """An enum by the name it has inside the package, such as `NodeInfo.ActionFromRM`."""
+
+    name: str
+    values: Mapping[str, int]
+    reserved: Reserved = field(default_factory=Reserved)
+
+    def named(self, number: int) -> str:
+        """The first name of `number`, or "" where it has none."""
+        return next((name for name, n in self.values.items() if n == number), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method of a service, `Scheduler.UpdateNode`."""
+
+    name: str
+    input: str
+    output: str
+    client_streams: bool
+    server_streams: bool
+
+    @property
+    def shape(self) -> str:
+        """Its two types with what streams, `stream NodeRequest -> stream NodeResponse`."""
+        return (
+            f"{'stream ' if self.client_streams else ''}{self.input} -> "
+            f"{'stream ' if self.server_streams else ''}{self.output}"
+        )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Everything one file declares, in the order of the file."""
+
+    package: str
+    messages: Mapping[str, Message]
+    enums: Mapping[str, Enumeration]
+    services: tuple[str, ...]
+    methods: Mapping[str, Method]
+    extensions: Mapping[str, Field]
+
+    def full(self, name: str) -> str:
+        """The full name of `name`, which stands inside the package."""
+        return f"{self.package}.{name}" if self.package else name
+
+
+def schema_of(file: FileDescriptorProto) -> Schema:
+    """The shapes that `file` declares."""
+    messages: dict[str, Message] = {}
+    enums: dict[str, Enumeration] = {}
+    for enum in file.enum_type:
+        enums[enum.name] = _enumeration(enum.name, enum)
+    for message in file.message_type:
+        _collect(message.name, message, file.package, messages, enums)
+    methods = {
+        f"{service.name}.{m.name}": Method(
+            f"{service.name}.{m.name}",
+            _inside(m.input_type, file.package),
+            _inside(m.output_type, file.package),
+            m.client_streaming,
+            m.server_streaming,
+        )
+        for service in file.service
+        for m in service.method
+    }
+    services = tuple(service.name for service in file.service)
+    extensions = {e.name: _field(e, file.package, {}, ()) for e in file.extension}
+    return Schema(file.package, messages, enums, services, methods, extensions)
+
+
+def _collect(
+    name: str,
+    message: DescriptorProto,
+    package: str,
+    messages: dict[str, Message],
+    enums: dict[str, Enumeration],
+) -> None:
+    entries = {
+        f".{package}.{name}.{n.name}" if package else f".{name}.{n.name}": n
+        for n in message.nested_type
+        if n.options.map_entry
+    }
+    oneofs = tuple(o.name for o in message.oneof_decl)
+    fields = {f.name: _field(f, package, entries, oneofs) for f in message.field}
+    ranges = frozenset((r.start, r.end - 1) for r in message.reserved_range)
+    messages[name] = Message(name, fields, Reserved(ranges, frozenset(message.reserved_name)))
+    for enum in message.enum_type:
+        enums[f"{name}.{enum.name}"] = _enumeration(f"{name}.{enum.name}", enum)
+    for nested in message.nested_type:
+        if not nested.options.map_entry:
+            _collect(f"{name}.{nested.name}", nested, package, messages, enums)
+
+
+def _enumeration(name: str, enum: EnumDescriptorProto) -> Enumeration:
+    ranges = frozenset((r.start, r.end) for r in enum.reserved_range)
+    values = {v.name: v.number for v in enum.value}
+    return Enumeration(name, values, Reserved(ranges, frozenset(enum.reserved_name)))
+
+
+def _field(
+    f: FieldDescriptorProto,
+    package: str,
+    entries: Mapping[str, DescriptorProto],
+    oneofs: Iterable[str],
+) -> Field:
+    entry = entries.get(f.type_name)
+    repeated = f.label == FieldDescriptorProto.LABEL_REPEATED and entry is None
+    if entry is not None:
+        key, value = (_type(e, package) for e in entry.field)
+        type_ = f"map<{key}, {value}>"
+    else:
+        type_ = _type(f, package)
+    within = tuple(oneofs)[f.oneof_index] if f.HasField("oneof_index") else ""
+    cardinality = "repeated" if repeated else "optional" if f.proto3_optional else ""
+    return Field(
+        f.name,
+        f.number,
+        type_,
+        cardinality,
+        "" if f.proto3_optional else within,
+        f.json_name or json_name(f.name),
+        " ".join(str(f.options).split()),
+    )
+
+
+def _type(f: FieldDescriptorProto, package: str) -> str:
+    return _inside(f.type_name, package) if f.type in _REFERENCES else _SCALARS[f.type]
+
+
+def _inside(type_name: str, package: str) -> str:
+    return type_name.removeprefix(".").removeprefix(f"{package}." if package else "")
+
+
+def json_name(name: str) -> str:
+    """The name a field has in JSON when its declaration gives none."""
+    first, *others = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in others)
