@@ -1,0 +1,292 @@
+"""Finds the blocks of a specification text: protobuf, constants and Go, with or without fences."""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from siconform.spec.model import SpecError
+
+
+class BlockKind(Enum):
+    """What a block is written in."""
+
+    PROTOBUF = auto()
+    CONSTANTS = auto()
+    GO = auto()
+    OTHER = auto()  # a drawing, an example
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines of code that follow one another in a text."""
+
+    kind: BlockKind
+    first: int  # line of the text its first line came from, counted from 1
+    lines: tuple[str, ...]
+
+    @property
+    def last(self) -> int:
+        """The line of the text its last line came from."""
+        return self.first + len(self.lines) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The blocks of a text, what had to be guessed to find them, and what is wrong with them."""
+
+    blocks: tuple[Block, ...]
+    guesses: tuple[str, ...] = ()
+    errors: tuple[SpecError, ...] = ()
+    fenced: bool = True
+
+
+_LABELS = {
+    "protobuf": BlockKind.PROTOBUF,
+    "proto": BlockKind.PROTOBUF,
+    "proto3": BlockKind.PROTOBUF,
+    "constants": BlockKind.CONSTANTS,
+    "golang": BlockKind.GO,
+    "go": BlockKind.GO,
+}
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([^`\s]*)[^`]*$")
+_DECLARATION = re.compile(r"^(?:message|enum|service|extend)\s+[\w.]+\s*(?:\{|$)")
+_STATEMENT = re.compile(r"^(?:syntax|package|import|option)\b[^;]*;\s*(?://.*)?$")
+_CONSTANTS = re.compile(r"^const\s*\(")
+_CONSTANT = re.compile(r"^const\s+\w+[^=]*=")
+_GO_TYPE = re.compile(r"^type\s+\w+\s+(?:interface|struct)\s*\{")
+_GO_LINE = re.compile(r"^(?:package\s+\w+|import\s+\"[^\"]*\")\s*$")
+_SINGLE_LINES = (
+    (_STATEMENT, BlockKind.PROTOBUF),
+    (_CONSTANT, BlockKind.CONSTANTS),
+    (_GO_LINE, BlockKind.GO),
+)
+_NOT_CODE = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*|/\*|\*/")
+
+
+def find_blocks(lines: Sequence[str]) -> Layout:
+    """The blocks of a text by its fences, or by their first words where no line is a fence."""
+    if any(_FENCE.match(line) for line in lines):
+        return _Fenced(lines).layout()
+    return _Unfenced(lines).layout()
+
+
+def code_of(lines: Sequence[str]) -> list[str]:
+    """The lines without their comments and strings, so that the braces left are structure."""
+    code = []
+    inside = False
+    for line in lines:
+        kept, at = "", 0
+        for found in _NOT_CODE.finditer(line):
+            if not inside:
+                kept += line[at : found.start()]
+            at = found.end()
+            if found[0] == "*/":
+                inside = False
+            elif found[0] == "/*":
+                inside = True
+            elif inside and "*/" in found[0]:
+                inside, at = False, found.start() + found[0].index("*/") + 2
+        code.append(kept if inside else kept + line[at:])
+    return code
+
+
+def _unbalanced(block: Block) -> SpecError | None:
+    """What is wrong with the braces of a protobuf block."""
+    opened: list[int] = []
+    for at, code in enumerate(code_of(block.lines)):
+        for brace in re.findall(r"[{}]", code):
+            if brace == "{":
+                opened.append(at)
+            elif not opened:
+                return SpecError("this brace closes nothing: remove it", block.first + at)
+            else:
+                opened.pop()
+    if not opened:
+        return None
+    says = f"`{block.lines[opened[0]].strip()}` is not closed in its block: add the missing brace"
+    return SpecError(says, block.first + opened[0])
+
+
+class _Fenced:
+    """Blocks between fences, by the label of the fence."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.blocks: list[Block] = []
+        self.labels: list[str] = []
+        self.errors: list[SpecError] = []
+        self.guesses: list[str] = []
+
+    def layout(self) -> Layout:
+        self._cut()
+        if not any(block.kind is BlockKind.PROTOBUF for block in self.blocks):
+            self._take_unlabelled()
+        self._look_at_labels()
+        self._look_outside()
+        self.errors += filter(None, map(_unbalanced, self._of_kind(BlockKind.PROTOBUF)))
+        self.errors.sort(key=lambda error: error.line)
+        return Layout(tuple(self.blocks), tuple(self.guesses), tuple(self.errors))
+
+    def _cut(self) -> None:
+        start, mark, label = 0, "", ""
+        for number, line in enumerate(self.lines, 1):
+            fence = _FENCE.match(line)
+            if not fence or (start and not fence[1].startswith(mark)):
+                continue
+            if not start:
+                start, mark, label = number, fence[1], fence[2].lower()
+            elif fence[2]:
+                says = f"a block starts inside the one of line {start}: a fence is missing between"
+                self.errors.append(SpecError(says, number))
+                start, mark, label = number, fence[1], fence[2].lower()
+            else:
+                self._add(start, number, label)
+                start = 0
+        if start:
+            says = f"the block that starts here is never closed: end it with {mark}"
+            self.errors.append(SpecError(says, start))
+
+    def _add(self, start: int, end: int, label: str) -> None:
+        kind = _LABELS.get(label, BlockKind.OTHER)
+        self.blocks.append(Block(kind, start + 1, tuple(self.lines[start : end - 1])))
+        self.labels.append(label)
+
+    def _of_kind(self, kind: BlockKind) -> list[Block]:
+        return [block for block in self.blocks if block.kind is kind]
+
+    def _take_unlabelled(self) -> None:
+        """Where no block is labelled as protobuf, those that look like it are taken for it."""
+        for at, block in enumerate(self.blocks):
+            if block.kind is BlockKind.OTHER and _looks_like_protobuf(block.lines):
+                self.blocks[at] = Block(BlockKind.PROTOBUF, block.first, block.lines)
+                self.guesses.append(
+                    f"line {block.first - 1}: no block of the text is labelled protobuf; "
+                    "this one looks like it and is taken for it"
+                )
+
+    def _look_at_labels(self) -> None:
+        for block, label in zip(self.blocks, self.labels, strict=True):
+            line = block.first - 1
+            if block.kind is BlockKind.OTHER and _looks_like_protobuf(block.lines):
+                called = f"is labelled {label}" if label else "has no label"
+                self.guesses.append(
+                    f"line {line}: a block looks like protobuf but {called}; it is left out"
+                )
+            elif block.kind is BlockKind.PROTOBUF and label in {"proto", "proto3"}:
+                self.guesses.append(
+                    f"line {line}: a block is labelled {label}, not protobuf; it is read as that"
+                )
+
+    def _look_outside(self) -> None:
+        """Declarations beside the blocks have lost their fences."""
+        if any(error.says for error in self.errors):
+            return
+        inside = {line for block in self.blocks for line in range(block.first - 1, block.last + 2)}
+        for number, line in enumerate(self.lines, 1):
+            if number not in inside and (_DECLARATION.match(line) and "{" in line):
+                says = f"`{line.strip()}` stands in no block: put a fence ```protobuf above it"
+                self.errors.append(SpecError(says, number))
+            elif number not in inside and _CONSTANTS.match(line):
+                says = f"`{line.strip()}` stands in no block: put a fence ```constants above it"
+                self.errors.append(SpecError(says, number))
+
+
+def _looks_like_protobuf(lines: Sequence[str]) -> bool:
+    return any(
+        (_DECLARATION.match(line) and "{" in line) or _STATEMENT.match(line) for line in lines
+    )
+
+
+class _Unfenced:
+    """Blocks of a text that lost its fences, by their first words and their braces."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = [line.replace("\xa0", " ") for line in lines]
+        self.as_given = lines
+        self.spaces = False
+        self.entities = False
+        self.blocks: list[Block] = []
+        self.errors: list[SpecError] = []
+
+    def layout(self) -> Layout:
+        at = 0
+        while at < len(self.lines):
+            kind, end = self._block_at(at)
+            if kind is BlockKind.OTHER:
+                at += 1
+                continue
+            start = self._with_comments(at)
+            self._add(kind, start, end)
+            at = end
+        return Layout(tuple(self.blocks), self._guesses(), tuple(self.errors), fenced=False)
+
+    def _block_at(self, at: int) -> tuple[BlockKind, int]:
+        """The kind of the block that starts at an index, and the index behind it."""
+        line = self.lines[at]
+        if _DECLARATION.match(line) and "{" in "".join(self.lines[at : at + 2]):
+            return BlockKind.PROTOBUF, self._end(at, "{", "}")
+        if _CONSTANTS.match(line):
+            return BlockKind.CONSTANTS, self._end(at, "(", ")")
+        if _GO_TYPE.match(line):
+            return BlockKind.GO, self._end(at, "{", "}")
+        single = (kind for pattern, kind in _SINGLE_LINES if pattern.match(line))
+        return next(single, BlockKind.OTHER), at + 1
+
+    def _end(self, start: int, opening: str, closing: str) -> int:
+        """The index behind the line that closes what is opened at `start`."""
+        depth = 0
+        seen = False
+        next_one = 0
+        for at, code in enumerate(code_of(self.lines[start:]), start):
+            if at > start and not next_one and _DECLARATION.match(code) and "{" in code:
+                next_one = at
+            depth += code.count(opening) - code.count(closing)
+            seen = seen or opening in code
+            if seen and depth <= 0:
+                return at + 1
+        before = f" before line {next_one + 1}" if next_one else ""
+        says = f"`{self.lines[start].strip()}` is not closed{before}: add the missing {closing}"
+        self.errors.append(SpecError(says, start + 1))
+        return next_one or len(self.lines)
+
+    def _with_comments(self, at: int) -> int:
+        """The index of the first comment line directly above, where a block left it."""
+        free = self.blocks[-1].last if self.blocks else 0
+        while at > free and self.lines[at - 1].startswith("//"):
+            at -= 1
+        return at
+
+    def _add(self, kind: BlockKind, start: int, end: int) -> None:
+        lines = tuple(self.lines[start:end])
+        self.spaces = self.spaces or list(lines) != list(self.as_given[start:end])
+        if any("&lt;" in line or "&gt;" in line for line in lines):
+            lines = tuple(html.unescape(line) for line in lines)
+            self.entities = True
+        self.blocks.append(Block(kind, start + 1, lines))
+
+    def _guesses(self) -> tuple[str, ...]:
+        if not self.blocks:
+            return ()
+        says = []
+        for kind, called in _CALLED.items():
+            found = [block for block in self.blocks if block.kind is kind]
+            if found:
+                says.append(
+                    f"The fences are lost: {len(found)} pieces from line {found[0].first} to "
+                    f"{found[-1].last} are taken for {called}, by their first words"
+                )
+        says.append("Headings are known by the names they have in the older texts")
+        if self.spaces:
+            says.append("In declarations, spaces that never break a line are read as spaces")
+        if self.entities:
+            says.append("&lt; and &gt; in declarations are read as < and >")
+        return tuple(says)
+
+
+_CALLED = {
+    BlockKind.PROTOBUF: "protobuf",
+    BlockKind.CONSTANTS: "constants",
+    BlockKind.GO: "the Go API",
+}

@@ -1,0 +1,64 @@
+"""Runs buf, the protobuf compiler and judge of wire rules, from the package buf-bin."""
+
+import json
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PATIENCE = 60.0  # seconds; a specification takes a twentieth of one
+
+
+class NoCompiler(Exception):
+    """There is no buf on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing buf found: a compiler error or a rule that is broken."""
+
+    line: int  # 0 when it is about the whole file
+    rule: str  # COMPILE, or the rule's name such as FIELD_SAME_TYPE
+    says: str
+
+
+def executable() -> str:
+    """The path of buf: that of this Python's environment, or the one on the PATH."""
+    path = shutil.which("buf", path=sysconfig.get_path("scripts")) or shutil.which("buf")
+    if not path:
+        raise NoCompiler(
+            "the protobuf compiler buf is not installed: pip install 'si-conformance[spec]'"
+        )
+    return path
+
+
+def run(arguments: Sequence[str], folder: Path) -> tuple[Finding, ...]:
+    """What buf finds when it runs in a folder; empty when all is well.
+
+    Raises NoCompiler without buf or when it could not work at all.
+    """
+    command = [executable(), *arguments, "--error-format", "json", "--config", '{"version":"v2"}']
+    try:
+        done = subprocess.run(  # noqa: S603  # our own arguments, no shell
+            command, cwd=folder, capture_output=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoCompiler(f"buf did not work: {error}") from error
+    findings = []
+    said = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+    for line in said.splitlines():
+        finding = _finding(line)
+        if finding:
+            findings.append(finding)
+    if done.returncode and not findings:
+        raise NoCompiler(f"buf did not work: {' '.join(said.split())}")
+    return tuple(findings) if done.returncode else ()
+
+
+def _finding(line: str) -> Finding | None:
+    if not line.startswith("{"):
+        return None
+    said = json.loads(line)
+    return Finding(said.get("start_line", 0), said.get("type", ""), said.get("message", ""))

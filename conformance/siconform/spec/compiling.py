@@ -1,0 +1,134 @@
+"""Compiles protobuf source, and says by name which line declares what."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    EnumDescriptorProto,
+    FileDescriptorProto,
+    FileDescriptorSet,
+)
+
+from siconform.spec import buf
+from siconform.spec.model import SpecError, UnreadableSpec
+
+SI_FILE = "si.proto"
+
+_ADVICE = (
+    (r"field number .* used more than once|overlap", "take a number that was never used"),
+    (r"use of reserved", "somebody owned it before: take one that was never used"),
+    (r"cannot find", "declare it in a protobuf block, or correct the name"),
+    (r"imported file does not exist", "only files of google/protobuf can be imported"),
+    (r"declared multiple times", "an enum shares the names of its values with what is around it"),
+    (r"first enum value|must be zero|zero value", "begin the enum with a value 0 that means unset"),
+)
+_MESSAGES, _ENUMS, _SERVICES, _EXTENSIONS = 4, 5, 6, 7  # field numbers in FileDescriptorProto
+_FIELDS, _NESTED, _NESTED_ENUMS, _NESTED_EXTENSIONS, _ONEOFS = 2, 3, 4, 6, 8  # in DescriptorProto
+_MEMBERS = 2  # values of an enum, methods of a service
+
+
+def compile_source(name: str, source: str) -> FileDescriptorProto:
+    """The compiled schema, with source info whose lines are those of `source`.
+
+    Raises UnreadableSpec with every error and its line.
+    """
+    with tempfile.TemporaryDirectory(prefix="siconform-") as folder:
+        path = Path(folder, SI_FILE)
+        path.write_bytes(source.encode())
+        image = Path(folder, "out.binpb")
+        arguments = ["build", ".", "--as-file-descriptor-set", "--exclude-imports"]
+        try:
+            findings = buf.run([*arguments, "-o", image.name], Path(folder))
+        except buf.NoCompiler as error:
+            raise UnreadableSpec(name, [SpecError(str(error))]) from error
+        if findings:
+            raise UnreadableSpec(name, _errors(findings, source.split("\n")))
+        return FileDescriptorSet.FromString(image.read_bytes()).file[0]
+
+
+def with_imports(file: FileDescriptorProto) -> FileDescriptorSet:
+    """A descriptor set of the file without its source info, what it imports first."""
+    known = descriptor_pool.Default()
+    found: dict[str, FileDescriptorProto] = {}
+
+    def add(name: str) -> None:
+        if name not in found:
+            imported = FileDescriptorProto()
+            known.FindFileByName(name).CopyToProto(imported)
+            for dependency in imported.dependency:
+                add(dependency)
+            found[name] = imported
+
+    for dependency in file.dependency:
+        add(dependency)
+    bare = FileDescriptorProto()
+    bare.CopyFrom(file)
+    bare.ClearField("source_code_info")
+    return FileDescriptorSet(file=[*found.values(), bare])
+
+
+def declared_lines(file: FileDescriptorProto) -> dict[str, int]:
+    """Full name to line; see `Spec.lines` for the names. Empty without source info."""
+    starts = {tuple(at.path): at.span[0] + 1 for at in file.source_code_info.location}
+    named = list(_named(file))
+    return {name: starts[path] for name, path in named if path in starts}
+
+
+def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[SpecError]:
+    said = set()
+    for found in sorted(findings, key=lambda finding: finding.line):
+        code = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
+        code = code.split("//")[0].strip()
+        beside = f", in `{code}`" if code else ""
+        advice = next((says for pattern, says in _ADVICE if re.search(pattern, found.says)), "")
+        error = SpecError(f"{found.says}{beside}{advice and ': '}{advice}", found.line)
+        if error not in said:
+            said.add(error)
+            yield error
+
+
+_Path = tuple[int, ...]
+
+
+def _named(file: FileDescriptorProto) -> Iterator[tuple[str, _Path]]:
+    """Everything a file declares, with its path in the source info."""
+    prefix = f"{file.package}." if file.package else ""
+    for at, message in enumerate(file.message_type):
+        yield from _named_in(message, prefix, (_MESSAGES, at))
+    for at, enum in enumerate(file.enum_type):
+        yield from _named_values(enum, prefix, (_ENUMS, at))
+    for at, extension in enumerate(file.extension):
+        yield f"{prefix}{extension.name}", (_EXTENSIONS, at)
+    for at, service in enumerate(file.service):
+        yield f"{prefix}{service.name}", (_SERVICES, at)
+        for number, method in enumerate(service.method):
+            name = f"{prefix}{service.name}.{method.name}"
+            yield name, (_SERVICES, at, _MEMBERS, number)
+
+
+def _named_in(message: DescriptorProto, prefix: str, path: _Path) -> Iterator[tuple[str, _Path]]:
+    name = f"{prefix}{message.name}"
+    yield name, path
+    for at, field in enumerate(message.field):
+        yield f"{name}.{field.name}", (*path, _FIELDS, at)
+    for at, oneof in enumerate(message.oneof_decl):
+        yield f"{name}.{oneof.name}", (*path, _ONEOFS, at)
+    for at, extension in enumerate(message.extension):
+        yield f"{name}.{extension.name}", (*path, _NESTED_EXTENSIONS, at)
+    for at, nested in enumerate(message.nested_type):
+        yield from _named_in(nested, f"{name}.", (*path, _NESTED, at))
+    for at, enum in enumerate(message.enum_type):
+        yield from _named_values(enum, f"{name}.", (*path, _NESTED_ENUMS, at))
+
+
+def _named_values(
+    enum: EnumDescriptorProto, prefix: str, path: _Path
+) -> Iterator[tuple[str, _Path]]:
+    name = f"{prefix}{enum.name}"
+    yield name, path
+    for at, value in enumerate(enum.value):
+        yield f"{name}.{value.name}", (*path, _MEMBERS, at)

@@ -1,0 +1,55 @@
+"""Writes what a specification declares: its protobuf, a descriptor set and its constants."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from siconform.spec.compiling import SI_FILE, with_imports
+from siconform.spec.model import Spec, SpecError, UnreadableSpec
+
+DESCRIPTOR_SET = "si.binpb"
+CONSTANTS = "constants.json"
+FILES = (SI_FILE, DESCRIPTOR_SET, CONSTANTS)
+
+
+def extract(spec: Spec, folder: Path) -> tuple[Path, ...]:
+    """Writes si.proto, si.binpb (with its imports) and constants.json; the paths written.
+
+    The folder is new, empty, or of an earlier extraction; it appears whole or not at all. Raises
+    UnreadableSpec where there is no source to write or something else is in the folder.
+    """
+    if not spec.source:
+        says = "there is no protobuf source in it: give a text or a .proto file"
+        raise UnreadableSpec(spec.name, [SpecError(says)])
+    folder = folder.absolute()
+    if folder.exists() and not _is_ours(folder):
+        says = f"{folder} holds other files or is none: name a folder that is new or empty"
+        raise UnreadableSpec(spec.name, [SpecError(says)])
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        whole = scratch / "new"
+        whole.mkdir()
+        for name, data in contents(spec).items():
+            (whole / name).write_bytes(data)
+        if folder.exists():
+            folder.rename(scratch / "old")
+        whole.rename(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return tuple(folder / name for name in FILES)
+
+
+def contents(spec: Spec) -> dict[str, bytes]:
+    """What `extract` writes, by file name."""
+    constants = {constant.name: constant.value for constant in spec.constants.values()}
+    return {
+        SI_FILE: spec.source.encode(),
+        DESCRIPTOR_SET: with_imports(spec.file).SerializeToString(deterministic=True),
+        CONSTANTS: (json.dumps(constants, indent=2, ensure_ascii=False) + "\n").encode(),
+    }
+
+
+def _is_ours(folder: Path) -> bool:
+    return folder.is_dir() and all(path.name in FILES for path in folder.iterdir())

@@ -1,0 +1,193 @@
+"""The sentences of a specification text, each with its line, its section and its modal words.
+
+Sections and sentences are cut as `siconform.catalogue.texts` cuts them, so that a sentence here
+is a passage there. A comment of a declaration is cut into sentences, too; there it is one passage.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from siconform.catalogue.texts import DESIGN_HEADINGS, DIAGRAMS, SI_HEADINGS, normalised
+from siconform.spec.blocks import Block, BlockKind
+from siconform.spec.model import Sentence
+
+MODAL_WORDS = (
+    "must not",
+    "must",
+    "should not",
+    "should",
+    "may not",
+    "may",
+    "will not",
+    "will",
+    "reject",
+    "error",
+    "ignored",
+)
+"""What makes a sentence a rule; the last three stand for all their forms."""
+
+_MODAL = re.compile(
+    r"\b(?:(must|should|may|will)(\s+not)?|(reject)\w*|(error)s?|(ignore)[ds]?)\b", re.IGNORECASE
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
+_BULLET = re.compile(r"^\s*(?:[*•-]|\d\.)\s")
+_DRAWN = re.compile(r"[|+<>^]|-{2,}|^ {4}")
+_PLAINLY_DRAWN = re.compile(r"\+-|-\+|-{3,}|^\s+[|^v](?:\s|$)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+
+_OPENED = re.compile(r"^(?:message|enum|service|oneof|extend|type)\s+([\w.]+)[^{]*\{")
+_MEMBER = re.compile(
+    r"^rpc\s+(\w+)|^(reserved\s+[^;]+);|^[\w<>, .]*?\b(\w+)\s*=\s*-?\w+\s*[;\[]|^([A-Z]\w*)\("
+)
+
+_Words = Sequence[tuple[int, str]]
+"""Lines of a paragraph or a comment with their numbers."""
+
+
+def modal_words(sentence: str) -> tuple[str, ...]:
+    """The modal words of a sentence in order of appearance, forms of one as that one."""
+    found = []
+    for modal in _MODAL.finditer(sentence):
+        verb, negated, *rest = modal.groups()
+        word = next(filter(None, [verb, *rest])).lower()
+        found.append(f"{word} not" if negated else "ignored" if word == "ignore" else word)
+    return tuple(found)
+
+
+def read_sentences(
+    lines: Sequence[str], blocks: Sequence[Block], *, fenced: bool
+) -> tuple[Sentence, ...]:
+    """All sentences in order of the text: those between the blocks, and those of comments."""
+    prose = _Prose(fenced=fenced)
+    kinds = {
+        number: block.kind for block in blocks for number in range(block.first, block.last + 1)
+    }
+    if fenced:  # the fences themselves
+        for block in blocks:
+            kinds[block.first - 1] = kinds[block.last + 1] = block.kind
+    sections = {}
+    for number, line in enumerate(_without_html_comments(lines), 1):
+        if number in kinds:
+            prose.end_title()
+        else:
+            prose.take(number, line)
+        sections[number] = prose.section
+    prose.end_paragraph()
+    found = list(prose.found)
+    for block in blocks:
+        if block.kind in {BlockKind.PROTOBUF, BlockKind.GO}:
+            for place, comment in comments(block):
+                section = sections.get(comment[0][0], "")
+                found += _sentences(comment, section, place)
+    return tuple(sorted(found, key=lambda sentence: sentence.line))
+
+
+def comments(block: Block) -> Iterator[tuple[str, _Words]]:
+    """The comments of a block: whose it is, and its lines.
+
+    A comment above or beside a declaration is that one's; one that stands apart is of the
+    declaration around it, "" when there is none.
+    """
+    path: list[str] = []
+    above: list[tuple[int, str]] = []
+    for number, line in enumerate(map(str.strip, block.lines), block.first):
+        if line.startswith("//"):
+            above.append((number, line.lstrip("/ ")))
+            continue
+        code, _, beside = line.partition("//")
+        opened = _OPENED.match(code)
+        member = _MEMBER.match(code)
+        place = list(path)
+        if opened:
+            place = path = [*path, opened[1]]
+            path = path[:-1] if code.count("}") >= code.count("{") else path
+        elif path and member:
+            place.append(next(filter(None, member.groups())))
+        elif path and code.startswith("}"):
+            path = path[:-1]
+        comment = [*above, *([(number, beside.strip())] if beside.strip() else [])]
+        if comment:
+            yield ".".join(place), comment
+        above = []
+    if above:
+        yield "", above
+
+
+@dataclass(slots=True)
+class _Prose:
+    """Cuts the lines outside of blocks into sections, paragraphs and sentences."""
+
+    fenced: bool
+    section: str = ""
+    title: str = ""
+    paragraph: list[tuple[int, str]] = field(default_factory=list)
+    found: list[Sentence] = field(default_factory=list)
+
+    def take(self, number: int, line: str) -> None:
+        heading = _heading(line)
+        if heading:
+            self.end_paragraph()
+            self.section, self.title = heading, ""
+        elif line.strip().rstrip(":") in DIAGRAMS:
+            self.title = line
+        elif self._is_drawn(line):
+            self.end_paragraph()
+        else:
+            if not line.strip() or _BULLET.match(line):
+                self.end_paragraph()
+            self.paragraph.append((number, line.strip()))
+
+    def end_title(self) -> None:
+        self.title = ""
+
+    def end_paragraph(self) -> None:
+        place = f'section "{self.section}"' if self.section else ""
+        self.found += _sentences(self.paragraph, self.section, place)
+        self.paragraph = []
+
+    def _is_drawn(self, line: str) -> bool:
+        """Whether a line is of a drawing or a stray comment, where no fences tell."""
+        if self.fenced:
+            return False
+        if line.startswith("//"):
+            return True
+        return bool((_DRAWN if self.title else _PLAINLY_DRAWN).search(line))
+
+
+def _sentences(words: _Words, section: str, place: str) -> Iterator[Sentence]:
+    """The sentences of some lines; each has the line it starts on."""
+    joined = ""
+    starts: list[tuple[int, int]] = []
+    for number, piece in words:
+        starts.append((len(joined), number))
+        joined += f"{piece} "
+    at = 0
+    for end in [*_SENTENCE_END.finditer(joined), None]:
+        text = joined[at : end.start() if end else len(joined)]
+        begins = at + len(text) - len(text.lstrip())
+        line = next((number for start, number in reversed(starts) if start <= begins), 0)
+        at = end.end() if end else at
+        if normalised(text):
+            shown = " ".join(_LINK.sub(r"\1", text).split())
+            yield Sentence(shown, section, line, modal_words(shown), place)
+
+
+def _heading(line: str) -> str:
+    bare = line.lstrip("#").strip()
+    if line.startswith("#"):
+        return DESIGN_HEADINGS.get(bare, bare)
+    return bare if bare in SI_HEADINGS else ""
+
+
+def _without_html_comments(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, those of a comment such as the licence being empty."""
+    inside = False
+    for line in lines:
+        before, opened, rest = ("", "", line) if inside else line.partition("<!--")
+        if not inside and not opened:
+            yield line
+            continue
+        _, closed, behind = rest.partition("-->")
+        inside = not closed
+        yield before + behind

@@ -1,0 +1,142 @@
+"""From an argument of the command to a specification: what it names is read and compiled."""
+
+import re
+import subprocess
+from pathlib import Path, PurePosixPath
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.message import DecodeError
+from siwire import constants as si_constants
+from siwire.revisions import Revision, find_revision, note_on
+
+from siconform.spec.blocks import Block, BlockKind
+from siconform.spec.compiling import SI_FILE, compile_source, declared_lines
+from siconform.spec.model import Constant, Spec, SpecError, UnreadableSpec
+from siconform.spec.prose import read_sentences
+from siconform.spec.text import decode, read_spec_text
+
+GIT = "git:"
+_DESCRIPTOR_SETS = frozenset({".binpb", ".pb", ".desc", ".protoset", ".fds"})
+_PATIENCE = 30.0  # seconds for git
+
+_CASE = {"ARCH": "ARCH", "OS": "OS", "CPU": "CPU", "ID": "ID", "YUNIKORN": "YuniKorn"}
+
+
+def read_spec(argument: str) -> Spec:
+    """The specification an argument names.
+
+    A revision of the SI by its name or release line (`2023-12`, `1.8`), `git:REV:PATH` in the
+    repository one stands in, or a path: a text, a `.proto` file, a descriptor set. A path that is
+    also a revision's name is written `./2023-12`.
+
+    Raises UnreadableSpec with everything that is wrong, each with its line in the text.
+    """
+    if argument.startswith(GIT):
+        return _from_git(argument)
+    path = Path(argument)
+    try:
+        return from_revision(find_revision(argument), argument)
+    except LookupError as error:
+        if not path.exists():
+            says = f"there is no such file, and {error}"
+            raise UnreadableSpec(argument, [SpecError(says)]) from None
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        says = f"the file cannot be read: {error.strerror}"
+        raise UnreadableSpec(argument, [SpecError(says)]) from error
+    return from_bytes(argument, data, path.suffix)
+
+
+def from_bytes(name: str, data: bytes, suffix: str) -> Spec:
+    """A specification from the bytes of a file; its suffix (`.proto`) says what it is."""
+    if suffix.lower() in _DESCRIPTOR_SETS or (suffix != ".proto" and b"\0" in data[:1024]):
+        return _from_descriptor_set(name, data)
+    content = decode(name, data)
+    return _from_proto(name, content) if suffix.lower() == ".proto" else from_text(name, content)
+
+
+def from_text(name: str, content: str) -> Spec:
+    """A specification from a text whose lines end with a line feed."""
+    text = read_spec_text(name, content)
+    file = compile_source(name, text.source)
+    return Spec(
+        name,
+        file,
+        text.constants,
+        text.sentences,
+        declared_lines(file),
+        text.guesses,
+        text.api,
+        text.schema,
+        content,
+        has_text=True,
+        has_constants=True,
+    )
+
+
+def from_revision(revision: Revision, name: str = "") -> Spec:
+    """A revision of the SI: its schema and its constants, without prose, comments and lines."""
+    file = FileDescriptorProto()
+    revision.si.DESCRIPTOR.CopyToProto(file)
+    note = note_on(name)
+    known = si_constants.KNOWN_IN[revision.name]
+    named = {
+        _text_name(key): value
+        for key, value in vars(si_constants).items()
+        if key.isupper() and isinstance(value, str) and value in known
+    }
+    constants = {key: Constant(key, value) for key, value in named.items()}
+    return Spec(
+        name or revision.name, file, constants, guesses=(note,) if note else (), has_constants=True
+    )
+
+
+def _from_proto(name: str, content: str) -> Spec:
+    file = compile_source(name, content)
+    lines = content.split("\n")
+    block = Block(BlockKind.PROTOBUF, 1, tuple(lines))
+    sentences = read_sentences(lines, [block], fenced=True)
+    return Spec(name, file, {}, sentences, declared_lines(file), source=content)
+
+
+def _from_descriptor_set(name: str, data: bytes) -> Spec:
+    """The only file of the set that is not Google's, or the one called si.proto."""
+    try:
+        files = list(FileDescriptorSet.FromString(data).file)
+    except DecodeError:
+        files = []
+    if not any(file.name for file in files):
+        says = "the file is binary and no descriptor set: give a text, a .proto or a .binpb"
+        raise UnreadableSpec(name, [SpecError(says)])
+    own = [file for file in files if not file.name.startswith("google/protobuf/")]
+    chosen = own if len(own) == 1 else [file for file in own if file.name == SI_FILE]
+    if len(chosen) != 1:
+        names = ", ".join(file.name for file in own) or "none but Google's"
+        says = f"the descriptor set should have one file or an {SI_FILE}; it has {names}"
+        raise UnreadableSpec(name, [SpecError(says)])
+    return Spec(name, chosen[0], lines=declared_lines(chosen[0]))
+
+
+def _from_git(argument: str) -> Spec:
+    revision, separator, path = argument.removeprefix(GIT).partition(":")
+    if not (separator and path) or revision.startswith("-"):
+        says = "write git:REV:PATH, for example git:HEAD~1:scheduler-interface-spec.md"
+        raise UnreadableSpec(argument, [SpecError(says)])
+    command = ["git", "cat-file", "blob", f"{revision}:{path}"]
+    try:
+        done = subprocess.run(  # noqa: S603  # a fixed command, its argument no option
+            command, capture_output=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnreadableSpec(argument, [SpecError(f"git did not work: {error}")]) from error
+    if done.returncode:
+        said = re.sub(r"^fatal: ", "", " ".join(done.stderr.decode(errors="replace").split()))
+        says = f"git has no such text: {said}"
+        raise UnreadableSpec(argument, [SpecError(says)])
+    return from_bytes(argument, done.stdout, PurePosixPath(path).suffix)
+
+
+def _text_name(key: str) -> str:
+    """The name a text gives a constant: `HOST_NAME` is `HostName` there."""
+    return "".join(_CASE.get(word, word.capitalize()) for word in key.split("_"))

@@ -1,0 +1,105 @@
+"""Reads a specification text: its protobuf blocks, constants, Go API and sentences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from siconform.catalogue.texts import SI_HEADINGS
+from siconform.spec.blocks import Block, BlockKind, Layout, find_blocks
+from siconform.spec.go_code import read_api, read_constants
+from siconform.spec.model import ApiMethod, Constant, Sentence, SpecError, UnreadableSpec
+from siconform.spec.prose import read_sentences
+
+LARGEST_TEXT = 4 * 1024 * 1024  # bytes; the texts of the SI have 35 thousand
+
+
+@dataclass(frozen=True, slots=True)
+class SpecText:
+    """What a specification text says, before its protobuf is compiled."""
+
+    name: str
+    content: str  # as lines that end with a line feed
+    blocks: tuple[Block, ...]
+    constants: Mapping[str, Constant]
+    api: Mapping[str, ApiMethod]
+    sentences: tuple[Sentence, ...]
+    guesses: tuple[str, ...]
+
+    @property
+    def source(self) -> str:
+        """Its protobuf, each line where it is in the text; what is between is left empty."""
+        lines = [""] * (self.content.count("\n") + 1)
+        for block in self.blocks:
+            if block.kind is BlockKind.PROTOBUF:
+                lines[block.first - 1 : block.last] = block.lines
+        return "\n".join(lines)
+
+    @property
+    def schema(self) -> str:
+        """Its protobuf as a file of its own, one empty line between the blocks."""
+        pieces: list[str] = []
+        last = 0
+        for block in self.blocks:
+            if block.kind is not BlockKind.PROTOBUF:
+                continue
+            if pieces and block.first != last + 1:
+                pieces.append("")
+            pieces += [line.rstrip() for line in "\n".join(block.lines).strip("\n").split("\n")]
+            last = block.last
+        return "\n".join(pieces) + "\n"
+
+
+def decode(name: str, data: bytes) -> str:
+    """The characters of a text, with line feeds alone.
+
+    Raises UnreadableSpec for what is no text or larger than any specification.
+    """
+    if len(data) > LARGEST_TEXT:
+        size, limit = len(data) / 2**20, LARGEST_TEXT // 2**20
+        says = f"the text has {size:.1f} MB, more than the {limit} MB a specification may have"
+        raise UnreadableSpec(name, [SpecError(says)])
+    if not data.strip():
+        raise UnreadableSpec(name, [SpecError("the text is empty: give one with protobuf blocks")])
+    try:
+        content = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        says = "the text is not UTF-8 here: save it as UTF-8, or give the right file"
+        raise UnreadableSpec(name, [SpecError(says, line)]) from error
+    content = content.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in content:
+        line = content[: content.index("\0")].count("\n") + 1
+        says = "the file is binary and no descriptor set: give a text, a .proto or a .binpb"
+        raise UnreadableSpec(name, [SpecError(says, line)])
+    return content
+
+
+def read_spec_text(name: str, content: str) -> SpecText:
+    """What a text says; lines end with a line feed, as `decode` has them.
+
+    Raises UnreadableSpec with everything that is wrong with its blocks.
+    """
+    lines = content.split("\n")
+    layout = find_blocks(lines)
+    constants, errors = read_constants(layout.blocks)
+    errors = sorted([*layout.errors, *errors], key=lambda error: error.line)
+    if not errors and not any(block.kind is BlockKind.PROTOBUF for block in layout.blocks):
+        errors = [SpecError("there is no protobuf in the text: put it between ```protobuf and ```")]
+    if errors:
+        raise UnreadableSpec(name, errors)
+    first, header = _header(lines, layout)
+    prose = ["" if number <= first else line for number, line in enumerate(lines, 1)]
+    sentences = read_sentences(prose, layout.blocks, fenced=layout.fenced)
+    guesses = (*layout.guesses, *header)
+    return SpecText(
+        name, content, layout.blocks, constants, read_api(layout.blocks), sentences, guesses
+    )
+
+
+def _header(lines: list[str], layout: Layout) -> tuple[int, tuple[str, ...]]:
+    """The last line of what a web page puts above a text, and how that is said."""
+    if layout.fenced:
+        return 0, ()
+    first = next((at for at, line in enumerate(lines) if line.strip() == SI_HEADINGS[0]), 0)
+    if not any(line.strip() for line in lines[:first]):
+        return 0, ()
+    return first, (f"Lines 1 to {first} are taken for what a web page puts above the text",)
