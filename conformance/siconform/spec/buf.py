@@ -10,6 +10,8 @@ from pathlib import Path
 
 PATIENCE = 60.0  # seconds; a specification takes a twentieth of one
 
+PLAIN_CONFIG = '{"version": "v2"}'  # given, so that no buf.yaml further up is found
+
 
 class NoCompiler(Exception):
     """There is no buf on this machine."""
@@ -34,12 +36,12 @@ def executable() -> str:
     return path
 
 
-def run(arguments: Sequence[str], folder: Path) -> tuple[Finding, ...]:
+def run(arguments: Sequence[str], folder: Path, config: str = PLAIN_CONFIG) -> tuple[Finding, ...]:
     """What buf finds when it runs in a folder; empty when all is well.
 
     Raises NoCompiler without buf or when it could not work at all.
     """
-    command = [executable(), *arguments, "--error-format", "json", "--config", '{"version":"v2"}']
+    command = [executable(), *arguments, "--error-format", "json", "--config", config]
     try:
         done = subprocess.run(  # noqa: S603  # our own arguments, no shell
             command, cwd=folder, capture_output=True, timeout=PATIENCE, check=False
