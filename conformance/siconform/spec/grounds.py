@@ -1,0 +1,145 @@
+"""Why a requirement is touched by a change of the SI, or near it."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from siconform.catalogue import Requirement, Source
+from siconform.spec.changes import Change, Kind
+from siconform.spec.places import Footing, Standing, name_of
+
+_TAKEN_AWAY: Final = frozenset(
+    {
+        Kind.SERVICE_REMOVED,
+        Kind.METHOD_REMOVED,
+        Kind.MESSAGE_REMOVED,
+        Kind.MESSAGE_RENAMED,
+        Kind.FIELD_REMOVED,
+        Kind.FIELD_RENAMED,
+        Kind.FIELD_REPLACED,
+        Kind.ENUM_REMOVED,
+        Kind.ENUM_MOVED,
+        Kind.VALUE_REMOVED,
+        Kind.VALUE_RENAMED,
+        Kind.VALUE_REPLACED,
+        Kind.CONSTANT_REMOVED,
+        Kind.CONSTANT_RENAMED,
+        Kind.API_REMOVED,
+    }
+)
+"""Kinds after which the old name is not there any more."""
+NEW_HERE: Final = frozenset(
+    {
+        Kind.SERVICE_ADDED,
+        Kind.METHOD_ADDED,
+        Kind.MESSAGE_ADDED,
+        Kind.FIELD_ADDED,
+        Kind.ENUM_ADDED,
+        Kind.VALUE_ADDED,
+        Kind.EXTENSION_ADDED,
+        Kind.CONSTANT_ADDED,
+        Kind.API_ADDED,
+    }
+)
+RESERVED: Final = frozenset({Kind.RESERVED_ADDED, Kind.RESERVED_REMOVED})
+_WORDS_ONLY: Final = frozenset({Kind.FIELD_ROLE, Kind.API_COMMENT})
+OF_THE_FILE: Final = frozenset({Kind.PACKAGE, Kind.OPTION})
+_DISTINCT: Final = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]")
+
+
+class Basis(Enum):
+    """Why a requirement is touched by a change, or near it."""
+
+    GONE = "its sentence is gone"
+    REWORDED = "its sentence reads differently"
+    MOVED = "its sentence stands elsewhere"
+    NAMED = "what it names is changed"
+    INSIDE = "something inside of what it names is changed"
+    RECORDED = "the catalogue has it otherwise from there on"
+    MENTIONED = "its rule mentions what is gone"
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is no more than a reason to have a look."""
+        return self in (Basis.INSIDE, Basis.MENTIONED)
+
+
+_BY_SENTENCE: Final = {
+    Standing.GONE: Basis.GONE,
+    Standing.REWORDED: Basis.REWORDED,
+    Standing.MOVED: Basis.MOVED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One reason why a requirement is touched."""
+
+    basis: Basis
+    where: str  # the place of its source, or the name that is mentioned
+    change: Change | None = None  # the change of the schema, where it is one
+
+
+def grounds_of(
+    requirement: Requirement,
+    standings: Sequence[tuple[Source, Standing]],
+    changes: Sequence[Change],
+    lost: Mapping[str, Change],
+) -> Iterator[Ground]:
+    """The reasons why a requirement is touched: its sources, then what its rule mentions.
+
+    `lost` are the names that went (`lost_names`).
+    """
+    for source, stands in standings:
+        if stands in _BY_SENTENCE:
+            yield Ground(_BY_SENTENCE[stands], source.where)
+        for change in changes:
+            basis = _basis(source.where, change, stands)
+            if basis is not None:
+                yield Ground(basis, source.where, change)
+    said = f"{requirement.text} {requirement.given} {requirement.when} {requirement.then}"
+    words = set(re.findall(r"\w+", said))
+    for name in sorted(words & lost.keys()):
+        yield Ground(Basis.MENTIONED, name, lost[name])
+
+
+def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Mapping[str, Change]:
+    """Names that no declaration has any more, by themselves, with the change that took them.
+
+    Only names that are no words of English: `maxAllocations`, not `asks`.
+    """
+    left = {name.rpartition(".")[2] for name in after.declared | after.spec.constants.keys()}
+    gone = sorted(before.declared | before.spec.constants.keys())
+    lost: dict[str, Change] = {}
+    for change in changes:
+        if change.kind in _TAKEN_AWAY:
+            for name in gone:
+                last = name.rpartition(".")[2]
+                if f"{name}.".startswith(f"{change.old_place}.") and last not in left:
+                    lost.setdefault(last, change)
+    return {name: change for name, change in lost.items() if _DISTINCT.search(name)}
+
+
+def _basis(where: str, change: Change, stands: Standing) -> Basis | None:
+    """Whether a source that names this place is touched by a change of a declaration."""
+    name, place = name_of(where), change.old_place
+    if not name or change.kind in OF_THE_FILE:
+        return None
+    if change.kind in RESERVED:
+        return Basis.NAMED if ".reserved " in name else _inside(name, place, where, stands)
+    if change.kind in NEW_HERE:
+        return _inside(name, place, where, stands)
+    if name == place or (change.kind in _TAKEN_AWAY and name.startswith(f"{place}.")):
+        return Basis.NAMED
+    return None if change.kind in _WORDS_ONLY else _inside(name, place, where, stands)
+
+
+def _inside(name: str, place: str, where: str, stands: Standing) -> Basis | None:
+    """A change of a member of what is named: of its type for certain, else a reason to look."""
+    if not f"{place}.".startswith(f"{name}."):
+        return None
+    if not where.startswith("type of "):
+        return Basis.INSIDE
+    return None if stands is Standing.STANDS else Basis.NAMED

@@ -1,0 +1,261 @@
+"""What a change of the SI touches: requirements, their tests and faults, code, published results.
+
+A requirement is touched where the sentence of one of its sources is gone, reads differently or
+moved, or where the declaration it names is changed. It is near a change inside a message it names,
+and near the loss of a field its rule mentions: worth a look, and counted apart.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from siconform.catalogue import Requirement, Source
+from siconform.spec.changes import Change
+from siconform.spec.checkout import Checkout, Published, RuleRow
+from siconform.spec.code_usage import CodeUsage, Usage
+from siconform.spec.grounds import (
+    NEW_HERE,
+    OF_THE_FILE,
+    RESERVED,
+    Basis,
+    Ground,
+    grounds_of,
+    lost_names,
+)
+from siconform.spec.model import Spec
+from siconform.spec.places import (
+    Footing,
+    Standing,
+    known_revision,
+    nearest_revision,
+    sources_of,
+    standing,
+)
+from siconform.spec.rules import RuleChange, compare_rules
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementImpact:
+    """A requirement of the old revision that is touched, or near."""
+
+    requirement: Requirement
+    grounds: tuple[Ground, ...]
+    has_lost_all: bool
+    """Whether the sentence of each of its sources is gone."""
+    tests: tuple[str, ...] = ()
+    in_checkout: RuleRow = field(default_factory=RuleRow)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether nothing it stands on is changed itself."""
+        return all(ground.basis.is_near for ground in self.grounds)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeImpact:
+    """A change of the schema, the constants or the API, and what it touches."""
+
+    change: Change
+    touched: tuple[str, ...]
+    near: tuple[str, ...]
+    code: tuple[Usage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunAgain:
+    """A published run, and the touched requirements it judged."""
+
+    published: Published
+    requirements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """Everything one specification touches that the other one was."""
+
+    revision: str | None
+    """The revision whose requirements were looked at; None where the old one is like none."""
+    changes: tuple[ChangeImpact, ...] = ()
+    requirements: tuple[RequirementImpact, ...] = ()
+    """In the order of the catalogue."""
+    rules: tuple[RuleChange, ...] = ()
+    arriving: tuple[Requirement, ...] = ()
+    """Requirements of other revisions whose sentences the new text has and the old one had not."""
+    results: tuple[RunAgain, ...] = ()
+    sources: int = 0
+    unseen: int = 0
+    """Sources whose sentence could not be looked up: no text, or not as recorded in the old one."""
+    has_checkout: bool = False
+
+    @property
+    def touched(self) -> tuple[RequirementImpact, ...]:
+        """Those that stand on something that is changed."""
+        return tuple(one for one in self.requirements if not one.is_near)
+
+    @property
+    def near(self) -> tuple[RequirementImpact, ...]:
+        """Those worth a look, no more."""
+        return tuple(one for one in self.requirements if one.is_near)
+
+    @property
+    def without_sentence(self) -> tuple[RequirementImpact, ...]:
+        """Those none of whose sentences is left."""
+        return tuple(one for one in self.requirements if one.has_lost_all)
+
+    @property
+    def uncovered(self) -> tuple[RuleChange, ...]:
+        """New rule sentences that no requirement covers."""
+        return tuple(one for one in self.rules if one.is_uncovered)
+
+
+def impact(
+    old: Spec,
+    new: Spec,
+    changes: Sequence[Change],
+    requirements: Iterable[Requirement],
+    *,
+    tests: Mapping[str, Sequence[str]],
+    checkout: Checkout | None = None,
+) -> Impact:
+    """What the changes between two specifications touch.
+
+    `tests` are the tests and monitors that cite each requirement. Code, faults and published
+    results are known where there is a checkout.
+    """
+    known = tuple(requirements)
+    before, after = Footing(old), Footing(new)
+    revision = nearest_revision(before, known)
+    rules = compare_rules(old, new, known)
+    code = None
+    if checkout is not None and revision is not None:
+        code = CodeUsage(checkout.root, revision, old.file)
+    if revision is None:
+        return Impact(None, tuple(_of_changes(changes, (), old, code)), rules=rules)
+    standings = _standings(known, revision, before, after)
+    lost = lost_names(before, after, changes)
+    recorded = _recorded(known, revision, after)
+    grounds = {
+        one.id: (
+            *grounds_of(one, standings[one.id], changes, lost),
+            *recorded.get(one.id, ()),
+        )
+        for one in known
+        if one.id in standings
+    }
+    touched = tuple(_touched(known, standings, grounds, tests, checkout))
+    return Impact(
+        revision,
+        tuple(_of_changes(changes, touched, old, code)),
+        touched,
+        rules,
+        tuple(_arriving(known, revision, before, after)),
+        tuple(_results(checkout, revision, touched)),
+        sum(map(len, standings.values())),
+        sum(s is Standing.UNSEEN for one in standings.values() for _, s in one),
+        checkout is not None,
+    )
+
+
+Standings = Mapping[str, Sequence[tuple[Source, Standing]]]
+
+
+def _standings(
+    known: Iterable[Requirement], revision: str, before: Footing, after: Footing
+) -> Standings:
+    """What became of each source of the revision's requirements; those of a design are no text."""
+    found: dict[str, list[tuple[Source, Standing]]] = {
+        one.id: [] for one in known if revision in one.revisions
+    }
+    for requirement, source in sources_of(known, revision):
+        found[requirement.id].append((source, standing(source, before, after)))
+    return found
+
+
+def _touched(
+    known: Iterable[Requirement],
+    standings: Standings,
+    grounds: Mapping[str, Sequence[Ground]],
+    tests: Mapping[str, Sequence[str]],
+    checkout: Checkout | None,
+) -> Iterator[RequirementImpact]:
+    rows = checkout.rules if checkout is not None else {}
+    for one in known:
+        found = tuple(dict.fromkeys(grounds.get(one.id, ())))
+        if found:
+            stood = [stands for _, stands in standings[one.id]]
+            lost = bool(stood) and all(stands is Standing.GONE for stands in stood)
+            row = rows.get(one.id, RuleRow())
+            yield RequirementImpact(one, found, lost, tuple(tests.get(one.id, row.tests)), row)
+
+
+def _recorded(
+    known: Iterable[Requirement], revision: str, after: Footing
+) -> Mapping[str, Sequence[Ground]]:
+    """What the catalogue's windows say where the new side is a revision without its text."""
+    other = None if after.spec.has_text else known_revision(after.spec.name)
+    if other is None:
+        return {}
+    found: dict[str, list[Ground]] = {}
+    for one in known:
+        if revision in one.revisions:
+            now = {(s.where, s.sha256) for s in one.sources if s.revision == other}
+            was = [s for s in one.sources if s.revision == revision]
+            gone = [s.where for s in was if (s.where, s.sha256) not in now]
+            places = gone or ([""] if len(now) > len(was) or other not in one.revisions else [])
+            found[one.id] = [Ground(Basis.RECORDED, where) for where in places]
+    return found
+
+
+def _of_changes(
+    changes: Iterable[Change],
+    touched: Sequence[RequirementImpact],
+    old: Spec,
+    code: CodeUsage | None,
+) -> Iterator[ChangeImpact]:
+    for change in changes:
+        firm: dict[str, None] = {}
+        near: dict[str, None] = {}
+        for one in touched:
+            for ground in one.grounds:
+                if ground.change == change:
+                    (near if ground.basis.is_near else firm)[one.requirement.id] = None
+        only_near = tuple(identifier for identifier in near if identifier not in firm)
+        yield ChangeImpact(change, tuple(firm), only_near, _code_of(change, old, code))
+
+
+def _code_of(change: Change, old: Spec, code: CodeUsage | None) -> tuple[Usage, ...]:
+    """The code that uses what the change is about; none for what is new."""
+    silent = NEW_HERE | RESERVED | OF_THE_FILE
+    if code is None or change.kind in silent:
+        return ()
+    constant = old.constants.get(change.old_place)
+    return code.of(change.old_place, constant.value if constant is not None else "")
+
+
+def _arriving(
+    known: Iterable[Requirement], revision: str, before: Footing, after: Footing
+) -> Iterator[Requirement]:
+    """Those of other revisions all of whose sources hold now, one of them not before."""
+    other = known_revision(after.spec.name)
+    if not after.spec.has_text:
+        yield from (r for r in known if other in r.revisions and revision not in r.revisions)
+        return
+    was = {(source.where, source.sha256) for _, source in sources_of(known, revision)}
+    held = before.holds if before.spec.has_text else lambda s: (s.where, s.sha256) in was
+    for one in known:
+        if revision in one.revisions:
+            continue
+        for name in sorted(one.revisions):
+            sources = [source for source in one.sources if source.revision == name]
+            if sources and all(map(after.holds, sources)) and not all(map(held, sources)):
+                yield one
+                break
+
+
+def _results(
+    checkout: Checkout | None, revision: str, touched: Iterable[RequirementImpact]
+) -> Iterator[RunAgain]:
+    ids = [one.requirement.id for one in touched if not one.is_near]
+    for published in checkout.published if checkout is not None else ():
+        judged = tuple(identifier for identifier in ids if identifier in published.judged)
+        if judged and published.revision == revision:
+            yield RunAgain(published, judged)

@@ -1,0 +1,245 @@
+"""Where the requirements of the catalogue stand in a specification, and which still stand there.
+
+A source of a requirement names a place (`siconform.catalogue.texts`) and keeps a hash of the
+sentence there. A place of a text can be looked up as it is; of a schema alone only declarations
+are known, and their comments are nobody's sentences.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, cached_property
+
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    EnumDescriptorProto,
+    FileDescriptorProto,
+)
+from siwire import REVISIONS, find_revision
+
+from siconform.catalogue import Requirement, Source
+from siconform.catalogue.drift import fingerprint
+from siconform.catalogue.texts import Text, normalised, read_text
+from siconform.spec.model import Spec
+
+LEAST_LIKENESS = 0.5
+"""Share of the schema a specification has in common with the revision it is taken for."""
+_KINDS = ("type of ", "constant ")
+_PROSE = ("section ", "diagram ")
+_PACKAGE = re.compile(r"^\.?si\.v1\.")
+
+
+class Standing(Enum):
+    """What became of the sentence or declaration a source names."""
+
+    STANDS = "stands"
+    REWORDED = "reads differently"
+    MOVED = "stands elsewhere"
+    GONE = "is gone"
+    UNSEEN = "cannot be looked up"
+
+
+@dataclass(frozen=True)
+class Footing:
+    """A specification as the catalogue's places see it."""
+
+    spec: Spec
+
+    @cached_property
+    def text(self) -> Text:
+        """What can be found in the text, or in the source of a schema."""
+        return read_text(self.spec.content or self.spec.source)
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """Every name the schema declares, without the package."""
+        return frozenset(elements(self.spec.file))
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is anything to read beside names and numbers."""
+        return bool(self.spec.content or self.spec.source)
+
+    @cached_property
+    def _found(self) -> dict[str, dict[str, str]]:
+        return {}
+
+    def passages(self, where: str) -> Mapping[str, str]:
+        """The passages at a place by their hash; none where there is no such place."""
+        if where not in self._found:
+            try:
+                said = self.text.passages(where)
+            except LookupError:
+                said = ()
+            self._found[where] = {fingerprint(passage): passage for passage in said}
+        return self._found[where]
+
+    def holds(self, source: Source) -> bool:
+        """Whether the sentence is there as the source recorded it."""
+        return source.sha256 in self.passages(source.where)
+
+    def says_elsewhere(self, source: Source) -> bool:
+        """Whether another section says the sentence in the same words."""
+        return source.where.startswith(_PROSE) and source.sha256 in self._in_sections
+
+    @cached_property
+    def _in_sections(self) -> frozenset[str]:
+        return frozenset(
+            fingerprint(normalised(sentence))
+            for sentences in self.text.sections.values()
+            for sentence in sentences
+        )
+
+
+def standing(source: Source, old: Footing, new: Footing) -> Standing:
+    """What became of a source of the old specification in the new one.
+
+    Without words on either side only a declaration can be seen to be gone. A source that does not
+    hold in the old text cannot be judged by its hash.
+    """
+    prose = source.where.startswith(_PROSE)
+    judged = new.spec.has_text if not old.has_words else new.has_words and old.holds(source)
+    if not prose and _is_taken_out(name_of(source.where), old, new):
+        return Standing.GONE
+    if not judged or (prose and not new.spec.has_text):
+        return Standing.UNSEEN
+    if new.holds(source):
+        return Standing.STANDS
+    if new.says_elsewhere(source):
+        return Standing.MOVED
+    return Standing.REWORDED if new.passages(source.where) else Standing.GONE
+
+
+def _is_taken_out(name: str, old: Footing, new: Footing) -> bool:
+    """Whether the old one declares it and the new one, which could, does not."""
+    if name in old.declared:
+        return name not in new.declared
+    constants = new.spec.constants
+    return bool(constants) and name in old.spec.constants and name not in constants
+
+
+def name_of(where: str) -> str:
+    """The element a place or a change names: `NodeInfo.nodeID`, `Foreign`; "" for prose."""
+    if where.startswith(_PROSE):
+        return ""
+    for kind in _KINDS:
+        where = where.removeprefix(kind)
+    return _PACKAGE.sub("", where)
+
+
+class Carriers:
+    """Which requirements carry the sentences of one specification."""
+
+    def __init__(self, footing: Footing, sources: Iterable[tuple[Requirement, Source]]) -> None:
+        by_place: defaultdict[str, dict[str, list[str]]] = defaultdict(dict)
+        for requirement, source in sources:
+            passage = footing.passages(source.where).get(source.sha256)
+            if passage is not None:
+                ids = by_place[_key(source.where)].setdefault(passage, [])
+                if requirement.id not in ids:
+                    ids.append(requirement.id)
+        self._by_place = by_place
+
+    def of(self, sentence: str, place: str) -> tuple[str, ...]:
+        """The requirements with a source there that says the sentence, or is a part of it."""
+        said = normalised(sentence)
+        found: dict[str, None] = {}
+        for passage, ids in self._by_place.get(_key(place), {}).items():
+            if said and (_within(said, passage) or _within(passage, said)):
+                found.update(dict.fromkeys(ids))
+        return tuple(found)
+
+
+def sources_of(
+    requirements: Iterable[Requirement], revision: str | None = None
+) -> Iterator[tuple[Requirement, Source]]:
+    """Each source in a text of the SI, of one revision or of all; the design is none of them."""
+    for requirement in requirements:
+        for source in requirement.sources:
+            if source.revision == revision or (revision is None and source.revision in REVISIONS):
+                yield requirement, source
+
+
+def known_revision(name: str) -> str | None:
+    """The revision of that name or release line; None where it is none."""
+    try:
+        return find_revision(name).name
+    except LookupError:
+        return None
+
+
+def nearest_revision(footing: Footing, requirements: Sequence[Requirement]) -> str | None:
+    """The revision a specification is, or is most like; None where it is like none of them.
+
+    Likeness is the share of declarations the two have in common, then the number of sources that
+    hold in the text, then the newer revision.
+    """
+    told = known_revision(footing.spec.name)
+    if told is not None:
+        return told
+    own = frozenset(elements(footing.spec.file).items())
+    likeness = {name: _likeness(own, _elements_of(name)) for name in REVISIONS}
+    best = max(likeness.values())
+    if best < LEAST_LIKENESS:
+        return None
+    near = [name for name, value in likeness.items() if value == best]
+    if len(near) == 1 or not footing.has_words:
+        return near[-1]
+    held = {
+        name: sum(footing.holds(source) for _, source in sources_of(requirements, name))
+        for name in near
+    }
+    return max(near, key=lambda name: (held[name], name))
+
+
+def elements(file: FileDescriptorProto) -> dict[str, str]:
+    """Every declared name, without the package, to what is declared: number, type, label."""
+    found: dict[str, str] = {}
+    for message in file.message_type:
+        found.update(_message(message, message.name))
+    for enum in file.enum_type:
+        found.update(_enum(enum, enum.name))
+    for service in file.service:
+        found[service.name] = "service"
+        for method in service.method:
+            found[f"{service.name}.{method.name}"] = str(method)
+    return found
+
+
+def _message(message: DescriptorProto, name: str) -> dict[str, str]:
+    found = {name: "message"}
+    for field in message.field:
+        declared = f"{field.number} {field.label} {field.type} {field.type_name}"
+        found[f"{name}.{field.name}"] = declared
+    for inner in message.nested_type:
+        if not inner.options.map_entry:
+            found.update(_message(inner, f"{name}.{inner.name}"))
+    for enum in message.enum_type:
+        found.update(_enum(enum, f"{name}.{enum.name}"))
+    return found
+
+
+def _enum(enum: EnumDescriptorProto, name: str) -> dict[str, str]:
+    values = {f"{name}.{value.name}": str(value.number) for value in enum.value}
+    return {name: "enum", **values}
+
+
+@cache
+def _elements_of(revision: str) -> frozenset[tuple[str, str]]:
+    file = FileDescriptorProto()
+    REVISIONS[revision].si.DESCRIPTOR.CopyToProto(file)
+    return frozenset(elements(file).items())
+
+
+def _likeness(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> float:
+    return len(one & other) / max(len(one | other), 1)
+
+
+def _key(place: str) -> str:
+    return place if place.startswith(_PROSE) else name_of(place)
+
+
+def _within(part: str, whole: str) -> bool:
+    return f" {part} " in f" {whole} "

@@ -1,0 +1,244 @@
+"""Compares what two specifications demand: rule sentences that came, went or changed their level.
+
+A rule is a sentence with modal words (`Sentence.is_rule`). Everything else is prose, and silence.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import Enum, IntEnum
+from typing import Final
+
+from siconform.catalogue import Requirement
+from siconform.catalogue.texts import normalised
+from siconform.spec.model import Sentence, Spec
+from siconform.spec.places import Carriers, Footing, name_of, nearest_revision, sources_of
+
+ALIKE_HERE: Final = 0.5
+"""Share of words two sentences of one place have in common that are one sentence reworded."""
+ALIKE_ELSEWHERE: Final = 0.75
+"""The same for sentences of different places, where chance likeness is common."""
+_PERMITS: Final = frozenset({"may", "might", "can", "could", "optional", "optionally"})
+_RECOMMENDS: Final = frozenset({"should", "recommended", "expected"})
+_NEGATIONS: Final = re.compile(
+    r"\b(?:not|never|no|none|neither|nor|cannot|without|unless|n't)\b|n['\u2019]t\b", re.IGNORECASE
+)
+
+_SIGNS: Final = re.compile(r"[<>]=?(?=\s*-?\d)|[!=]=|(?<![\w-])-(?=\d)")
+
+
+class Strength(IntEnum):
+    """How binding a sentence is, by its strongest modal word."""
+
+    STATES = 0
+    PERMITS = 1
+    RECOMMENDS = 2
+    DEMANDS = 3
+
+
+class RuleChangeKind(Enum):
+    """What became of a rule."""
+
+    APPEARED = "appeared"
+    VANISHED = "vanished"
+    RAISED = "is more binding"
+    LOWERED = "is less binding"
+    NEGATED = "has a negation more or less"
+    REWORDED = "is worded differently"
+    MOVED = "stands elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """A rule that changed, with its sentence before and after, and who stands on it."""
+
+    kind: RuleChangeKind
+    old: Sentence | None  # None where it appeared
+    new: Sentence | None  # None where it vanished
+    carried: tuple[str, ...] = ()
+    """Requirements of the old revision that stand on the old sentence."""
+    carries: tuple[str, ...] = ()
+    """Requirements of any revision that stand on the new sentence as it is."""
+
+    @property
+    def is_uncovered(self) -> bool:
+        """Whether there is a new sentence that no requirement covers."""
+        return self.new is not None and not self.carries
+
+    @property
+    def sentence(self) -> Sentence:
+        """The sentence as it is now, or as it was where it vanished."""
+        found = self.new or self.old
+        if found is None:
+            raise ValueError("a change of a rule has a sentence before or after")
+        return found
+
+
+def strength(sentence: Sentence) -> Strength:
+    """How binding a sentence is; modal words that neither permit nor recommend demand."""
+    if not sentence.words:
+        return Strength.STATES
+    words = {word.lower() for word in sentence.words}
+    if words - _PERMITS - _RECOMMENDS:
+        return Strength.DEMANDS
+    return Strength.RECOMMENDS if words & _RECOMMENDS else Strength.PERMITS
+
+
+def compare_rules(
+    old: Spec, new: Spec, requirements: Sequence[Requirement] = ()
+) -> tuple[RuleChange, ...]:
+    """The rules that changed, in the order of the new text, then what vanished from the old.
+
+    Nothing where one side is a schema alone: what it does not say it may not have meant to take
+    away. With the requirements of the catalogue each change says which of them stand on it.
+    """
+    if not (old.sentences and new.sentences):
+        return ()
+    changes = [
+        change
+        for before, after in _pairs(old.sentences, new.sentences)
+        if (change := _change(before, after))
+    ]
+    changes.sort(key=lambda change: (change.new is None, change.sentence.line))
+    if not requirements:
+        return tuple(changes)
+    return tuple(_with_carriers(changes, old, new, requirements))
+
+
+def _with_carriers(
+    changes: Iterable[RuleChange], old: Spec, new: Spec, requirements: Sequence[Requirement]
+) -> Iterator[RuleChange]:
+    before, after = Footing(old), Footing(new)
+    revision = nearest_revision(before, requirements)
+    of_old = Carriers(before, sources_of(requirements, revision))
+    of_new = Carriers(after, sources_of(requirements))
+    for change in changes:
+        carried = of_old.of(change.old.text, change.old.place) if change.old else ()
+        carries = of_new.of(change.new.text, change.new.place) if change.new else ()
+        yield RuleChange(change.kind, change.old, change.new, carried, carries)
+
+
+def _change(old: Sentence | None, new: Sentence | None) -> RuleChange | None:
+    """What became of one sentence; None where it is no rule on either side, or as it was."""
+    if old is None or new is None:
+        present = new or old
+        if present is None or not present.is_rule:
+            return None
+        kind = RuleChangeKind.VANISHED if new is None else RuleChangeKind.APPEARED
+        return RuleChange(kind, old, new)
+    if not (old.is_rule or new.is_rule):
+        return None
+    how = _reworded(old, new)
+    return None if how is None else RuleChange(how, old, new)
+
+
+def _reworded(old: Sentence, new: Sentence) -> RuleChangeKind | None:
+    """What distinguishes two sentences that are one rule; None where nothing does."""
+    if strength(old) is not strength(new):
+        raised = strength(new) > strength(old)
+        return RuleChangeKind.RAISED if raised else RuleChangeKind.LOWERED
+    if _said(old) == _said(new):
+        return RuleChangeKind.MOVED if _place(old) != _place(new) else None
+    if _negations(old) % 2 != _negations(new) % 2:
+        return RuleChangeKind.NEGATED
+    return RuleChangeKind.REWORDED
+
+
+Pair = tuple[Sentence | None, Sentence | None]
+
+
+def _pairs(old: Sequence[Sentence], new: Sequence[Sentence]) -> Iterator[Pair]:
+    """Each sentence with its like: equal ones first, then those that are most alike, then alone."""
+    left_old, left_new, same = _without_equal(list(old), list(new))
+    yield from same
+    for least, same_place in ((ALIKE_HERE, True), (ALIKE_ELSEWHERE, False)):
+        for before, after in _alike(left_old, left_new, least, same_place=same_place):
+            yield before, after
+            left_old.remove(before)
+            left_new.remove(after)
+    yield from ((before, None) for before in left_old)
+    yield from ((None, after) for after in left_new)
+
+
+def _without_equal(
+    old: list[Sentence], new: list[Sentence]
+) -> tuple[list[Sentence], list[Sentence], list[Pair]]:
+    """What is left of both when equal words of one place, then of any place, are paired."""
+    pairs: list[Pair] = []
+    for with_place in (True, False):
+        waiting: defaultdict[tuple[str, str], list[Sentence]] = defaultdict(list)
+        for sentence in new:
+            waiting[_identity(sentence, with_place=with_place)].append(sentence)
+        left: list[Sentence] = []
+        for sentence in old:
+            like = waiting[_identity(sentence, with_place=with_place)]
+            if like:
+                pairs.append((sentence, like.pop(0)))
+            else:
+                left.append(sentence)
+        old = left
+        new = sorted((s for like in waiting.values() for s in like), key=lambda one: one.line)
+    return old, new, pairs
+
+
+def _alike(
+    old: Sequence[Sentence], new: Sequence[Sentence], least: float, *, same_place: bool
+) -> list[tuple[Sentence, Sentence]]:
+    """Pairs of which one is a rule and that have enough words in common, each sentence once."""
+    words_of = {id(one): normalised(one.text).split() for one in (*old, *new)}
+    bags = {key: Counter(words) for key, words in words_of.items()}
+    found: list[tuple[float, int, int]] = []
+    for i, before in enumerate(old):
+        for j, after in enumerate(new):
+            if not (before.is_rule or after.is_rule) or (
+                same_place and _place(before) != _place(after)
+            ):
+                continue
+            if _most(bags[id(before)], bags[id(after)]) >= least:
+                words = words_of[id(before)], words_of[id(after)]
+                matcher = SequenceMatcher(None, *words, autojunk=False)
+                found.append((matcher.ratio(), i, j))
+    return _best(found, old, new, least)
+
+
+def _best(
+    found: Iterable[tuple[float, int, int]],
+    old: Sequence[Sentence],
+    new: Sequence[Sentence],
+    least: float,
+) -> list[tuple[Sentence, Sentence]]:
+    """The most alike first; of equal ones those that come first in the texts."""
+    pairs: list[tuple[Sentence, Sentence]] = []
+    taken_old: set[int] = set()
+    taken_new: set[int] = set()
+    for ratio, i, j in sorted(found, key=lambda one: (-one[0], one[1], one[2])):
+        if ratio < least or i in taken_old or j in taken_new:
+            continue
+        taken_old.add(i)
+        taken_new.add(j)
+        pairs.append((old[i], new[j]))
+    return pairs
+
+
+def _most(one: Counter[str], other: Counter[str]) -> float:
+    """The most that the ratio of two sentences can be, by their words alone."""
+    return 2 * (one & other).total() / max(one.total() + other.total(), 1)
+
+
+def _said(sentence: Sentence) -> str:
+    """The words, and the signs and comparisons between them that change a meaning."""
+    return f"{normalised(sentence.text)} {' '.join(_SIGNS.findall(sentence.text))}"
+
+
+def _identity(sentence: Sentence, *, with_place: bool) -> tuple[str, str]:
+    return _said(sentence), _place(sentence) if with_place else ""
+
+
+def _place(sentence: Sentence) -> str:
+    return name_of(sentence.place) or sentence.place or sentence.section
+
+
+def _negations(sentence: Sentence) -> int:
+    return len(_NEGATIONS.findall(sentence.text))
