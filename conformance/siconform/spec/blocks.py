@@ -138,8 +138,7 @@ class _Fenced:
             if not start:
                 start, mark, label = number, fence[1], fence[2].lower()
             elif fence[2]:
-                says = f"a block starts inside the one of line {start}: a fence is missing between"
-                self.errors.append(SpecError(says, number))
+                self.errors.append(self._missing_fence(start, number, label))
                 start, mark, label = number, fence[1], fence[2].lower()
             else:
                 self._add(start, number, label)
@@ -147,6 +146,15 @@ class _Fenced:
         if start:
             says = f"the block that starts here is never closed: end it with {mark}"
             self.errors.append(SpecError(says, start))
+
+    def _missing_fence(self, start: int, number: int, label: str) -> SpecError:
+        """What to say of a block that starts where another one, of line `start`, is open."""
+        before = self.blocks[-1].last + 1 if self.blocks else 0
+        for line, content in enumerate(self.lines[before : start - 1], before + 1):
+            if not label and _DECLARATION.match(content) and "{" in content:
+                return _outside(line, content, "protobuf")
+        says = f"a block starts inside the one of line {start}: a fence is missing between"
+        return SpecError(says, number)
 
     def _add(self, start: int, end: int, label: str) -> None:
         kind = _LABELS.get(label, BlockKind.OTHER)
@@ -181,16 +189,19 @@ class _Fenced:
 
     def _look_outside(self) -> None:
         """Declarations beside the blocks have lost their fences."""
-        if any(error.says for error in self.errors):
+        if self.errors:
             return
         inside = {line for block in self.blocks for line in range(block.first - 1, block.last + 2)}
         for number, line in enumerate(self.lines, 1):
-            if number not in inside and (_DECLARATION.match(line) and "{" in line):
-                says = f"`{line.strip()}` stands in no block: put a fence ```protobuf above it"
-                self.errors.append(SpecError(says, number))
+            if number not in inside and _DECLARATION.match(line) and "{" in line:
+                self.errors.append(_outside(number, line, "protobuf"))
             elif number not in inside and _CONSTANTS.match(line):
-                says = f"`{line.strip()}` stands in no block: put a fence ```constants above it"
-                self.errors.append(SpecError(says, number))
+                self.errors.append(_outside(number, line, "constants"))
+
+
+def _outside(line: int, content: str, label: str) -> SpecError:
+    says = f"`{content.strip()}` stands in no block: put a fence ```{label} above it"
+    return SpecError(says, line)
 
 
 def _looks_like_protobuf(lines: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from siconform.spec.text import decode, read_spec_text
 
 GIT = "git:"
 _DESCRIPTOR_SETS = frozenset({".binpb", ".pb", ".desc", ".protoset", ".fds"})
+_CONTROL = frozenset(range(9))  # characters no text has, and every descriptor set has
 _PATIENCE = 30.0  # seconds for git
 
 _CASE = {"ARCH": "ARCH", "OS": "OS", "CPU": "CPU", "ID": "ID", "YUNIKORN": "YuniKorn"}
@@ -50,7 +51,7 @@ def read_spec(argument: str) -> Spec:
 
 def from_bytes(name: str, data: bytes, suffix: str) -> Spec:
     """A specification from the bytes of a file; its suffix (`.proto`) says what it is."""
-    if suffix.lower() in _DESCRIPTOR_SETS or (suffix != ".proto" and b"\0" in data[:1024]):
+    if suffix.lower() in _DESCRIPTOR_SETS or _CONTROL & set(data[:4096]):
         return _from_descriptor_set(name, data)
     content = decode(name, data)
     return _from_proto(name, content) if suffix.lower() == ".proto" else from_text(name, content)

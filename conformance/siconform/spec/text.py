@@ -65,12 +65,7 @@ def decode(name: str, data: bytes) -> str:
         line = data[: error.start].count(b"\n") + 1
         says = "the text is not UTF-8 here: save it as UTF-8, or give the right file"
         raise UnreadableSpec(name, [SpecError(says, line)]) from error
-    content = content.replace("\r\n", "\n").replace("\r", "\n")
-    if "\0" in content:
-        line = content[: content.index("\0")].count("\n") + 1
-        says = "the file is binary and no descriptor set: give a text, a .proto or a .binpb"
-        raise UnreadableSpec(name, [SpecError(says, line)])
-    return content
+    return content.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_spec_text(name: str, content: str) -> SpecText:

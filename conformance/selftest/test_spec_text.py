@@ -1,0 +1,327 @@
+"""A specification text is read: blocks, constants, Go API and sentences, each with its line."""
+
+import pytest
+from selftest.spec_texts import SMALL, line_of, without_fences
+from siconform.catalogue.texts import normalised, read_text
+from siconform.spec.model import UnreadableSpec
+from siconform.spec.prose import modal_words
+from siconform.spec.text import LARGEST_TEXT, SpecText, decode, read_spec_text
+
+
+def read(text: str) -> SpecText:
+    return read_spec_text("the text", decode("the text", text.encode()))
+
+
+def errors(text: str | bytes) -> list[str]:
+    data = text if isinstance(text, bytes) else text.encode()
+    with pytest.raises(UnreadableSpec) as caught:
+        read_spec_text("the text", decode("the text", data))
+    return [str(error) for error in caught.value.errors]
+
+
+def test_each_line_of_the_protobuf_is_where_it_is_in_the_text() -> None:
+    source = read(SMALL).source
+
+    assert line_of(source, "string nodeID") == line_of(SMALL, "string nodeID")
+    assert line_of(source, "service Scheduler") == line_of(SMALL, "service Scheduler")
+    assert "Nodes must be known" not in source
+    assert "HostName" not in source
+
+
+def test_the_schema_is_a_file_of_its_own() -> None:
+    schema = read(SMALL).schema
+
+    assert schema.startswith('syntax = "proto3";\npackage si.v1;')
+    assert "\n\n\n" not in schema
+    assert schema.endswith("message NodeResponse {}\n")
+
+
+def test_constants_have_value_line_and_comment() -> None:
+    constants = read(SMALL).constants
+
+    assert {name: constant.value for name, constant in constants.items()} == {
+        "HostName": "si/hostname",
+        "Domain": "example.org/",
+    }
+    assert constants["HostName"].line == line_of(SMALL, "HostName")
+    assert constants["HostName"].comment == "its name"
+
+
+def test_methods_of_the_go_api_have_signature_line_and_comment() -> None:
+    api = read(SMALL).api
+
+    assert list(api) == [
+        "SchedulerAPI.UpdateNode",
+        "SchedulerAPI.Register",
+        "SchedulerAPI.Stop",
+        "Callback.Told",
+    ]
+    update = api["SchedulerAPI.UpdateNode"]
+    assert update.signature == "(request *si.NodeRequest) error"
+    assert update.comment == "Nodes that are told, one by one."
+    assert update.line == line_of(SMALL, "UpdateNode(request")
+    register = api["SchedulerAPI.Register"].signature
+    assert register == "(request *si.Request, callback Callback) (*si.Response, error)"
+
+
+def test_rules_have_their_line_section_place_and_words() -> None:
+    rules = {
+        sentence.text: (sentence.line, sentence.section, sentence.place, sentence.words)
+        for sentence in read(SMALL).sentences
+        if sentence.is_rule
+    }
+
+    section, api = "Scheduler Interface Spec", "API Interface"
+    told = 'section "API Interface"'
+    assert rules == {
+        "Nodes must be known.": (5, section, f'section "{section}"', ("must",)),
+        "The scheduler will reject what it does not know.": (
+            line_of(SMALL, "The scheduler will"),
+            *(api, told, ("will", "reject")),
+        ),
+        "A node should be told once:": (
+            line_of(SMALL, "what it does not know."),
+            *(api, told, ("should",)),
+        ),
+        "- nodes of others are ignored": (
+            line_of(SMALL, "- nodes of"),
+            *(api, told, ("ignored",)),
+        ),
+        "- an unknown one may not be updated": (
+            line_of(SMALL, "- an unknown"),
+            *(api, told, ("may not",)),
+        ),
+        "Stands apart and must be read.": (
+            line_of(SMALL, "// Stands apart"),
+            *(api, "NodeRequest", ("must",)),
+        ),
+        "The id, which must be set;": (
+            line_of(SMALL, "// The id"),
+            *(api, "NodeRequest.nodeID", ("must",)),
+        ),
+        "an empty one is an error.": (
+            line_of(SMALL, "// an empty"),
+            *(api, "NodeRequest.nodeID", ("error",)),
+        ),
+        "ignored on updates": (
+            line_of(SMALL, "Action action"),
+            *(api, "NodeRequest.action", ("ignored",)),
+        ),
+    }
+
+
+def test_licence_drawings_and_targets_of_links_are_no_sentences() -> None:
+    text = " ".join(sentence.text for sentence in read(SMALL).sentences)
+
+    assert "licence" not in text
+    assert "drains" not in text
+    assert "See the guide for more." in text
+
+
+def test_sentences_of_a_section_are_the_passages_of_the_catalogue() -> None:
+    found = read(SMALL).sentences
+
+    for section, passages in read_text(SMALL).sections.items():
+        mine = [s.text for s in found if section and s.place == f'section "{section}"']
+        plain = [passage.replace("(https://example.org/must)", "") for passage in passages]
+        assert list(map(normalised, mine)) == [normalised(passage) for passage in plain if section]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("The RM MUST NOT send it", ("must not",)),
+        ("it will be rejected with errors", ("will", "reject", "error")),
+        ("rejection; ignores it", ("reject", "ignored")),
+        ("the willing mayor is mustered", ()),
+    ],
+)
+def test_forms_of_a_modal_word_are_one_and_its_negation_another(
+    sentence: str, words: tuple[str, ...]
+) -> None:
+    assert modal_words(sentence) == words
+
+
+def test_a_text_that_lost_its_fences_is_read_and_what_was_guessed_is_said() -> None:
+    text = without_fences(SMALL)
+
+    found, whole = read(text), read(SMALL)
+
+    assert [line for line in found.schema.split("\n") if line] == [
+        line for line in whole.schema.split("\n") if line
+    ]
+    assert {name: c.value for name, c in found.constants.items()} == {
+        name: c.value for name, c in whole.constants.items()
+    }
+    assert list(found.api) == list(whole.api)
+    assert [(s.text, s.section, s.place) for s in found.sentences if s.is_rule] == [
+        (s.text, s.section, s.place) for s in whole.sentences if s.is_rule
+    ]
+    assert line_of(found.source, "string nodeID") == line_of(text, "string nodeID")
+    assert [guess.split(":")[0] for guess in found.guesses][:1] == ["The fences are lost"]
+    assert found.guesses[-1] == ("Lines 1 to 4 are taken for what a web page puts above the text")
+    assert whole.guesses == ()
+
+
+def test_entities_and_unbreakable_spaces_of_a_web_page_are_read_and_said() -> None:
+    text = without_fences(SMALL).replace(
+        "  string nodeID = 1;", "\xa0 map&lt;string, string&gt; of = 1;"
+    )
+
+    found = read(text)
+
+    assert "  map<string, string> of = 1;" in found.schema
+    assert [guess for guess in found.guesses if "read as" in guess] == [
+        "In declarations, spaces that never break a line are read as spaces",
+        "&lt; and &gt; in declarations are read as < and >",
+    ]
+
+
+def test_line_ends_of_windows_change_nothing() -> None:
+    found, windows = read(SMALL), read("\ufeff" + SMALL.replace("\n", "\r\n"))
+
+    assert windows.source == found.source
+    assert windows.sentences == found.sentences
+
+
+def test_an_unlabelled_block_of_protobuf_is_left_out_and_said() -> None:
+    text = SMALL + "\n```\nmessage Sketch { Unknown what = 1; }\n```\n"
+
+    found = read(text)
+
+    assert "Sketch" not in found.source
+    assert found.guesses == (
+        (
+            f"line {line_of(text, 'message Sketch') - 1}: a block looks like protobuf but has no "
+            "label; it is left out"
+        ),
+    )
+
+
+def test_unlabelled_blocks_are_taken_where_none_has_a_label() -> None:
+    found = read('```\nsyntax = "proto3";\nmessage A {}\n```\n')
+
+    assert "message A" in found.source
+    assert found.guesses == (
+        (
+            "line 1: no block of the text is labelled protobuf; this one looks like it and is "
+            "taken for it"
+        ),
+    )
+
+
+def test_a_block_called_proto_is_protobuf_and_that_is_said() -> None:
+    found = read("```proto\nmessage A {}\n```\n")
+
+    assert found.guesses == ("line 1: a block is labelled proto, not protobuf; it is read as that",)
+
+
+LOST = without_fences(SMALL)
+NODE = "```protobuf\n// A node, {as told}."
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", ["the text is empty: give one with protobuf blocks"]),
+        (
+            "# Only prose\n\nwhere nodes must be known\n",
+            ["there is no protobuf in the text: put it between ```protobuf and ```"],
+        ),
+        (
+            "x" * (LARGEST_TEXT + 1),
+            ["the text has 4.0 MB, more than the 4 MB a specification may have"],
+        ),
+        (b"a\nb\xff\xfe", ["line 2: the text is not UTF-8 here: save it as UTF-8, or give the "]),
+        (
+            SMALL.replace(NODE, NODE[12:]),
+            [
+                (
+                    f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
+                    "stands in no block: put a fence ```protobuf above it"
+                )
+            ],
+        ),
+        (
+            SMALL.replace("message NodeResponse {}\n```", "message NodeResponse {}\n"),
+            [
+                (
+                    f"line {line_of(SMALL, '```constants')}: a block starts inside the one of line "
+                    f"{line_of(SMALL, '// A node') - 1}: a fence is missing between"
+                )
+            ],
+        ),
+        (
+            SMALL[: SMALL.rindex("```")],
+            [
+                (
+                    f"line {line_of(SMALL, '```constants')}: the block that starts here is never "
+                    "closed: end it with ```"
+                )
+            ],
+        ),
+        (
+            SMALL.replace(NODE, NODE[12:]).replace("message NodeResponse {}\n```", ""),
+            [
+                (
+                    f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
+                    "stands in no block: put a fence ```protobuf above it"
+                )
+            ],
+        ),
+        (
+            SMALL.replace('  reserved "rack";\n}', '  reserved "rack";'),
+            [
+                (
+                    f"line {line_of(SMALL, 'message NodeRequest')}: `message NodeRequest {{` is "
+                    "not closed in its block: add the missing brace"
+                )
+            ],
+        ),
+        (
+            SMALL.replace("message NodeResponse {}", "message NodeResponse {}\n}"),
+            [
+                (
+                    f"line {line_of(SMALL, 'message NodeResponse') + 1}: this brace closes "
+                    "nothing: remove it"
+                )
+            ],
+        ),
+        (
+            SMALL.replace("Domain   =", "HostName ="),
+            [
+                (
+                    f"line {line_of(SMALL, 'Domain')}: constant HostName is on line "
+                    f"{line_of(SMALL, 'HostName')} already: rename or remove one"
+                )
+            ],
+        ),
+        (
+            SMALL.replace('"example.org/"', '"example.org/'),
+            [
+                (
+                    f'line {line_of(SMALL, "Domain")}: `Domain   = "example.org/` is no constant: '
+                    'write it as Name = "value"'
+                )
+            ],
+        ),
+        (
+            LOST.replace('  reserved "rack";\n}', '  reserved "rack";'),
+            [
+                (
+                    f"line {line_of(LOST, 'message NodeRequest')}: `message NodeRequest {{` is not "
+                    f"closed before line {line_of(LOST, 'message NodeResponse') - 1}: add the "
+                    "missing }"
+                )
+            ],
+        ),
+    ],
+)
+def test_a_text_that_is_wrong_is_told_in_one_sentence_with_the_line(
+    text: str | bytes, says: list[str]
+) -> None:
+    found = errors(text)
+
+    assert len(found) == len(says)
+    for sentence, start in zip(found, says, strict=True):
+        assert sentence.startswith(start)
