@@ -1,0 +1,138 @@
+"""What to do instead of a change that breaks somebody."""
+
+from siconform.spec.changes import Change, Kind
+from siconform.spec.naming import Rename
+from siconform.spec.readings import Exchange, split
+from siconform.spec.schema import Reserved
+
+_PLAIN = {
+    Kind.PACKAGE: "Keep the package: it is part of the path of every rpc.",
+    Kind.OPTION: "Announce it: whoever imports the generated code has to change the import.",
+    Kind.SERVICE_REMOVED: "Keep the service until no peer calls it any more.",
+    Kind.METHOD_REMOVED: "Keep the rpc until no peer calls it any more, and let it answer.",
+    Kind.METHOD_TYPES: "Add an rpc with another name beside it, and keep this one as it is.",
+    Kind.METHOD_STREAMING: "Add an rpc with another name beside it, and keep this one as it is.",
+    Kind.MESSAGE_REMOVED: "Mark it deprecated first, and remove it when no peer sends it any more.",
+    Kind.ENUM_REMOVED: "Mark it deprecated first, and remove it when no peer sends it any more.",
+    Kind.FIELD_ROLE: "Give a new role a new field; where only the words are new, say so.",
+    Kind.EXTENSION_REMOVED: "Keep the extension while any schema uses it.",
+    Kind.EXTENSION_CHANGED: "Add another extension beside it, and keep this one as it is.",
+    Kind.API_REMOVED: "Keep the method, marked deprecated, for one release.",
+    Kind.API_ADDED: "Announce it: every implementation of the interface has to add the method.",
+    Kind.API_SIGNATURE: "Add a method with another name beside it, and keep this one as it is.",
+}
+
+
+def advice(change: Change, exchange: Exchange) -> str:
+    """What to do instead of `change`, one or two sentences; "" where there is nothing to say."""
+    if change.kind in _PLAIN:
+        return _PLAIN[change.kind]
+    of_kind = {
+        Kind.FIELD_ADDED: _on_added,
+        Kind.VALUE_ADDED: _on_added,
+        Kind.FIELD_REMOVED: _on_removed,
+        Kind.VALUE_REMOVED: _on_removed,
+        Kind.FIELD_NUMBER: _on_renumbered,
+        Kind.VALUE_NUMBER: _on_renumbered,
+        Kind.FIELD_REPLACED: _on_replaced,
+        Kind.VALUE_REPLACED: _on_replaced,
+        Kind.FIELD_RENAMED: _on_renamed,
+        Kind.VALUE_RENAMED: _on_renamed,
+    }.get(change.kind)
+    if of_kind is not None:
+        return of_kind(change, exchange)
+    return _on_details(change, exchange)
+
+
+def _on_added(change: Change, exchange: Exchange) -> str:
+    declaration, name = split(change.where)
+    free = exchange.next_free(change)
+    number = exchange.number(change)
+    if free == number:
+        return ""  # the number is new; what is read in it is a matter of other changes
+    text = f"Append {name} as {free}"
+    if not exchange.reserved(declaration).holds(number) and not _owned_now(exchange, change):
+        text = f"{text}; reserve {number}"
+    return f"{text}."
+
+
+def _on_removed(change: Change, exchange: Exchange) -> str:
+    declaration, name = split(change.old_place)
+    now = exchange.pairs[declaration]
+    number = exchange.old_number(change)
+    missing = Reserved(frozenset({(number, number)}), frozenset({name})).without(
+        exchange.reserved(now)
+    )
+    taker = next((n for n, k in exchange.members(now) if k == number), "")
+    if taker:
+        return f"Reserve {missing} in {now}, and give {taker} a number of its own."
+    if str(missing):
+        return f"Reserve {missing} in {now}, so that nobody takes it over."
+    return f"Keep {name} = {number}, marked deprecated, until no peer sends it any more."
+
+
+def _on_renumbered(change: Change, exchange: Exchange) -> str:
+    declaration, name = split(change.where)
+    was = exchange.old_number(change)
+    taker = next((n for n, k in exchange.members(declaration) if k == was and n != name), "")
+    if not taker:
+        return f"Keep {name} = {was}: a number is never moved."
+    before = dict(exchange.old_members(declaration))
+    if taker in before:
+        return f"Keep {name} = {was} and {taker} = {before[taker]}: a number is never moved."
+    free = exchange.next_free(change)
+    return f"Keep {name} = {was}, and append {taker} as {free}."
+
+
+def _on_replaced(change: Change, exchange: Exchange) -> str:
+    _, name = split(change.where)
+    _, former = split(change.old_place)
+    free, number = exchange.next_free(change), exchange.number(change)
+    return f'Append {name} as {free}; keep {former} = {number}, or reserve {number}, "{former}".'
+
+
+def _on_renamed(change: Change, exchange: Exchange) -> str:
+    declaration, name = split(change.where)
+    _, former = split(change.old_place)
+    if change.kind is Kind.VALUE_RENAMED:
+        number = exchange.number(change)
+        return f"Keep {former}, or have both names for {number} (option allow_alias) for a while."
+    why = "" if change.rename is Rename.NAME else " once nobody reads JSON with the old name"
+    field = exchange.after.messages[declaration].fields[name]
+    return (
+        f'Write {field.type} {name} = {field.number} [json_name = "{former}"] to keep the JSON'
+        f"{', and drop that' + why if why else ''}."
+    )
+
+
+def _on_details(change: Change, exchange: Exchange) -> str:
+    _, name = split(change.where)
+    if change.kind is Kind.RESERVED_REMOVED:
+        return f"Keep {change.old} reserved in {change.where}."
+    if change.kind in (Kind.FIELD_TYPE, Kind.FIELD_CARDINALITY):
+        free = exchange.next_free(change)
+        kept = exchange.before.messages[split(change.old_place)[0]]
+        was = kept.fields[split(change.old_place)[1]]
+        return (
+            f"Keep {name} = {was} as it is, marked deprecated, and append a field of "
+            f"{change.new} as {free} under another name."
+        )
+    if change.kind is Kind.CONSTANT_VALUE:
+        return f'Add a constant with another name for "{change.new}", and keep {name} as it is.'
+    if change.kind in (Kind.CONSTANT_REMOVED, Kind.CONSTANT_RENAMED):
+        return f"Keep {split(change.old_place)[1]}, marked deprecated, for one release."
+    return {
+        Kind.FIELD_ONEOF: f"Leave {name} where it was: a new oneof is for new fields only.",
+        Kind.FIELD_JSON_NAME: f'Keep json_name = "{change.old}".',
+        Kind.MESSAGE_RENAMED: f"Keep the name {change.old}, or announce it.",
+        Kind.ENUM_MOVED: f"Leave it where it was, as {change.old}, or announce it.",
+    }.get(change.kind, "")
+
+
+def _owned_now(exchange: Exchange, change: Change) -> bool:
+    """Whether the number belongs to something in the old text that still is in the new one."""
+    declaration, name = split(change.where)
+    number = exchange.number(change)
+    now = {n for n, k in exchange.members(declaration) if n != name}
+    was = [n for n, k in exchange.old_members(declaration) if k == number]
+    return any(n in now for n in was)

@@ -1,0 +1,222 @@
+"""What each change breaks, whom it misleads, and what to do instead."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from siconform.spec.advice import advice
+from siconform.spec.changes import Change, Kind, compare
+from siconform.spec.meanings import absence_of
+from siconform.spec.misreading import Form, Outcome, Reading
+from siconform.spec.model import Spec
+from siconform.spec.owners import revision_schema
+from siconform.spec.peers import Peer, carried_by_rpc, senders
+from siconform.spec.readings import NEW, OLD, Exchange
+from siconform.spec.sentences import Teller, without_bytes
+
+_SENTENCES = 2  # on one peer: enough for a value that is misread and one that is lost
+
+
+class Class(StrEnum):
+    """What a change breaks, worst first."""
+
+    MISREAD = "silently misread"
+    WIRE_BREAKING = "wire-breaking"
+    JSON_BREAKING = "JSON-breaking"
+    SOURCE_BREAKING = "source-breaking"
+    COMPATIBLE = "compatible"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one change means."""
+
+    change: Change
+    classes: tuple[Class, ...]
+    """Worst first; COMPATIBLE stands alone."""
+    old_peer: str
+    """What a peer of the old text understands of what a peer of the new one sends."""
+    new_peer: str
+    """The other way round."""
+    advice: str
+    """What to do instead; "" where there is nothing to say."""
+    readings: tuple[Reading, ...] = ()
+    """The messages that were decoded to say so."""
+
+    @property
+    def worst(self) -> Class:
+        """The worst of its classes."""
+        return self.classes[0]
+
+    @property
+    def breaks(self) -> bool:
+        """Whether it breaks anybody at all."""
+        return self.worst is not Class.COMPATIBLE
+
+
+_SOURCE = frozenset(
+    {
+        Kind.PACKAGE,
+        Kind.OPTION,
+        Kind.SERVICE_REMOVED,
+        Kind.METHOD_REMOVED,
+        Kind.METHOD_TYPES,
+        Kind.METHOD_STREAMING,
+        Kind.MESSAGE_REMOVED,
+        Kind.MESSAGE_RENAMED,
+        Kind.FIELD_REMOVED,
+        Kind.FIELD_RENAMED,
+        Kind.FIELD_REPLACED,
+        Kind.FIELD_TYPE,
+        Kind.FIELD_CARDINALITY,
+        Kind.FIELD_ONEOF,
+        Kind.ENUM_REMOVED,
+        Kind.ENUM_MOVED,
+        Kind.VALUE_REMOVED,
+        Kind.VALUE_RENAMED,
+        Kind.VALUE_REPLACED,
+        Kind.EXTENSION_REMOVED,
+        Kind.EXTENSION_CHANGED,
+        Kind.CONSTANT_REMOVED,
+        Kind.CONSTANT_RENAMED,
+        Kind.API_ADDED,
+        Kind.API_REMOVED,
+        Kind.API_SIGNATURE,
+    }
+)
+_JSON = frozenset(
+    {
+        Kind.MESSAGE_REMOVED,
+        Kind.VALUE_REMOVED,
+        Kind.VALUE_RENAMED,
+        Kind.VALUE_REPLACED,
+    }
+)
+_WIRE = frozenset(
+    {
+        Kind.PACKAGE,
+        Kind.SERVICE_REMOVED,
+        Kind.METHOD_REMOVED,
+        Kind.METHOD_STREAMING,
+        Kind.VALUE_REMOVED,
+        Kind.CONSTANT_VALUE,
+    }
+)
+_ADDED = frozenset({Kind.FIELD_ADDED, Kind.VALUE_ADDED})
+_OF_METHODS = frozenset(
+    {
+        Kind.PACKAGE,
+        Kind.SERVICE_ADDED,
+        Kind.SERVICE_REMOVED,
+        Kind.METHOD_ADDED,
+        Kind.METHOD_REMOVED,
+        Kind.METHOD_TYPES,
+        Kind.METHOD_STREAMING,
+    }
+)
+_LOSSES = (Outcome.LOST, Outcome.PARTLY, Outcome.REFUSED)
+
+
+def judge(old: Spec, new: Spec) -> list[Judgement]:
+    """Every change between two specifications with what it breaks, in the order of `compare`."""
+    changes = compare(old, new)
+    exchange = Exchange(old, new)
+    schemas = {OLD: exchange.before, NEW: exchange.after}
+    sent = {OLD: senders(exchange.before, old.api), NEW: senders(exchange.after, new.api)}
+    for revision in exchange.memory.revisions:
+        schemas[revision] = revision_schema(revision)
+    court = _Court(exchange, Teller(schemas, sent))
+    return [court.judgement(change) for change in changes]
+
+
+class _Court:
+    def __init__(self, exchange: Exchange, teller: Teller) -> None:
+        self._exchange = exchange
+        self._teller = teller
+        self._carried = carried_by_rpc(exchange.before)
+
+    def judgement(self, change: Change) -> Judgement:
+        readings = self._exchange.readings(change)
+        classes = self._classes(change, readings)
+        breaks = classes != (Class.COMPATIBLE,)
+        advised = breaks or change.kind in (Kind.RESERVED_REMOVED, Kind.FIELD_ROLE)
+        return Judgement(
+            change,
+            classes,
+            self._told(change, readings, OLD),
+            self._told(change, readings, NEW),
+            advice(change, self._exchange) if advised else "",
+            readings,
+        )
+
+    def _classes(self, change: Change, readings: Iterable[Reading]) -> tuple[Class, ...]:
+        found: set[Class] = set()
+        for reading in readings:
+            found |= self._of_reading(change, reading)
+        if change.kind in _SOURCE:
+            found.add(Class.SOURCE_BREAKING)
+        if change.kind in _JSON or (
+            change.kind is Kind.ENUM_REMOVED
+            and self._is_used(change.where, self._exchange.before.messages)
+        ):
+            found.add(Class.JSON_BREAKING)
+        if change.kind in _WIRE or self._is_gone_from_wire(change):
+            found.add(Class.WIRE_BREAKING)
+        if change.kind is Kind.VALUE_NUMBER and not readings:
+            found.add(Class.WIRE_BREAKING)
+        if change.kind is Kind.VALUE_REPLACED and not readings:
+            found.add(Class.MISREAD)
+        return tuple(c for c in Class if c in found) or (Class.COMPATIBLE,)
+
+    def _of_reading(self, change: Change, reading: Reading) -> set[Class]:
+        if reading.outcome is Outcome.SAME:
+            return set()
+        if reading.form is Form.JSON:
+            return {Class.JSON_BREAKING}
+        if reading.outcome is Outcome.MISREAD:
+            return {Class.MISREAD}
+        if change.kind in _ADDED and reading.outcome is not Outcome.REFUSED:
+            return set()  # nobody counted on it before
+        if reading.outcome is Outcome.LOST and self._misleads(reading):
+            return {Class.MISREAD, Class.WIRE_BREAKING}
+        return {Class.WIRE_BREAKING} if reading.outcome in _LOSSES else set()
+
+    def _misleads(self, reading: Reading) -> bool:
+        schema = self._exchange.after if reading.reader == NEW else self._exchange.before
+        reader = schema.messages.get(reading.taken_for)
+        absence = absence_of(f"{reading.message}.{reading.element}", reader)
+        return absence is not None and absence.misleads
+
+    def _is_gone_from_wire(self, change: Change) -> bool:
+        if change.kind is Kind.MESSAGE_REMOVED:
+            return change.where in self._carried
+        return change.kind is Kind.ENUM_REMOVED and self._is_used(change.where, self._carried)
+
+    def _is_used(self, enum: str, messages: Iterable[str]) -> bool:
+        """Whether a field of one of the old `messages` has values of `enum`."""
+        old = self._exchange.before.messages
+        return any(f.type == enum for name in messages for f in old[name].fields.values())
+
+    def _told(self, change: Change, readings: Iterable[Reading], side: str) -> str:
+        mine = [r for r in readings if r.reader == side or (side == OLD and r.reader != NEW)]
+        mine.sort(key=lambda r: (r.form is Form.JSON, -r.outcome.badness))
+        telling = [r for r in mine if r.outcome is not Outcome.SAME]
+        if any(r.form is Form.BYTES for r in telling):
+            telling = [r for r in telling if r.form is Form.BYTES]
+        if not telling:
+            telling = [r for r in mine if r.form is Form.BYTES][:1]
+        said = dict.fromkeys(self._teller.says(reading) for reading in telling)
+        if said:
+            return " ".join([*said][:_SENTENCES])
+        return without_bytes(change, side, self._reader(change, side))
+
+    def _reader(self, change: Change, side: str) -> str:
+        """Who stands on one side of a change that no message shows."""
+        if change.kind in _OF_METHODS:
+            return f"{'an old' if side == OLD else 'a new'} {Peer.SCHEDULER.value}"
+        writer = NEW if side == OLD else OLD
+        for age, place in ((writer, change.old_place), (NEW, change.where), (OLD, change.where)):
+            message = self._exchange.message_of(age, place)
+            if message:
+                return self._teller.reader(side, age, message)
+        return self._teller.reader(side, writer, "")

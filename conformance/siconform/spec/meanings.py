@@ -1,0 +1,93 @@
+"""What it means in the SI that a field is not there: bytes lost in silence still say something."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from siconform.spec.schema import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """What a peer concludes from a message without the field."""
+
+    says: str
+    misleads: bool = False  # whether that is another order, rather than less of the same one
+
+
+_RELEASES_ALL: Final = Absence(
+    "a release that names no allocation ends every allocation of the application", misleads=True
+)
+_RELEASES_ALL_BUT: Final = Absence(
+    "unless its allocationKey is sent beside it, a release ends every allocation of the "
+    "application",
+    misleads=True,
+)
+_IDENTITIES: Final = frozenset({"UUID", "allocationID"})
+"""What named the allocation to release, before its key did (from 2024-10 on)."""
+
+_NO_PRIORITY: Final = Absence("it counts with the default priority")
+_NO_GROUP: Final = Absence("it belongs to no gang")
+_NO_PLACEHOLDER: Final = Absence("a placeholder is taken for the real thing", misleads=True)
+_NO_IDENTITY: Final = Absence("the allocation has no identity: it cannot be released by itself")
+_OVER_COMMIT: Final = Absence("the node counts with its full capacity and is over-committed")
+
+_ABSENCES: Final[Mapping[str, Absence]] = {
+    "AllocationAsk.placeholder": _NO_PLACEHOLDER,
+    "AllocationAsk.priority": _NO_PRIORITY,
+    "AllocationAsk.taskGroupName": _NO_GROUP,
+    "Allocation.UUID": _NO_IDENTITY,
+    "Allocation.allocationID": _NO_IDENTITY,
+    "Allocation.placeholder": _NO_PLACEHOLDER,
+    "Allocation.priority": _NO_PRIORITY,
+    "Allocation.queueName": Absence("the RM does not learn the queue"),
+    "Allocation.taskGroupName": _NO_GROUP,
+    "AllocationAskRelease.allocationKey": Absence(
+        "a release that names no ask withdraws every ask of the application", misleads=True
+    ),
+    "AllocationRelease.terminationType": Absence("nobody knows who ended it and why"),
+    "AllocationRequest.asks": Absence("the asks get neither an allocation nor a rejection"),
+    "AllocationRequest.allocations": Absence("they are neither taken nor rejected"),
+    "AllocationRequest.releases": Absence("nothing is released"),
+    "AllocationReleasesRequest.allocationsToRelease": Absence("the allocations stay"),
+    "AllocationReleasesRequest.allocationAsksToRelease": Absence("the asks stay"),
+    "AllocationResponse.new": Absence("the RM starts nothing, and the room stays taken"),
+    "AllocationResponse.released": Absence("the RM neither stops nor confirms it"),
+    "AllocationResponse.releasedAsks": Absence("the RM still waits for these asks"),
+    "AllocationResponse.rejected": Absence("the RM still waits for what was rejected"),
+    "AllocationResponse.rejectedAllocations": Absence("the RM still waits for what was rejected"),
+    "ApplicationRequest.new": Absence("the applications are neither accepted nor rejected"),
+    "ApplicationRequest.remove": Absence("the applications stay"),
+    "ApplicationResponse.rejected": Absence("the RM still waits for the verdict"),
+    "ApplicationResponse.accepted": Absence("the RM still waits for the verdict"),
+    "NodeResponse.rejected": Absence("the RM still waits for the verdict"),
+    "NodeResponse.accepted": Absence("the RM still waits for the verdict"),
+    "NodeRequest.nodes": Absence("the nodes are neither accepted nor rejected"),
+    "NodeInfo.action": Absence("the node comes without an action"),
+    "NodeInfo.existingAllocations": _OVER_COMMIT,
+    "NodeInfo.occupiedResource": _OVER_COMMIT,
+    "NodeInfo.schedulableResource": Absence("the node has no room"),
+    "RegisterResourceManagerRequest.config": Absence("the scheduler runs its own configuration"),
+    "AddApplicationRequest.gangSchedulingStyle": Absence(
+        "what a placeholder timeout does is up to the scheduler"
+    ),
+    "AddApplicationRequest.placeholderAsk": Absence("the queue is not checked for the whole gang"),
+}
+
+
+def absence_of(place: str, reader: Message | None) -> Absence | None:
+    """What a peer concludes when the field at `place` is missing, as far as the SI says it.
+
+    `reader` is the message as the reading side declares it: which field names the allocation of
+    a release depends on the fields that there are.
+    """
+    message, _, name = place.rpartition(".")
+    if message == "AllocationRelease" and name in _IDENTITIES:
+        by_key = reader is not None and _IDENTITIES.isdisjoint(reader.fields)
+        return _RELEASES_ALL_BUT if by_key else _RELEASES_ALL
+    if message == "AllocationRelease" and name == "allocationKey":
+        other = reader is not None and not _IDENTITIES.isdisjoint(reader.fields)
+        return None if other else _RELEASES_ALL
+    if message == "AllocationAskRelease" and name.lower() == "allocationkey":
+        return _ABSENCES["AllocationAskRelease.allocationKey"]
+    return _ABSENCES.get(place)

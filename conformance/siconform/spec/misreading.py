@@ -1,0 +1,285 @@
+"""What one side understands of what the other side wrote: real bytes, decoded by both schemas."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import Any, Final
+
+from google.protobuf import (
+    any_pb2,
+    descriptor_pb2,
+    descriptor_pool,
+    duration_pb2,
+    empty_pb2,
+    field_mask_pb2,
+    json_format,
+    message_factory,
+    struct_pb2,
+    timestamp_pb2,
+    wrappers_pb2,
+)
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError, Message
+
+from siconform.spec.samples import how_many, put
+
+_KNOWN_FILES: Final = {
+    module.DESCRIPTOR.name: module.DESCRIPTOR
+    for module in (
+        any_pb2,
+        descriptor_pb2,
+        duration_pb2,
+        empty_pb2,
+        field_mask_pb2,
+        struct_pb2,
+        timestamp_pb2,
+        wrappers_pb2,
+    )
+}
+_LONGEST: Final = 60  # characters of a value in a sentence
+
+
+class Form(Enum):
+    """How a message travels."""
+
+    BYTES = "bytes"
+    JSON = "JSON"
+
+
+class Outcome(Enum):
+    """What became of a value, from harmless to worst."""
+
+    SAME = "arrives as it was written"
+    UNNAMED = "arrives as a number without a name"
+    LOST = "is not seen"
+    PARTLY = "arrives in part"
+    REFUSED = "cannot be decoded"
+    MISREAD = "is read as something else"
+
+    @property
+    def badness(self) -> int:
+        """Its rank among the outcomes, 0 for the harmless one."""
+        return list(Outcome).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One message that one side wrote and the other one decoded."""
+
+    writer: str  # "old", "new", or an older revision
+    reader: str
+    message: str  # as the writer calls it
+    taken_for: str  # the message the reader decodes it as
+    element: str  # the field or enum value that was written
+    wrote: str  # its value as text
+    data: bytes  # what travelled
+    outcome: Outcome
+    read_as: str = ""  # the field or enum value it was taken for
+    read: str = ""  # the value that was understood, or why it was not
+    form: Form = Form.BYTES
+    carrier: str = ""  # the field in which an enum value travelled, as the reader calls it
+
+
+class Decoder:
+    """The messages of one specification, in a pool of their own."""
+
+    def __init__(self, name: str, file: descriptor_pb2.FileDescriptorProto) -> None:
+        """`name` is who reads and writes with them. Raises ImportError for a foreign import."""
+        self.name = name
+        self._file = file
+
+    @cached_property
+    def _pool(self) -> descriptor_pool.DescriptorPool:
+        pool = descriptor_pool.DescriptorPool()
+        for dependency in self._file.dependency:
+            if dependency not in _KNOWN_FILES:
+                raise ImportError(
+                    f'"{self._file.name}" imports "{dependency}", which is not at hand: '
+                    "only the files of google/protobuf are."
+                )
+            known = descriptor_pb2.FileDescriptorProto()
+            _KNOWN_FILES[dependency].CopyToProto(known)
+            pool.Add(known)
+        without_comments = descriptor_pb2.FileDescriptorProto()
+        without_comments.CopyFrom(self._file)
+        without_comments.ClearField("source_code_info")
+        pool.Add(without_comments)
+        return pool
+
+    def descriptor(self, message: str) -> Descriptor:
+        """The message called `message` inside the package."""
+        package = self._file.package
+        full = f"{package}.{message}" if package else message
+        return self._pool.FindMessageTypeByName(full)
+
+    def create(self, message: str) -> Message:
+        """An empty message called `message` inside the package."""
+        return message_factory.GetMessageClass(self.descriptor(message))()
+
+    def field(self, message: str, name: str) -> FieldDescriptor:
+        """The field `name` of `message`."""
+        return self.descriptor(message).fields_by_name[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A message of the writer and what the reader takes it for."""
+
+    writer: Decoder
+    reader: Decoder
+    message: str
+    taken_as: str
+
+    def pass_field(
+        self, name: str, expected: str, form: Form = Form.BYTES, *, whole: bool = True
+    ) -> Reading:
+        """The worst that becomes of a message with nothing but the field `name`.
+
+        `expected` is what the reader calls the field, "" when it has none. `whole` compares what
+        is inside of messages too; without it a message in the right field has arrived.
+        """
+        field = self.writer.field(self.message, name)
+        readings = [
+            self._pass(field, expected, which, form, whole=whole)
+            for which in range(how_many(field))
+        ]
+        return max(readings, key=lambda reading: reading.outcome.badness)
+
+    def _pass(
+        self, field: FieldDescriptor, expected: str, which: int, form: Form, *, whole: bool
+    ) -> Reading:
+        written = self.writer.create(self.message)
+        put(written, field, which)
+        wrote = contents(written).get(field.name)
+        data, got = self._carry(written, form)
+        if isinstance(got, str):
+            return self._reading((field.name, wrote), (data, form), (Outcome.REFUSED, "", got))
+        understood = contents(got)
+        taken, value = next(iter(understood.items()), ("", None))
+        if not understood:
+            outcome = Outcome.SAME if wrote is None else Outcome.LOST
+        elif taken != expected:
+            outcome = Outcome.MISREAD
+        else:
+            outcome = _arrived(wrote, value) if whole else Outcome.SAME
+        read = "" if value is None else said(value)
+        return self._reading((field.name, wrote), (data, form), (outcome, taken, read))
+
+    def pass_together(self, names: Sequence[str], form: Form = Form.BYTES) -> Reading:
+        """What becomes of a message that has all the fields `names` at once."""
+        written = self.writer.create(self.message)
+        for name in names:
+            put(written, self.writer.field(self.message, name))
+        wrote = contents(written)
+        data, got = self._carry(written, form)
+        element = " and ".join(wrote)
+        if isinstance(got, str):
+            return self._reading((element, wrote), (data, form), (Outcome.REFUSED, "", got))
+        understood = contents(got)
+        outcome = Outcome.SAME if len(understood) == len(wrote) else Outcome.PARTLY
+        left = " and ".join(understood)
+        return self._reading((element, wrote), (data, form), (outcome, left, said(understood)))
+
+    def pass_value(self, name: str, number: int, taken_in: str, former: str = "") -> Reading:
+        """What becomes of the `number` of an enum in the field `name`.
+
+        The reader calls that field `taken_in`; `former` is its name for the same value, where
+        that is another one.
+        """
+        field = self.writer.field(self.message, name)
+        written = self.writer.create(self.message)
+        if field.is_repeated:
+            getattr(written, name).append(number)
+        else:
+            setattr(written, name, number)
+        wrote = _value_name(field, number)
+        data, got = self._carry(written, Form.BYTES)
+        if isinstance(got, str):
+            understood = Outcome.REFUSED, "", got
+        else:
+            value = getattr(got, taken_in)
+            read = value[0] if field.is_repeated else value
+            read_as = _value_name(self.reader.field(self.taken_as, taken_in), read)
+            same = Outcome.SAME if read_as in (wrote, former) else Outcome.MISREAD
+            understood = same if read_as else Outcome.UNNAMED, read_as, str(read)
+        reading = self._reading((wrote, number), (data, Form.BYTES), understood)
+        return replace(reading, carrier=taken_in)
+
+    def _carry(self, written: Message, form: Form) -> tuple[bytes, Message | str]:
+        """What travels, and what the reader gets of it, or why it gets nothing."""
+        got = self.reader.create(self.taken_as)
+        try:
+            if form is Form.BYTES:
+                data = written.SerializeToString(deterministic=True)
+                got.ParseFromString(data)
+            else:
+                text = json_format.MessageToJson(written, indent=None)
+                data = text.encode()
+                json_format.Parse(text, got, ignore_unknown_fields=True)
+        except (DecodeError, json_format.ParseError) as error:
+            return data, " ".join(str(error).split())
+        return data, got
+
+    def _reading(
+        self,
+        wrote: tuple[str, Any],  # the field or value, and what was in it
+        carried: tuple[bytes, Form],
+        understood: tuple[Outcome, str, str],  # with what it was taken for, and its value
+    ) -> Reading:
+        (element, value), (data, form), (outcome, read_as, read) = wrote, carried, understood
+        return Reading(
+            writer=self.writer.name,
+            reader=self.reader.name,
+            message=self.message,
+            taken_for=self.taken_as,
+            element=element,
+            wrote=said(value),
+            data=data,
+            outcome=outcome,
+            read_as=read_as,
+            read=read,
+            form=form,
+        )
+
+
+def contents(message: Message) -> dict[str, Any]:
+    """What is set in `message`, by field: plain values, lists and dicts; enums as numbers."""
+    return {field.name: _plain(field, value) for field, value in message.ListFields()}
+
+
+def said(value: Any) -> str:
+    """A value as text for a sentence, cut when it is long."""
+    text = json.dumps(value, ensure_ascii=True, default=lambda raw: raw.hex())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _plain(field: FieldDescriptor, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: contents(v) if isinstance(v, Message) else v for k, v in value.items()}
+    if field.is_repeated:
+        return [contents(v) if isinstance(v, Message) else v for v in value]
+    return contents(value) if isinstance(value, Message) else value
+
+
+def _arrived(wrote: Any, read: Any) -> Outcome:
+    if isinstance(wrote, list) and not isinstance(read, list | dict):
+        return Outcome.PARTLY if any(_equal(one, read) for one in wrote) else Outcome.MISREAD
+    if isinstance(read, list) and not isinstance(wrote, list | dict):
+        read = read[0] if len(read) == 1 else read
+    return Outcome.SAME if _equal(wrote, read) else Outcome.MISREAD
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, str) and isinstance(other, bytes):
+        return one.encode() == other
+    if isinstance(one, bytes) and isinstance(other, str):
+        return one == other.encode()
+    return bool(one == other)
+
+
+def _value_name(field: FieldDescriptor, number: int) -> str:
+    enum = field.enum_type
+    value = enum.values_by_number.get(number) if enum is not None else None
+    return value.name if value is not None else ""

@@ -1,0 +1,128 @@
+"""Who owned a number when: fields and enum values by number, over all known revisions."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from siwire import REVISIONS
+
+from siconform.spec.misreading import Decoder
+from siconform.spec.naming import Rename, rename_of
+from siconform.spec.pairing import paired
+from siconform.spec.schema import Reserved, Schema, schema_of
+
+_FORBIDDEN = range(19000, 20000)  # numbers protobuf keeps for itself
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A field or enum value that has or had a number."""
+
+    declaration: str  # the message or enum, as those revisions call it
+    name: str
+    type: str  # "" for an enum value
+    revisions: tuple[str, ...]  # in which it had the number, oldest first
+
+    @property
+    def last(self) -> str:
+        """The newest of them."""
+        return self.revisions[-1]
+
+    def __str__(self) -> str:
+        first = self.revisions[0]
+        span = first if first == self.last else f"{first} to {self.last}"
+        return f"{self.declaration}.{self.name} ({span})"
+
+
+class Memory:
+    """The owners of every number in some revisions, by the names a schema has now."""
+
+    def __init__(self, schema: Schema, revisions: Sequence[str]) -> None:
+        """`schema` gives the names; `revisions` are those that count, oldest first."""
+        self._schema = schema
+        self.revisions = tuple(revisions)
+
+    @cached_property
+    def _owners(self) -> Mapping[tuple[str, int], tuple[Owner, ...]]:
+        found: dict[tuple[str, int], dict[tuple[str, str, str], list[str]]] = {}
+        for revision in self.revisions:
+            schema = revision_schema(revision)
+            now = paired(schema, self._schema)
+            for name, message in schema.messages.items():
+                for f in message.fields.values():
+                    owners = found.setdefault((now.get(name, name), f.number), {})
+                    owners.setdefault((name, f.name, f.type), []).append(revision)
+            for name, enum in schema.enums.items():
+                for value, number in enum.values.items():
+                    owners = found.setdefault((now.get(name, name), number), {})
+                    owners.setdefault((name, value, ""), []).append(revision)
+        return {
+            place: tuple(Owner(*who, tuple(when)) for who, when in owners.items())
+            for place, owners in found.items()
+        }
+
+    def owners(self, declaration: str, number: int) -> tuple[Owner, ...]:
+        """Everything that had `number` in the message or enum, oldest first."""
+        return self._owners.get((declaration, number), ())
+
+    def others(self, declaration: str, number: int, name: str) -> tuple[Owner, ...]:
+        """Those owners that `name` is not a respelling of."""
+        same = (Rename.SPELLING, Rename.TYPO)
+        return tuple(
+            owner
+            for owner in self.owners(declaration, number)
+            if owner.name != name and rename_of(owner.name, name) not in same
+        )
+
+    def next_free(self, declaration: str, taken: Collection[int], reserved: Reserved) -> int:
+        """The lowest number above `taken` and all that was ever owned there, and not reserved."""
+        owned = {number for where, number in self._owners if where == declaration}
+        free = max(owned.union(taken), default=0) + 1
+        while free in _FORBIDDEN or reserved.holds(free):
+            free += 1
+        return free
+
+
+def memory_before(old: Schema, new: Schema) -> Memory:
+    """The owners that count for a change from `old` to `new`.
+
+    Those of every revision up to the one that `old` resembles most: what came later in history
+    could not be known by then.
+    """
+    names = sorted(REVISIONS)
+    nearest = max(names, key=lambda name: _resemblance(old, revision_schema(name)))
+    if _resemblance(old, revision_schema(nearest)) == 0:
+        return Memory(new, ())
+    return Memory(new, names[: names.index(nearest) + 1])
+
+
+@cache
+def revision_file(name: str) -> FileDescriptorProto:
+    """The schema of a known revision as its file descriptor."""
+    file = FileDescriptorProto()
+    REVISIONS[name].si.DESCRIPTOR.CopyToProto(file)
+    return file
+
+
+@cache
+def revision_schema(name: str) -> Schema:
+    """The shapes of a known revision."""
+    return schema_of(revision_file(name))
+
+
+@cache
+def revision_decoder(name: str) -> Decoder:
+    """The messages of a known revision."""
+    return Decoder(name, revision_file(name))
+
+
+def _resemblance(one: Schema, other: Schema) -> float:
+    ours, theirs = _members(one), _members(other)
+    return len(ours & theirs) / len(ours | theirs) if ours | theirs else 0.0
+
+
+def _members(schema: Schema) -> set[str]:
+    fields = {f"{m.name}.{f.name} {f}" for m in schema.messages.values() for f in m.fields.values()}
+    values = {f"{e.name}.{v} {n}" for e in schema.enums.values() for v, n in e.values.items()}
+    return fields | values | set(schema.methods)

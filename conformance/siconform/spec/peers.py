@@ -1,0 +1,78 @@
+"""Who sends a message: an RM, a scheduler or both."""
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Final
+
+from siconform.spec.model import ApiMethod
+from siconform.spec.schema import Schema
+
+
+class Peer(Enum):
+    """One end of the interface."""
+
+    RM = "RM"
+    SCHEDULER = "scheduler"
+
+    @property
+    def other(self) -> "Peer":
+        """The end it speaks to."""
+        return Peer.SCHEDULER if self is Peer.RM else Peer.RM
+
+
+_CALLED: Final[Mapping[str, Peer]] = {
+    "PredicatesArgs": Peer.SCHEDULER,
+    "PreemptionPredicatesArgs": Peer.SCHEDULER,
+    "PreemptionPredicatesResponse": Peer.RM,
+    "ReSyncSchedulerCacheArgs": Peer.SCHEDULER,
+    "UpdateContainerSchedulingStateRequest": Peer.SCHEDULER,
+    "EventRecord": Peer.SCHEDULER,
+}
+"""Who sends what no rpc carries, for a schema that came without its Go API."""
+
+_GO_MESSAGE = re.compile(r"\bsi\.(\w+)")
+
+
+def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset[Peer]]:
+    """Message to the peers that send it, by rpc, by the Go API, or inside of another message."""
+    found: dict[str, set[Peer]] = {}
+
+    def note(names: Iterable[str], peer: Peer) -> None:
+        for name in reachable(schema, names):
+            found.setdefault(name, set()).add(peer)
+
+    for method in schema.methods.values():
+        note([method.input], Peer.RM)
+        note([method.output], Peer.SCHEDULER)
+    for call in api.values():
+        arguments, _, results = call.signature.partition(")")
+        caller = Peer.SCHEDULER if "Callback" in call.name else Peer.RM
+        note(_GO_MESSAGE.findall(arguments), caller)
+        note(_GO_MESSAGE.findall(results), caller.other)
+    for name, peer in _CALLED.items():
+        if name not in found:
+            note([name], peer)
+    return {name: frozenset(peers) for name, peers in found.items()}
+
+
+def carried_by_rpc(schema: Schema) -> frozenset[str]:
+    """Every message that some rpc carries, by itself or inside of another one."""
+    methods = schema.methods.values()
+    return frozenset(reachable(schema, (n for m in methods for n in (m.input, m.output))))
+
+
+def reachable(schema: Schema, names: Iterable[str]) -> set[str]:
+    """The messages of `names` and all that their fields hold, however deep."""
+    seen: set[str] = set()
+    waiting = [name for name in names if name in schema.messages]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for field in schema.messages[name].fields.values():
+            held = field.type.removeprefix("map<").removesuffix(">").rpartition(", ")[2]
+            if held in schema.messages:
+                waiting.append(held)
+    return seen

@@ -1,0 +1,278 @@
+"""The readings that show what a change does: which messages are sent and read, and by whom."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from siconform.spec.changes import Change, Kind
+from siconform.spec.misreading import Decoder, Form, Outcome, Reading, Route
+from siconform.spec.model import Spec
+from siconform.spec.owners import Memory, memory_before, revision_decoder, revision_schema
+from siconform.spec.pairing import field_partners, paired
+from siconform.spec.schema import Field, Message, Reserved, Schema, schema_of
+
+OLD, NEW = "old", "new"
+_BOTH_HAVE_IT = frozenset(
+    {
+        Kind.FIELD_RENAMED,
+        Kind.FIELD_REPLACED,
+        Kind.FIELD_NUMBER,
+        Kind.FIELD_TYPE,
+        Kind.FIELD_CARDINALITY,
+        Kind.FIELD_ONEOF,
+        Kind.FIELD_JSON_NAME,
+    }
+)
+_OF_VALUES = frozenset(
+    {
+        Kind.VALUE_ADDED,
+        Kind.VALUE_REMOVED,
+        Kind.VALUE_RENAMED,
+        Kind.VALUE_REPLACED,
+        Kind.VALUE_NUMBER,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A field that both sides have, with values of one enum in it."""
+
+    message: str
+    field: str
+    new_message: str
+    new_field: str
+
+
+class Exchange:
+    """A peer that speaks the old specification and one that speaks the new one."""
+
+    def __init__(self, old: Spec, new: Spec) -> None:
+        self.old, self.new = old, new
+        self.before, self.after = schema_of(old.file), schema_of(new.file)
+        self.pairs = paired(self.before, self.after)
+        self._back = {b: a for a, b in self.pairs.items()}
+        self._old, self._new = Decoder(OLD, old.file), Decoder(NEW, new.file)
+        self.memory: Memory = memory_before(self.before, self.after)
+
+    def readings(self, change: Change) -> tuple[Reading, ...]:
+        """What each side decodes of the other's messages; empty where bytes have no part."""
+        if change.kind in _OF_VALUES:
+            return (*self._values(change), *self._older_values(change))
+        if change.kind in _BOTH_HAVE_IT:
+            return (*self._fields(change), *self._older_fields(change))
+        if change.kind is Kind.FIELD_ADDED:
+            return (*self._added(change), *self._older_fields(change))
+        if change.kind is Kind.FIELD_REMOVED:
+            return tuple(self._removed(change))
+        if change.kind is Kind.METHOD_TYPES:
+            return tuple(self._methods(change))
+        return ()
+
+    def number(self, change: Change) -> int:
+        """The number of the field or enum value in the new text."""
+        declaration, name = split(change.where)
+        return dict(self.members(declaration))[name]
+
+    def old_number(self, change: Change) -> int:
+        """Its number in the old text."""
+        declaration, name = split(change.old_place)
+        return dict(_members(self.before, declaration))[name]
+
+    def members(self, declaration: str) -> list[tuple[str, int]]:
+        """Fields or values of a message or enum of the new text, with their numbers."""
+        return _members(self.after, declaration)
+
+    def old_members(self, declaration: str) -> list[tuple[str, int]]:
+        """What the old text had there; empty for a declaration that is new."""
+        return _members(self.before, self._back.get(declaration, declaration))
+
+    def message_of(self, side: str, place: str) -> str:
+        """The message a place of one side is in, or one that has values of its enum; or ""."""
+        schema = self.before if side == OLD else self.after
+        inner = place
+        while inner and inner not in schema.messages:
+            inner = split(inner)[0]
+        if inner:
+            return inner
+        enums = (place, split(place)[0])
+        uses = (m.name for m in schema.messages.values() if _has_one_of(m, enums))
+        return next(uses, "")
+
+    def next_free(self, change: Change) -> int:
+        """The lowest number above all that anything else there has, had or may not have."""
+        declaration, name = split(change.where)
+        before = {n for n, _ in self.old_members(declaration)}
+        beside = {k for n, k in self.members(declaration) if n not in before and n != name}
+        taken = beside | {number for _, number in self.old_members(declaration)}
+        return self.memory.next_free(declaration, taken, self.reserved(declaration))
+
+    def reserved(self, declaration: str) -> Reserved:
+        """What a message or enum of the new text reserves."""
+        found = self.after.messages.get(declaration) or self.after.enums.get(declaration)
+        return found.reserved if found is not None else Reserved()
+
+    def _methods(self, change: Change) -> Iterator[Reading]:
+        """Every field of the messages of a method that now has others under the same path."""
+        was, now = self.before.methods[change.old_place], self.after.methods[change.where]
+        for old_message, new_message in ((was.input, now.input), (was.output, now.output)):
+            old, new = self.before.messages[old_message], self.after.messages[new_message]
+            if self.pairs.get(old_message) == new_message:
+                continue
+            there, back = self._route(old_message, new_message)
+            for route, ours, theirs in ((there, old, new), (back, new, old)):
+                for name in ours.fields:
+                    expected = name if name in theirs.fields else ""
+                    yield route.pass_field(name, expected, whole=False)
+
+    def _route(self, old_message: str, new_message: str) -> tuple[Route, Route]:
+        """From old to new, and back."""
+        return (
+            Route(self._old, self._new, old_message, new_message),
+            Route(self._new, self._old, new_message, old_message),
+        )
+
+    def _added(self, change: Change) -> Iterator[Reading]:
+        message, name = split(change.where)
+        _, back = self._route(self._back[message], message)
+        yield back.pass_field(name, "")
+
+    def _removed(self, change: Change) -> Iterator[Reading]:
+        message, name = split(change.old_place)
+        there, _ = self._route(message, self.pairs[message])
+        yield there.pass_field(name, "")
+        yield there.pass_field(name, "", Form.JSON)
+
+    def _fields(self, change: Change) -> Iterator[Reading]:
+        old_message, old_name = split(change.old_place)
+        new_message, new_name = split(change.where)
+        there, back = self._route(old_message, new_message)
+        other = change.kind is Kind.FIELD_REPLACED
+        whole = change.kind is not Kind.FIELD_NUMBER
+        for form in Form:
+            yield there.pass_field(old_name, "" if other else new_name, form, whole=whole)
+            yield back.pass_field(new_name, "" if other else old_name, form, whole=whole)
+        if change.kind is Kind.FIELD_ONEOF:
+            yield from self._together(old_message, new_message)
+
+    def _together(self, old_message: str, new_message: str) -> Iterator[Reading]:
+        """Messages with one member of each oneof of the writer, and all that is in none."""
+        before, after = self.before.messages[old_message], self.after.messages[new_message]
+        partners = field_partners(before, after)
+        back = {b: a for a, b in partners.items()}
+        there, return_ = self._route(old_message, new_message)
+        sides = (there, before, after, partners), (return_, after, before, back)
+        for route, ours, theirs, known in sides:
+            in_oneof = [n for n in ours.fields if n in known and theirs.fields[known[n]].oneof]
+            names = _settable([ours.fields[n] for n in in_oneof])
+            if len(names) > 1:
+                yield route.pass_together(names)
+
+    def _values(self, change: Change) -> Iterator[Reading]:
+        old_enum, old_name = split(change.old_place)
+        new_enum, new_name = split(change.where)
+        if change.kind is Kind.VALUE_ADDED:
+            old_enum = self._back[new_enum]
+        elif change.kind is Kind.VALUE_REMOVED:
+            new_enum = self.pairs[old_enum]
+        carrier = self.carrier(old_enum, new_enum)
+        if carrier is None:
+            return
+        there, back = self._route(carrier.message, carrier.new_message)
+        same = change.kind is not Kind.VALUE_REPLACED
+        before, after = self.before.enums[old_enum], self.after.enums[new_enum]
+        if old_name in before.values:
+            number, former = before.values[old_name], new_name if same else ""
+            yield there.pass_value(carrier.field, number, carrier.new_field, former)
+        if new_name in after.values:
+            number, former = after.values[new_name], old_name if same else ""
+            if after.values.get(alias := before.named(number)) == number:
+                former = alias  # another name beside the one that stays
+            yield back.pass_value(carrier.new_field, number, carrier.field, former)
+
+    def carrier(self, old_enum: str, new_enum: str) -> Carrier | None:
+        """A field that brings values of the enum from one side to the other, if there is one."""
+        return find_carrier((self.before, old_enum), (self.after, new_enum), self.pairs)
+
+    def _older_fields(self, change: Change) -> Iterator[Reading]:
+        """What peers of older revisions make of a number that was another field's there."""
+        message, name = split(change.where)
+        number = self.after.messages[message].fields[name].number
+        for owner in self.memory.others(message, number, name):
+            before = self.before.messages[self._back[message]].owner(number)
+            if before is not None and before.name == owner.name:
+                continue  # still so in the old text: the two sides show it
+            reader = revision_decoder(owner.last)
+            route = Route(self._new, reader, message, owner.declaration)
+            reading = route.pass_field(name, "")
+            if reading.outcome in (Outcome.MISREAD, Outcome.REFUSED):
+                yield reading
+
+    def _older_values(self, change: Change) -> Iterator[Reading]:
+        enum, name = split(change.where)
+        now = self.after.enums.get(enum)
+        if now is None or name not in now.values:
+            return
+        number = now.values[name]
+        for owner in self.memory.others(enum, number, name):
+            if self.before.enums[self._back[enum]].named(number) == owner.name:
+                continue  # still so in the old text
+            older = revision_schema(owner.last)
+            then = paired(self.after, older)
+            carrier = find_carrier((self.after, enum), (older, owner.declaration), then)
+            if carrier is not None:
+                reader = revision_decoder(owner.last)
+                route = Route(self._new, reader, carrier.message, carrier.new_message)
+                yield route.pass_value(carrier.field, number, carrier.new_field)
+
+
+def _members(schema: Schema, declaration: str) -> list[tuple[str, int]]:
+    if declaration in schema.enums:
+        return list(schema.enums[declaration].values.items())
+    message = schema.messages.get(declaration)
+    return [(f.name, f.number) for f in message.fields.values()] if message is not None else []
+
+
+def find_carrier(
+    old: tuple[Schema, str], new: tuple[Schema, str], pairs: Mapping[str, str]
+) -> Carrier | None:
+    """A field that both schemas have under one number, with values of the named enums in it."""
+    (before, old_enum), (after, new_enum) = old, new
+    for name, message in before.messages.items():
+        other = after.messages.get(pairs.get(name, ""))
+        if other is None:
+            continue
+        partners = field_partners(message, other)
+        for f in message.fields.values():
+            g = other.fields.get(partners.get(f.name, ""))
+            if g is not None and (f.type, g.type) == (old_enum, new_enum) and _fits(f, g):
+                return Carrier(name, f.name, other.name, g.name)
+    return None
+
+
+def split(place: str) -> tuple[str, str]:
+    """The declaration and its member: `NodeInfo.nodeID` is NodeInfo, nodeID."""
+    declaration, _, member = place.rpartition(".")
+    return declaration, member
+
+
+def _has_one_of(message: Message, types: Sequence[str]) -> bool:
+    return any(f.type in types for f in message.fields.values())
+
+
+def _fits(old: Field, new: Field) -> bool:
+    return (old.number, old.cardinality == "repeated") == (
+        new.number,
+        new.cardinality == "repeated",
+    )
+
+
+def _settable(fields: Sequence[Field]) -> list[str]:
+    """The names of those that can be set at once: one of each oneof, and all outside of them."""
+    chosen: list[str] = []
+    oneofs: set[str] = set()
+    for f in fields:
+        if f.oneof not in oneofs:
+            chosen.append(f.name)
+        if f.oneof:
+            oneofs.add(f.oneof)
+    return chosen

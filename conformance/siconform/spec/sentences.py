@@ -1,0 +1,209 @@
+"""What a peer understands, as a sentence in terms of the SI."""
+
+from collections.abc import Mapping
+
+from siconform.spec.changes import Change, Kind
+from siconform.spec.meanings import absence_of
+from siconform.spec.misreading import Form, Outcome, Reading
+from siconform.spec.naming import words
+from siconform.spec.peers import Peer
+from siconform.spec.readings import NEW, OLD, split
+from siconform.spec.schema import Field, Schema
+
+_VOWELS = "aeiou"
+_OF_ONE_TYPE = {OLD: "an old", NEW: "a new"}
+
+
+class Teller:
+    """Says what readings mean, by the schemas of their two sides."""
+
+    def __init__(
+        self,
+        schemas: Mapping[str, Schema],
+        senders: Mapping[str, Mapping[str, frozenset[Peer]]],
+    ) -> None:
+        """Both arguments by side: `old`, `new`, or the name of a revision."""
+        self._schemas = schemas
+        self._senders = senders
+
+    def says(self, reading: Reading) -> str:
+        """One sentence on what the reader understands."""
+        who = self.reader(reading.reader, reading.writer, reading.message)
+        what = self._of_value(reading) if reading.carrier else self._of_field(reading)
+        by = "" if reading.form is Form.BYTES else "from JSON, "
+        return f"{by}{who} {what}."[0].upper() + f"{by}{who} {what}."[1:]
+
+    def reader(self, side: str, writer: str, message: str) -> str:
+        """Who reads what the other side wrote: `an old RM`, `a new scheduler`, `an old peer`."""
+        sent_by = self._senders.get(writer, {}).get(message, frozenset())
+        peer = next(iter(sent_by)).other.value if len(sent_by) == 1 else "peer"
+        if side in _OF_ONE_TYPE:
+            return f"{_OF_ONE_TYPE[side]} {peer}"
+        return f"{article(peer)} of {side}"
+
+    def _of_field(self, reading: Reading) -> str:
+        place = f"{reading.message}.{reading.element}"
+        match reading.outcome:
+            case Outcome.MISREAD:
+                says = self._misread(reading)
+            case Outcome.REFUSED:
+                says = (
+                    f"cannot decode {article(reading.message)} with {reading.element} = "
+                    f"{reading.wrote}: the whole message is refused"
+                )
+            case Outcome.LOST:
+                reader = self._schemas[reading.reader].messages.get(reading.taken_for)
+                absence = absence_of(place, reader)
+                says = f"does not see {place}{f': {absence.says}' if absence else ''}"
+            case Outcome.PARTLY:
+                only = f"{reading.read_as} = {reading.read}"
+                says = f"keeps of {place} = {reading.wrote} only {only}"
+            case _ if reading.read_as not in ("", reading.element):
+                says = f"reads {place} as {reading.read_as}, with the same value"
+            case _:
+                says = f"reads {place} as it was written"
+        return says
+
+    def _misread(self, reading: Reading) -> str:
+        place = f"{reading.message}.{reading.element}"
+        wrote = self._field(reading.writer, reading.message, reading.element)
+        read = self._field(reading.reader, reading.taken_for, reading.read_as)
+        if reading.element == reading.read_as or wrote is None or read is None:
+            return f"reads {place} = {reading.wrote} as {reading.read}"
+        if self._are_messages(reading, wrote, read):
+            taken = takes(wrote.type, read.type)
+            return f"{taken} ({place} is read as {reading.read_as}: {reading.read})"
+        return f"reads {place} = {reading.wrote} as {reading.read_as} = {reading.read}"
+
+    def _are_messages(self, reading: Reading, wrote: Field, read: Field) -> bool:
+        return (
+            wrote.type in self._schemas[reading.writer].messages
+            and read.type in self._schemas[reading.reader].messages
+            and wrote.type != read.type
+        )
+
+    @staticmethod
+    def _of_value(reading: Reading) -> str:
+        place = f"{reading.taken_for}.{reading.carrier}"
+        unsent = "" if reading.data else ", which is zero and not sent,"
+        if reading.outcome is Outcome.MISREAD:
+            return f"takes {reading.element}{unsent} for {reading.read_as} ({place})"
+        if reading.outcome is Outcome.UNNAMED:
+            return f"gets {reading.read} for {reading.element} ({place}), a number without a name"
+        if reading.outcome is Outcome.REFUSED:
+            return f"cannot decode {place} = {reading.element}"
+        if reading.read_as != reading.element:
+            return f"reads {reading.element} as {reading.read_as} ({place})"
+        return f"reads {reading.element} as it was written ({place})"
+
+    def _field(self, side: str, message: str, name: str) -> Field | None:
+        declared = self._schemas[side].messages.get(message)
+        return declared.fields.get(name) if declared is not None else None
+
+
+def takes(wrote: str, read: str) -> str:
+    """`takes a rejected node for an accepted one`, for the types RejectedNode and AcceptedNode."""
+    ours, theirs = words(split(wrote)[1]), words(split(read)[1])
+    if len(ours) > 1 and len(theirs) > 1 and ours[-1] == theirs[-1]:
+        theirs = (*theirs[:-1], "one")
+    return f"takes {article(' '.join(ours))} for {article(' '.join(theirs))}"
+
+
+def article(phrase: str) -> str:
+    """The phrase with its indefinite article."""
+    spelled = phrase.startswith(("RM", "ugi", "user"))
+    an = phrase[:1].lower() in _VOWELS if not spelled else phrase.startswith("RM")
+    return f"{'an' if an else 'a'} {phrase}"
+
+
+_STREAM = "stream "
+_UNSEEN = "{who} does not know {where}"
+_SAYINGS: Mapping[Kind, tuple[str, str]] = {
+    Kind.PACKAGE: (
+        "{who} calls every rpc under {old} and gets UNIMPLEMENTED",
+        "{who} answers under {new} only",
+    ),
+    Kind.SERVICE_ADDED: (
+        "{who} answers UNIMPLEMENTED to {where}",
+        "{who} is not called by old ones",
+    ),
+    Kind.SERVICE_REMOVED: (
+        "{who} is not called any more",
+        "{who} answers UNIMPLEMENTED to {where}",
+    ),
+    Kind.METHOD_ADDED: (
+        "{who} answers UNIMPLEMENTED to {where}",
+        "{who} is not called by an old RM",
+    ),
+    Kind.METHOD_REMOVED: (
+        "{who} is not called by a new RM any more: {where} stays silent",
+        "{who} answers UNIMPLEMENTED to {where}, all that an old RM has for it",
+    ),
+    Kind.MESSAGE_ADDED: (_UNSEEN, "{who} gets no {where} from an old peer"),
+    Kind.MESSAGE_REMOVED: ("{who} gets no {where} any more", "{who} does not know {where}"),
+    Kind.FIELD_ADDED: (_UNSEEN, "{who} finds {where} empty in what an old peer sends"),
+    Kind.FIELD_REMOVED: ("{who} finds {where} empty in what a new peer sends", _UNSEEN),
+    Kind.VALUE_ADDED: (_UNSEEN, "{who} gets no {member} from an old peer"),
+    Kind.VALUE_REMOVED: ("{who} gets no {member} from a new peer", _UNSEEN),
+    Kind.VALUE_NUMBER: (
+        "{who} has {member} as {old}; no message of both texts carries it",
+        "{who} has {member} as {new}; no message of both texts carries it",
+    ),
+    Kind.ENUM_REMOVED: ("{who} gets no {where} any more", "{who} does not know {where}"),
+    Kind.CONSTANT_VALUE: (
+        '{who} looks for "{old}" and does not find what is sent under "{new}"',
+        '{who} looks for "{new}" and does not find what is sent under "{old}"',
+    ),
+    Kind.CONSTANT_ADDED: (
+        '{who} gives "{new}" no meaning',
+        '{who} gets no "{new}" from an old peer',
+    ),
+    Kind.CONSTANT_REMOVED: (
+        '{who} gets no "{old}" from a new peer',
+        '{who} gives "{old}" no meaning any more',
+    ),
+    Kind.FIELD_ROLE: (
+        "{who} reads the same bytes and goes by the old comment",
+        "{who} reads the same bytes and goes by the new comment",
+    ),
+    Kind.API_ADDED: ("{who} does not implement {where}", "{who} does not compile without {where}"),
+    Kind.API_REMOVED: ("{who} calls {where} and does not compile", "{who} has no {where}"),
+}
+"""What an old and a new peer understand where no bytes differ, or where there are none."""
+
+
+def without_bytes(change: Change, side: str, who: str) -> str:
+    """What the peer `who` of one side understands of a change that no message shows."""
+    if change.kind is Kind.METHOD_STREAMING:
+        says = _of_streaming(change, side, who)
+    else:
+        both = _SAYINGS.get(change.kind)
+        template = (
+            "{who} reads the same bytes and the same JSON" if both is None else both[side == NEW]
+        )
+        says = template.format(
+            who=who,
+            where=change.where if side == NEW else change.old_place,
+            member=split(change.where)[1],
+            old=change.old,
+            new=change.new,
+        )
+    return f"{says[0].upper()}{says[1:]}."
+
+
+def _of_streaming(change: Change, side: str, who: str) -> str:
+    """What an end of an rpc gets that streams at the other end only, as gRPC behaves."""
+    mine, other = (change.old, change.new) if side == OLD else (change.new, change.old)
+    (request, answer), (their_request, their_answer) = (
+        tuple(half.startswith(_STREAM) for half in shape.split(" -> ")) for shape in (mine, other)
+    )
+    said = []
+    if their_request and not request:
+        said.append("handles the first message of a stream and loses the others")
+    if request and not their_request:
+        said.append("gets one message a call, and then the end of the stream")
+    if answer and not their_answer:
+        said.append("is heard with one answer a call only")
+    if their_answer and not answer:
+        said.append("answers once, and cannot speak by itself")
+    return f"{who} {' and '.join(said)}"
