@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum, IntEnum
+from itertools import chain
 from typing import Final
 
 from siconform.catalogue import Requirement
@@ -20,8 +21,6 @@ ALIKE_HERE: Final = 0.5
 """Share of words two sentences of one place have in common that are one sentence reworded."""
 ALIKE_ELSEWHERE: Final = 0.75
 """The same for sentences of different places, where chance likeness is common."""
-_PERMITS: Final = frozenset({"may", "might", "can", "could", "optional", "optionally"})
-_RECOMMENDS: Final = frozenset({"should", "recommended", "expected"})
 _NEGATIONS: Final = re.compile(
     r"\b(?:not|never|no|none|neither|nor|cannot|without|unless|n't)\b|n['\u2019]t\b", re.IGNORECASE
 )
@@ -36,6 +35,16 @@ class Strength(IntEnum):
     PERMITS = 1
     RECOMMENDS = 2
     DEMANDS = 3
+
+
+_STRENGTHS: Final = {
+    "may": Strength.PERMITS,
+    "should": Strength.RECOMMENDS,
+    "should not": Strength.RECOMMENDS,
+}
+"""Of modal verbs that do not demand; "may not" forbids."""
+_VERDICTS: Final = frozenset({"reject", "error", "ignored"})
+"""Modal words that are no verbs of modality: what should be rejected is recommended."""
 
 
 class RuleChangeKind(Enum):
@@ -77,13 +86,11 @@ class RuleChange:
 
 
 def strength(sentence: Sentence) -> Strength:
-    """How binding a sentence is; modal words that neither permit nor recommend demand."""
-    if not sentence.words:
-        return Strength.STATES
-    words = {word.lower() for word in sentence.words}
-    if words - _PERMITS - _RECOMMENDS:
-        return Strength.DEMANDS
-    return Strength.RECOMMENDS if words & _RECOMMENDS else Strength.PERMITS
+    """How binding a sentence is: by its strongest modal verb, or a demand where it has none."""
+    verbs = [word for word in sentence.words if word not in _VERDICTS]
+    if verbs:
+        return max(_STRENGTHS.get(verb, Strength.DEMANDS) for verb in verbs)
+    return Strength.DEMANDS if sentence.words else Strength.STATES
 
 
 def compare_rules(
@@ -136,14 +143,15 @@ def _change(old: Sentence | None, new: Sentence | None) -> RuleChange | None:
 
 def _reworded(old: Sentence, new: Sentence) -> RuleChangeKind | None:
     """What distinguishes two sentences that are one rule; None where nothing does."""
+    if _said(old) == _said(new):
+        return RuleChangeKind.MOVED if _place(old) != _place(new) else None
+    negated = _negations(old) % 2 != _negations(new) % 2
+    if negated and _without_not(old) == _without_not(new):
+        return RuleChangeKind.NEGATED
     if strength(old) is not strength(new):
         raised = strength(new) > strength(old)
         return RuleChangeKind.RAISED if raised else RuleChangeKind.LOWERED
-    if _said(old) == _said(new):
-        return RuleChangeKind.MOVED if _place(old) != _place(new) else None
-    if _negations(old) % 2 != _negations(new) % 2:
-        return RuleChangeKind.NEGATED
-    return RuleChangeKind.REWORDED
+    return RuleChangeKind.NEGATED if negated else RuleChangeKind.REWORDED
 
 
 Pair = tuple[Sentence | None, Sentence | None]
@@ -154,10 +162,11 @@ def _pairs(old: Sequence[Sentence], new: Sequence[Sentence]) -> Iterator[Pair]:
     left_old, left_new, same = _without_equal(list(old), list(new))
     yield from same
     for least, same_place in ((ALIKE_HERE, True), (ALIKE_ELSEWHERE, False)):
-        for before, after in _alike(left_old, left_new, least, same_place=same_place):
-            yield before, after
-            left_old.remove(before)
-            left_new.remove(after)
+        alike = _alike(left_old, left_new, least, same_place=same_place)
+        yield from alike
+        paired = {id(sentence) for pair in alike for sentence in pair}
+        left_old = [sentence for sentence in left_old if id(sentence) not in paired]
+        left_new = [sentence for sentence in left_new if id(sentence) not in paired]
     yield from ((before, None) for before in left_old)
     yield from ((None, after) for after in left_new)
 
@@ -187,20 +196,33 @@ def _alike(
     old: Sequence[Sentence], new: Sequence[Sentence], least: float, *, same_place: bool
 ) -> list[tuple[Sentence, Sentence]]:
     """Pairs of which one is a rule and that have enough words in common, each sentence once."""
-    words_of = {id(one): normalised(one.text).split() for one in (*old, *new)}
-    bags = {key: Counter(words) for key, words in words_of.items()}
+    words_of = [normalised(one.text).split() for one in new]
+    having: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
+    for j, after in enumerate(new):
+        for token in _tokens(after, words_of[j], same_place=same_place):
+            having[token].append(j)
     found: list[tuple[float, int, int]] = []
     for i, before in enumerate(old):
-        for j, after in enumerate(new):
-            if not (before.is_rule or after.is_rule) or (
-                same_place and _place(before) != _place(after)
-            ):
-                continue
-            if _most(bags[id(before)], bags[id(after)]) >= least:
-                words = words_of[id(before)], words_of[id(after)]
-                matcher = SequenceMatcher(None, *words, autojunk=False)
+        words = normalised(before.text).split()
+        tokens = _tokens(before, words, same_place=same_place)
+        common = Counter(chain.from_iterable(having.get(token, ()) for token in tokens))
+        for j, shared in common.items():
+            most = 2 * shared / (len(words) + len(words_of[j]))  # that the ratio can be
+            if most >= least and (before.is_rule or new[j].is_rule):
+                matcher = SequenceMatcher(None, words, words_of[j], autojunk=False)
                 found.append((matcher.ratio(), i, j))
     return _best(found, old, new, least)
+
+
+def _tokens(
+    sentence: Sentence, words: Sequence[str], *, same_place: bool
+) -> Iterator[tuple[str, str, int]]:
+    """The words with the place, where that matters, each time a word comes with its count."""
+    place = _place(sentence) if same_place else ""
+    times: Counter[str] = Counter()
+    for word in words:
+        times[word] += 1
+        yield place, word, times[word]
 
 
 def _best(
@@ -222,11 +244,6 @@ def _best(
     return pairs
 
 
-def _most(one: Counter[str], other: Counter[str]) -> float:
-    """The most that the ratio of two sentences can be, by their words alone."""
-    return 2 * (one & other).total() / max(one.total() + other.total(), 1)
-
-
 def _said(sentence: Sentence) -> str:
     """The words, and the signs and comparisons between them that change a meaning."""
     return f"{normalised(sentence.text)} {' '.join(_SIGNS.findall(sentence.text))}"
@@ -238,6 +255,10 @@ def _identity(sentence: Sentence, *, with_place: bool) -> tuple[str, str]:
 
 def _place(sentence: Sentence) -> str:
     return name_of(sentence.place) or sentence.place or sentence.section
+
+
+def _without_not(sentence: Sentence) -> list[str]:
+    return [word.removesuffix(" not") for word in sentence.words]
 
 
 def _negations(sentence: Sentence) -> int:

@@ -1,0 +1,157 @@
+"""The code of a checkout that knows a part of the schema, and what its pages say."""
+
+from pathlib import Path
+
+import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from siconform.spec.checkout import CheckoutError, find_checkout
+from siconform.spec.code_usage import CodeUsage
+from siwire import REVISIONS
+
+ROOT = Path(__file__).parents[2]
+REVISION = "2023-12"
+MODULE = '''\
+"""A codec."""
+
+from siwire import constants
+from siwire.r2023_12 import si_pb2 as si
+
+FIELDS = {si.NodeInfo.CREATE: "created"}
+
+
+def read(message: si.NodeInfo) -> object:
+    return message.nodeID, message.attributes.get(constants.NODE_PARTITION)
+
+
+def write(request: si.NodeRequest) -> None:
+    node = request.nodes.add()
+    node.nodeID = "n1"
+
+
+def other(message: si.AllocationRelease) -> str:
+    return message.applicationID
+
+
+def answer(message: si.AcceptedNode) -> str:
+    return message.nodeID
+
+
+def nothing(items: list[str]) -> None:
+    items.remove("nodeID")
+
+
+class Codec:
+    def make(self) -> si.NodeInfo:
+        return si.NodeInfo(nodeID="n2")
+'''
+
+
+def usage(root: Path, revision: str = REVISION) -> CodeUsage:
+    file = FileDescriptorProto()
+    REVISIONS[revision].si.DESCRIPTOR.CopyToProto(file)
+    return CodeUsage(root, revision, file)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> CodeUsage:
+    folder = tmp_path / "reference" / "sireference" / "codec"
+    folder.mkdir(parents=True)
+    (folder / "r2023_12.py").write_text(MODULE, "utf-8")
+    (folder / "r2021_02.py").write_text(MODULE.replace("r2023_12", "r2021_02"), "utf-8")
+    return usage(tmp_path)
+
+
+def test_a_field_is_found_where_it_is_read_and_written(small: CodeUsage) -> None:
+    found = small.of("NodeInfo.nodeID")
+
+    assert [(one.function, one.writes) for one in found] == [
+        ("Codec.make", True),
+        ("read", False),
+        ("write", True),
+    ]
+    assert {one.path for one in found} == {"reference/sireference/codec/r2023_12.py"}
+
+
+def test_a_field_of_the_same_name_in_another_message_is_another_one(small: CodeUsage) -> None:
+    assert [one.function for one in small.of("AcceptedNode.nodeID")] == ["answer"]
+    assert small.of("RemoveApplicationRequest.applicationID") == ()
+
+
+def test_a_message_and_an_enum_value_are_found_by_their_names(small: CodeUsage) -> None:
+    assert [one.function for one in small.of("AllocationRelease")] == ["other"]
+    assert [one.function for one in small.of("NodeInfo.ActionFromRM.CREATE")] == ["(module)"]
+
+
+def test_a_constant_is_found_by_its_value(small: CodeUsage) -> None:
+    assert [one.function for one in small.of("NodePartition", "si/node-partition")] == ["read"]
+    assert small.of("Arch", "si/arch") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "functions"),
+    [
+        ("AllocationRelease.allocationID", {"release", "released_allocation"}),
+        ("Allocation.allocationID", {"allocation", "new_allocation"}),
+        ("NodeInfo.existingAllocations", {"node"}),
+        ("NodeInfo.occupiedResource", {"occupied_node"}),
+        ("AllocationRequest.asks", {"allocation_lists"}),
+        ("Quantity.value", {"resource"}),
+    ],
+)
+def test_the_reference_is_searched(name: str, functions: set[str]) -> None:
+    found = [one for one in usage(ROOT).of(name) if one.path.startswith("reference/")]
+
+    assert functions <= {one.function for one in found}
+
+
+def test_what_speaks_for_other_revisions_only_is_left_out() -> None:
+    found = usage(ROOT).of("NodeInfo.existingAllocations")
+
+    assert found
+    assert not [one for one in found if "r2021_02" in one.path or "r2024_10" in one.path]
+
+
+def test_a_checkout_knows_tests_functions_faults_and_published_runs() -> None:
+    checkout = find_checkout()
+
+    assert checkout is not None
+    assert checkout.root == ROOT
+    row = checkout.rules["SI-NODE-002"]
+    assert "node-accepted-twice" in row.faults
+    assert any("test_nodes.py" in test for test in row.tests)
+    assert any(one.revision == REVISION for one in checkout.published)
+    assert all((ROOT / one.page).is_file() for one in checkout.published)
+    assert all(one.judged for one in checkout.published)
+
+
+def test_every_fault_of_the_proof_is_on_the_page_of_rules() -> None:
+    checkout = find_checkout()
+    assert checkout is not None
+
+    known = {fault for row in checkout.rules.values() for fault in row.faults}
+
+    assert len(known) > 400
+
+
+def test_where_the_kit_is_installed_without_its_repository_there_is_none(tmp_path: Path) -> None:
+    assert find_checkout(tmp_path) is None
+
+
+def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "rules.md").write_text("# Where a rule is\n", "utf-8")
+    (tmp_path / "reference" / "sireference").mkdir(parents=True)
+    (tmp_path / "fixtures" / "results").mkdir(parents=True)
+    (tmp_path / "fixtures" / "results" / "one-as-2023-12.json").write_text("{}", "utf-8")
+
+    with pytest.raises(CheckoutError, match=r"one-as-2023-12\.json is no record of a run"):
+        find_checkout(tmp_path)
+
+
+def test_a_row_of_rules_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "rules.md").write_text("# Rules\n\n| SI-NODE-001 x | y |\n", "utf-8")
+    (tmp_path / "reference" / "sireference").mkdir(parents=True)
+
+    with pytest.raises(CheckoutError, match=r"rules\.md, line 3: a row of five columns"):
+        find_checkout(tmp_path)
