@@ -74,6 +74,7 @@ def test_a_rule_that_moved_says_so_and_keeps_its_words() -> None:
     ("old", "new"),
     [
         ("Nodes come and go.", "Nodes are there and are gone."),
+        ("Nodes come and go.", "Nodes come and go. Rejected nodes:"),
         ("What others hold there.", "The room of others."),
         ("A node that is known already", "A **node** that is\nknown already"),
         ("The RM may register nodes at any time.\n", "\nThe RM may register nodes at any time.\n"),

@@ -131,11 +131,11 @@ def _change(old: Sentence | None, new: Sentence | None) -> RuleChange | None:
     """What became of one sentence; None where it is no rule on either side, or as it was."""
     if old is None or new is None:
         present = new or old
-        if present is None or not present.is_rule:
+        if present is None or not _is_rule(present):
             return None
         kind = RuleChangeKind.VANISHED if new is None else RuleChangeKind.APPEARED
         return RuleChange(kind, old, new)
-    if not (old.is_rule or new.is_rule):
+    if not (_is_rule(old) or _is_rule(new)):
         return None
     how = _reworded(old, new)
     return None if how is None else RuleChange(how, old, new)
@@ -208,7 +208,7 @@ def _alike(
         common = Counter(chain.from_iterable(having.get(token, ()) for token in tokens))
         for j, shared in common.items():
             most = 2 * shared / (len(words) + len(words_of[j]))  # that the ratio can be
-            if most >= least and (before.is_rule or new[j].is_rule):
+            if most >= least and (_is_rule(before) or _is_rule(new[j])):
                 matcher = SequenceMatcher(None, words, words_of[j], autojunk=False)
                 found.append((matcher.ratio(), i, j))
     return _best(found, old, new, least)
@@ -242,6 +242,12 @@ def _best(
         taken_new.add(j)
         pairs.append((old[i], new[j]))
     return pairs
+
+
+def _is_rule(sentence: Sentence) -> bool:
+    """Whether it demands something; a caption, `Rejected allocation:`, does not."""
+    is_caption = sentence.text.rstrip().endswith(":") and _VERDICTS.issuperset(sentence.words)
+    return sentence.is_rule and not is_caption
 
 
 def _said(sentence: Sentence) -> str:
