@@ -97,8 +97,11 @@ def _on_renamed(change: Change, exchange: Exchange) -> str:
     if change.kind is Kind.VALUE_RENAMED:
         number = exchange.number(change)
         return f"Keep {former}, or have both names for {number} (option allow_alias) for a while."
-    why = "" if change.rename is Rename.NAME else " once nobody reads JSON with the old name"
     field = exchange.after.messages[declaration].fields[name]
+    was = exchange.before.messages[split(change.old_place)[0]].fields[former]
+    if was.json_name == field.json_name:
+        return "Announce it: generated code and whoever writes the name as in the schema change."
+    why = "" if change.rename is Rename.NAME else " once nobody reads JSON with the old name"
     return (
         f'Write {field.type} {name} = {field.number} [json_name = "{former}"] to keep the JSON'
         f"{', and drop that' + why if why else ''}."
@@ -113,10 +116,9 @@ def _on_details(change: Change, exchange: Exchange) -> str:
         free = exchange.next_free(change)
         kept = exchange.before.messages[split(change.old_place)[0]]
         was = kept.fields[split(change.old_place)[1]]
-        return (
-            f"Keep {name} = {was} as it is, marked deprecated, and append a field of "
-            f"{change.new} as {free} under another name."
-        )
+        now = exchange.after.messages[split(change.where)[0]].fields[name]
+        wanted = f"{now.cardinality} {now.type}".strip()
+        return f"Keep {was.name} = {was}, and append {wanted} as {free} under another name."
     if change.kind is Kind.CONSTANT_VALUE:
         return f'Add a constant with another name for "{change.new}", and keep {name} as it is.'
     if change.kind in (Kind.CONSTANT_REMOVED, Kind.CONSTANT_RENAMED):

@@ -67,12 +67,22 @@ _ABSENCES: Final[Mapping[str, Absence]] = {
     "NodeInfo.existingAllocations": _OVER_COMMIT,
     "NodeInfo.occupiedResource": _OVER_COMMIT,
     "NodeInfo.schedulableResource": Absence("the node has no room"),
+    "Quantity.value": Absence("the amount counts as zero"),
     "RegisterResourceManagerRequest.config": Absence("the scheduler runs its own configuration"),
     "AddApplicationRequest.gangSchedulingStyle": Absence(
         "what a placeholder timeout does is up to the scheduler"
     ),
     "AddApplicationRequest.placeholderAsk": Absence("the queue is not checked for the whole gang"),
 }
+
+_OF_ANY_MESSAGE: Final[Mapping[str, Absence]] = {
+    "allocationKey": Absence("nothing says which allocation or ask it is about"),
+    "applicationID": Absence("nothing says which application it is about"),
+    "nodeID": Absence("nothing says which node it is about"),
+    "partitionName": Absence("nothing says which partition it is about"),
+    "rmID": Absence("nothing says which RM it comes from"),
+}
+"""What names something else is missed wherever it stands."""
 
 
 def absence_of(place: str, reader: Message | None) -> Absence | None:
@@ -90,4 +100,4 @@ def absence_of(place: str, reader: Message | None) -> Absence | None:
         return None if other else _RELEASES_ALL
     if message == "AllocationAskRelease" and name.lower() == "allocationkey":
         return _ABSENCES["AllocationAskRelease.allocationKey"]
-    return _ABSENCES.get(place)
+    return _ABSENCES.get(place) or _OF_ANY_MESSAGE.get(name)

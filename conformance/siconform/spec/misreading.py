@@ -86,9 +86,13 @@ class Decoder:
     """The messages of one specification, in a pool of their own."""
 
     def __init__(self, name: str, file: descriptor_pb2.FileDescriptorProto) -> None:
-        """`name` is who reads and writes with them. Raises ImportError for a foreign import."""
+        """`name` is who reads and writes with them."""
         self.name = name
         self._file = file
+
+    def check(self) -> None:
+        """Raises ImportError for an import that is not Google's, TypeError for a broken schema."""
+        self._pool.FindFileByName(self._file.name)
 
     @cached_property
     def _pool(self) -> descriptor_pool.DescriptorPool:
@@ -178,8 +182,9 @@ class Route:
         if isinstance(got, str):
             return self._reading((element, wrote), (data, form), (Outcome.REFUSED, "", got))
         understood = contents(got)
-        outcome = Outcome.SAME if len(understood) == len(wrote) else Outcome.PARTLY
-        left = " and ".join(understood)
+        whole = len(understood) == len(wrote)
+        outcome = Outcome.SAME if whole else Outcome.PARTLY
+        left = element if whole else " and ".join(understood)
         return self._reading((element, wrote), (data, form), (outcome, left, said(understood)))
 
     def pass_value(self, name: str, number: int, taken_in: str, former: str = "") -> Reading:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from siconform.spec.changes import Change, Kind
 from siconform.spec.misreading import Decoder, Form, Outcome, Reading, Route
-from siconform.spec.model import Spec
+from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.owners import Memory, memory_before, revision_decoder, revision_schema
 from siconform.spec.pairing import field_partners, paired
 from siconform.spec.schema import Field, Message, Reserved, Schema, schema_of
@@ -47,26 +47,32 @@ class Exchange:
     """A peer that speaks the old specification and one that speaks the new one."""
 
     def __init__(self, old: Spec, new: Spec) -> None:
+        """Raises UnreadableSpec for a schema that no peer could speak."""
         self.old, self.new = old, new
         self.before, self.after = schema_of(old.file), schema_of(new.file)
         self.pairs = paired(self.before, self.after)
         self._back = {b: a for a, b in self.pairs.items()}
-        self._old, self._new = Decoder(OLD, old.file), Decoder(NEW, new.file)
+        self._old, self._new = _decoder(OLD, old), _decoder(NEW, new)
         self.memory: Memory = memory_before(self.before, self.after)
 
     def readings(self, change: Change) -> tuple[Reading, ...]:
         """What each side decodes of the other's messages; empty where bytes have no part."""
         if change.kind in _OF_VALUES:
-            return (*self._values(change), *self._older_values(change))
-        if change.kind in _BOTH_HAVE_IT:
-            return (*self._fields(change), *self._older_fields(change))
-        if change.kind is Kind.FIELD_ADDED:
-            return (*self._added(change), *self._older_fields(change))
-        if change.kind is Kind.FIELD_REMOVED:
+            between, older = self._values(change), self._older_values(change)
+        elif change.kind in _BOTH_HAVE_IT:
+            between, older = self._fields(change), self._older_fields(change)
+        elif change.kind is Kind.FIELD_ADDED:
+            between, older = self._added(change), self._older_fields(change)
+        elif change.kind is Kind.FIELD_REMOVED:
             return tuple(self._removed(change))
-        if change.kind is Kind.METHOD_TYPES:
+        elif change.kind is Kind.METHOD_TYPES:
             return tuple(self._methods(change))
-        return ()
+        else:
+            return ()
+        found = tuple(between)
+        if any(reading.outcome is Outcome.MISREAD for reading in found):
+            return found  # what still older peers make of it is no news then
+        return (*found, *older)
 
     def number(self, change: Change) -> int:
         """The number of the field or enum value in the new text."""
@@ -120,9 +126,14 @@ class Exchange:
                 continue
             there, back = self._route(old_message, new_message)
             for route, ours, theirs in ((there, old, new), (back, new, old)):
-                for name in ours.fields:
-                    expected = name if name in theirs.fields else ""
-                    yield route.pass_field(name, expected, whole=False)
+                for name, field in ours.fields.items():
+                    other = theirs.fields.get(name)
+                    same = other is not None and self._is_one_type(field.type, other.type)
+                    yield route.pass_field(name, name if same else "", whole=False)
+
+    def _is_one_type(self, one: str, other: str) -> bool:
+        """Whether a type of either text and one of the other text are the same."""
+        return one == other or other in (self.pairs.get(one), self._back.get(one))
 
     def _route(self, old_message: str, new_message: str) -> tuple[Route, Route]:
         """From old to new, and back."""
@@ -223,6 +234,16 @@ class Exchange:
                 reader = revision_decoder(owner.last)
                 route = Route(self._new, reader, carrier.message, carrier.new_message)
                 yield route.pass_value(carrier.field, number, carrier.new_field)
+
+
+def _decoder(side: str, spec: Spec) -> Decoder:
+    decoder = Decoder(side, spec.file)
+    try:
+        decoder.check()
+    except (ImportError, TypeError) as error:
+        says = f"no peer could speak this schema: {' '.join(str(error).split())}"
+        raise UnreadableSpec(spec.name, [SpecError(says)]) from error
+    return decoder
 
 
 def _members(schema: Schema, declaration: str) -> list[tuple[str, int]]:

@@ -107,10 +107,10 @@ class Method:
 
     @property
     def shape(self) -> str:
-        """Its two types with what streams, `stream NodeRequest -> stream NodeResponse`."""
+        """Its two types with what streams, `(stream NodeRequest) returns (stream NodeResponse)`."""
         return (
-            f"{'stream ' if self.client_streams else ''}{self.input} -> "
-            f"{'stream ' if self.server_streams else ''}{self.output}"
+            f"({'stream ' if self.client_streams else ''}{self.input}) returns "
+            f"({'stream ' if self.server_streams else ''}{self.output})"
         )
 
 

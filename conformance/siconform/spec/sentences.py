@@ -10,8 +10,10 @@ from siconform.spec.peers import Peer
 from siconform.spec.readings import NEW, OLD, split
 from siconform.spec.schema import Field, Schema
 
+_TOGETHER = " and "
+_LIKE_YOU = ("uni", "use", "uti", "uu")
 _VOWELS = "aeiou"
-_OF_ONE_TYPE = {OLD: "an old", NEW: "a new"}
+_AGES = {OLD: "an old", NEW: "a new"}
 
 
 class Teller:
@@ -37,8 +39,8 @@ class Teller:
         """Who reads what the other side wrote: `an old RM`, `a new scheduler`, `an old peer`."""
         sent_by = self._senders.get(writer, {}).get(message, frozenset())
         peer = next(iter(sent_by)).other.value if len(sent_by) == 1 else "peer"
-        if side in _OF_ONE_TYPE:
-            return f"{_OF_ONE_TYPE[side]} {peer}"
+        if side in _AGES:
+            return f"{_AGES[side]} {peer}"
         return f"{article(peer)} of {side}"
 
     def _of_field(self, reading: Reading) -> str:
@@ -55,6 +57,9 @@ class Teller:
                 reader = self._schemas[reading.reader].messages.get(reading.taken_for)
                 absence = absence_of(place, reader)
                 says = f"does not see {place}{f': {absence.says}' if absence else ''}"
+            case Outcome.PARTLY if _TOGETHER in reading.element:
+                says = f"keeps only {reading.read_as} of {article(reading.message)} with "
+                says += reading.element
             case Outcome.PARTLY:
                 only = f"{reading.read_as} = {reading.read}"
                 says = f"keeps of {place} = {reading.wrote} only {only}"
@@ -111,17 +116,17 @@ def takes(wrote: str, read: str) -> str:
 
 def article(phrase: str) -> str:
     """The phrase with its indefinite article."""
-    spelled = phrase.startswith(("RM", "ugi", "user"))
-    an = phrase[:1].lower() in _VOWELS if not spelled else phrase.startswith("RM")
+    plain = phrase.lower().startswith(_LIKE_YOU)
+    an = phrase.startswith("RM") or (phrase[:1].lower() in _VOWELS and not plain)
     return f"{'an' if an else 'a'} {phrase}"
 
 
-_STREAM = "stream "
+_STREAM = "(stream "
 _UNSEEN = "{who} does not know {where}"
 _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     Kind.PACKAGE: (
-        "{who} calls every rpc under {old} and gets UNIMPLEMENTED",
-        "{who} answers under {new} only",
+        "{who} answers under {old} only: a new RM gets UNIMPLEMENTED to every call",
+        "{who} answers under {new} only: an old RM gets UNIMPLEMENTED to every call",
     ),
     Kind.SERVICE_ADDED: (
         "{who} answers UNIMPLEMENTED to {where}",
@@ -195,15 +200,16 @@ def _of_streaming(change: Change, side: str, who: str) -> str:
     """What an end of an rpc gets that streams at the other end only, as gRPC behaves."""
     mine, other = (change.old, change.new) if side == OLD else (change.new, change.old)
     (request, answer), (their_request, their_answer) = (
-        tuple(half.startswith(_STREAM) for half in shape.split(" -> ")) for shape in (mine, other)
+        tuple(half.startswith(_STREAM) for half in shape.split(" returns "))
+        for shape in (mine, other)
     )
     said = []
     if their_request and not request:
         said.append("handles the first message of a stream and loses the others")
     if request and not their_request:
-        said.append("gets one message a call, and then the end of the stream")
+        said.append("gets one message with each call, and no more")
     if answer and not their_answer:
-        said.append("is heard with one answer a call only")
+        said.append("is heard with its first answer only")
     if their_answer and not answer:
-        said.append("answers once, and cannot speak by itself")
-    return f"{who} {' and '.join(said)}"
+        said.append("answers once and cannot speak by itself")
+    return f"{who} {'; it '.join(said)}"
