@@ -79,7 +79,6 @@ _SOURCE = frozenset(
         Kind.EXTENSION_CHANGED,
         Kind.CONSTANT_REMOVED,
         Kind.CONSTANT_RENAMED,
-        Kind.API_ADDED,
         Kind.API_REMOVED,
         Kind.API_SIGNATURE,
     }
@@ -153,7 +152,7 @@ class _Court:
         found: set[Class] = set()
         for reading in readings:
             found |= self._of_reading(change, reading)
-        if change.kind in _SOURCE:
+        if change.kind in _SOURCE or self._must_be_implemented(change):
             found.add(Class.SOURCE_BREAKING)
         if change.kind in _JSON or (
             change.kind is Kind.ENUM_REMOVED
@@ -186,6 +185,12 @@ class _Court:
         reader = schema.messages.get(reading.taken_for)
         absence = absence_of(f"{reading.message}.{reading.element}", reader)
         return absence is not None and absence.misleads
+
+    def _must_be_implemented(self, change: Change) -> bool:
+        """Whether it is a new method of a Go interface that others implement already."""
+        interface = change.where.partition(".")[0]
+        known = {name.partition(".")[0] for name in self._exchange.old.api}
+        return change.kind is Kind.API_ADDED and interface in known
 
     def _is_gone_from_wire(self, change: Change) -> bool:
         if change.kind is Kind.MESSAGE_REMOVED:

@@ -73,11 +73,11 @@ class Teller:
         place = f"{reading.message}.{reading.element}"
         wrote = self._field(reading.writer, reading.message, reading.element)
         read = self._field(reading.reader, reading.taken_for, reading.read_as)
-        if reading.element == reading.read_as or wrote is None or read is None:
-            return f"reads {place} = {reading.wrote} as {reading.read}"
-        if self._are_messages(reading, wrote, read):
+        if wrote is not None and read is not None and self._are_messages(reading, wrote, read):
             taken = takes(wrote.type, read.type)
-            return f"{taken} ({place} is read as {reading.read_as}: {reading.read})"
+            return f"{taken} ({place} is read as {reading.taken_for}.{reading.read_as})"
+        if reading.element == reading.read_as:
+            return f"reads {place} = {reading.wrote} as {reading.read}"
         return f"reads {place} = {reading.wrote} as {reading.read_as} = {reading.read}"
 
     def _are_messages(self, reading: Reading, wrote: Field, read: Field) -> bool:
@@ -209,7 +209,7 @@ def _of_streaming(change: Change, side: str, who: str) -> str:
     if request and not their_request:
         said.append("gets one message with each call, and no more")
     if answer and not their_answer:
-        said.append("is heard with its first answer only")
+        said.append("is heard when it answers once, and fails the call with a second answer")
     if their_answer and not answer:
         said.append("answers once and cannot speak by itself")
     return f"{who} {'; it '.join(said)}"

@@ -1,0 +1,160 @@
+"""The chain of the six revisions has the changes and classes that were worked out by hand.
+
+The rows are those of the delta chain of the requirements (part A, D1 to D6): W wire, J JSON, S
+source, C compatible. What is misread counts with W there.
+"""
+
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from siconform.spec.changes import Kind
+from siconform.spec.classes import Class, Judgement, judge
+from siconform.spec.misreading import Form, Outcome
+from siconform.spec.sources import read_spec
+from siwire import REVISIONS
+
+_LETTERS = {
+    Class.MISREAD: "W",
+    Class.WIRE_BREAKING: "W",
+    Class.JSON_BREAKING: "J",
+    Class.SOURCE_BREAKING: "S",
+    Class.COMPATIBLE: "C",
+}
+_CHAIN = {
+    ("2021-02", "2023-04"): {
+        "S": "go_package TerminationType NodeInfo.ActionFromRM "
+        "AffinityTargetExpression.AffinityTargetOperator",
+        "WS": "Scheduler.Update",
+        "WJS": "UpdateRequest UpdateResponse UpdateResponse.ActionFromScheduler Priority "
+        "AllocationAsk.priority Allocation.priority AllocationAsk.placementConstraint "
+        "PlacementConstraint SimplePlacementConstraint NodeAffinityConstraints "
+        "AllocationAffinityConstraints AffinityTargetExpression Allocation.queueName "
+        "NewNodeInfo UpdateNodeInfo UtilizationReport NodeRecommendation "
+        "UpdateConfigurationRequest.configs EventRecord.groupID EventRecord.reason",
+        "W": "AllocationAsk.taskGroupName AllocationAsk.placeholder AllocationAsk.Originator "
+        "AllocationAskRelease.message "
+        "TerminationType.UNKNOWN_TERMINATION_TYPE TerminationType.STOPPED_BY_RM "
+        "TerminationType.TIMEOUT TerminationType.PREEMPTED_BY_SCHEDULER "
+        "TerminationType.PLACEHOLDER_REPLACED "
+        "NodeInfo.ActionFromRM.UPDATE NodeInfo.ActionFromRM.DRAIN_NODE "
+        "NodeInfo.ActionFromRM.DECOMISSION NodeInfo.ActionFromRM.DRAIN_TO_SCHEDULABLE "
+        "UpdateContainerSchedulingStateRequest.SchedulingState.UNKNOWN_SCHEDULING_STATE "
+        "UpdateContainerSchedulingStateRequest.SchedulingState.SKIPPED "
+        "UpdateContainerSchedulingStateRequest.SchedulingState.SCHEDULED "
+        "UpdateContainerSchedulingStateRequest.SchedulingState.RESERVED "
+        "UpdateContainerSchedulingStateRequest.SchedulingState.FAILED "
+        "EventRecord.Type.UNKNOWN_EVENTRECORD_TYPE EventRecord.Type.REQUEST "
+        "EventRecord.Type.APP EventRecord.Type.NODE EventRecord.Type.QUEUE",
+        "JS": "AllocationAskRelease.allocationKey AutoScalingMetrics OutstandingResourceRequest "
+        "UpdateConfigurationResponse "
+        # by hand these three were S only; they are in JSON what AutoScalingMetrics is
+        "ReSyncSchedulerCacheArgs AssumedAllocation ForgotAllocation",
+    },
+    ("2023-04", "2023-08"): {},
+    ("2023-08", "2023-12"): {
+        "WJS": "Allocation.UUID AllocationRelease.UUID",
+        "JS": "UpdateContainerSchedulingStateRequest.applicationID",
+        "S": "KeyAllowPreemption",
+    },
+    ("2023-12", "2024-10"): {
+        "WJS": "AllocationRequest.asks AllocationAsk AllocationResponse.releasedAsks "
+        "AllocationResponse.rejected RejectedAllocationAsk "
+        "AllocationReleasesRequest.allocationAsksToRelease AllocationAskRelease "
+        "Allocation.allocationID AllocationRelease.allocationID NodeInfo.existingAllocations "
+        "NodeInfo.occupiedResource EventRecord.ChangeDetail.APP_STARTING "
+        "EventRecord.ChangeDetail.NODE_READY",
+        "S": "AppTagStateAwareDisable NodeReadyAttribute",
+    },
+    ("2024-10", "2026-04"): {},
+}
+# messages, rpcs, fields, values, enums and constants that are new, counted in the same tables
+_ADDED = {
+    ("2021-02", "2023-04"): 36,
+    ("2023-04", "2023-08"): 10,
+    ("2023-08", "2023-12"): 4,
+    ("2023-12", "2024-10"): 15,
+    ("2024-10", "2026-04"): 1,
+}
+
+
+@cache
+def _judged(old: str, new: str) -> tuple[Judgement, ...]:
+    return tuple(judge(read_spec(old), read_spec(new)))
+
+
+def _letters(judgement: Judgement) -> str:
+    return "".join(dict.fromkeys(_LETTERS[c] for c in judgement.classes))
+
+
+def test_the_chain_names_every_step() -> None:
+    assert list(_CHAIN) == list(pairwise(REVISIONS))
+
+
+@pytest.mark.parametrize("step", _CHAIN, ids=" to ".join)
+def test_a_step_breaks_what_was_worked_out_by_hand_and_nothing_else(step: tuple[str, str]) -> None:
+    expected = {name: letters for letters, names in _CHAIN[step].items() for name in names.split()}
+    breaking = {j.change.where: _letters(j) for j in _judged(*step) if j.breaks}
+    assert breaking == expected
+
+
+@pytest.mark.parametrize("step", _CHAIN, ids=" to ".join)
+def test_a_step_adds_what_was_counted_by_hand(step: tuple[str, str]) -> None:
+    compatible = [j.change for j in _judged(*step) if not j.breaks]
+    added = [change for change in compatible if change.kind is not Kind.RESERVED_ADDED]
+    assert all(change.kind.value.endswith("added") for change in added)
+    assert len(added) == _ADDED[step]
+
+
+def _by_place(old: str, new: str) -> dict[str, Judgement]:
+    return {judgement.change.where: judgement for judgement in _judged(old, new)}
+
+
+@pytest.mark.parametrize(
+    ("step", "place", "writer", "outcome", "read_as"),
+    [
+        (0, "AllocationAsk.placeholder", "old", Outcome.MISREAD, "Originator"),
+        (0, "AllocationAsk.placementConstraint", "old", Outcome.MISREAD, "taskGroupName"),
+        (0, "AllocationAsk.taskGroupName", "old", Outcome.LOST, ""),
+        (0, "AllocationAsk.taskGroupName", "new", Outcome.REFUSED, ""),
+        (0, "AllocationAsk.priority", "old", Outcome.LOST, ""),
+        (0, "AllocationAsk.priority", "new", Outcome.LOST, ""),
+        (0, "TerminationType.TIMEOUT", "old", Outcome.MISREAD, "STOPPED_BY_RM"),
+        (0, "TerminationType.STOPPED_BY_RM", "old", Outcome.MISREAD, "UNKNOWN_TERMINATION_TYPE"),
+        (
+            *(0, "TerminationType.PLACEHOLDER_REPLACED", "old"),
+            *(Outcome.MISREAD, "PREEMPTED_BY_SCHEDULER"),
+        ),
+        (0, "AllocationAskRelease.message", "old", Outcome.LOST, ""),
+        (1, "NodeInfo.ActionFromRM.CREATE_DRAIN", "new", Outcome.UNNAMED, ""),
+        (2, "AllocationRelease.UUID", "old", Outcome.LOST, ""),
+        (2, "AllocationRelease.allocationID", "new", Outcome.LOST, ""),
+        (3, "AllocationRelease.allocationID", "old", Outcome.LOST, ""),
+        (3, "AllocationRequest.asks", "old", Outcome.LOST, ""),
+        (3, "NodeInfo.occupiedResource", "old", Outcome.LOST, ""),
+    ],
+)
+def test_mixed_revisions_read_what_was_decoded_by_hand(
+    step: int, place: str, writer: str, outcome: Outcome, read_as: str
+) -> None:
+    judged = _by_place(*list(_CHAIN)[step])[place]
+    (reading,) = (r for r in judged.readings if r.writer == writer and r.form is Form.BYTES)
+    assert (reading.outcome, reading.read_as) == (outcome, read_as)
+
+
+def test_the_dangerous_ones_are_told_in_terms_of_the_si() -> None:
+    first = _by_place("2021-02", "2023-04")
+    assert first["AllocationAsk.placeholder"].new_peer == (
+        "A new scheduler reads AllocationAsk.placeholder = true as Originator = true."
+    )
+    assert first["AllocationAsk.placeholder"].old_peer == (
+        "An old scheduler does not see AllocationAsk.placeholder: "
+        "a placeholder is taken for the real thing."
+    )
+    assert "ends every allocation of the application" in (
+        _by_place("2023-08", "2023-12")["AllocationRelease.UUID"].new_peer
+    )
+    last = _by_place("2023-12", "2024-10")
+    assert "unless its allocationKey is sent" in last["AllocationRelease.allocationID"].new_peer
+    assert "neither an allocation nor a rejection" in last["AllocationRequest.asks"].new_peer
+    assert "over-committed" in last["NodeInfo.occupiedResource"].new_peer

@@ -1,0 +1,157 @@
+"""Which changes are seen between two specifications, and what they are called."""
+
+import pytest
+from selftest.spec_edits import edited, unedited
+from siconform.spec.changes import Change, Kind, compare
+from siconform.spec.naming import Rename, rename_of, words
+from siconform.spec.peers import Peer, carried_by_rpc, senders
+from siconform.spec.schema import Reserved, schema_of
+from siconform.spec.sources import read_spec
+
+
+def _changes(*edits: tuple[str, str]) -> list[Change]:
+    return compare(unedited(), edited(*edits))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("nodeID = 8;", "nodeID = 16;", (Kind.FIELD_NUMBER, "Allocation.nodeID")),
+        (
+            "  // The allocation the application began with.\n  bool originator = 14",
+            "  // May be evicted before all others.\n  bool expendable = 14",
+            (Kind.FIELD_REPLACED, "Allocation.expendable"),
+        ),
+        ("bool originator", "bool Originator", (Kind.FIELD_RENAMED, "Allocation.Originator")),
+        ("int32 priority", "int64 priority", (Kind.FIELD_TYPE, "Allocation.priority")),
+        (
+            "repeated string groups",
+            "string groups",
+            (Kind.FIELD_CARDINALITY, "UserGroupInformation.groups"),
+        ),
+        (
+            "bool originator = 14",
+            "bool originator = 14 [deprecated = true]",
+            (Kind.FIELD_OPTION, "Allocation.originator"),
+        ),
+        ("  reserved 13;\n", "", (Kind.RESERVED_REMOVED, "Allocation")),
+        ("  reserved 13;\n", "  reserved 13, 20 to 29;\n", (Kind.RESERVED_ADDED, "Allocation")),
+        (
+            "USERGROUP = 5;",
+            "USERGROUP = 5;\n    PARTITION = 6;",
+            (Kind.VALUE_ADDED, "EventRecord.Type.PARTITION"),
+        ),
+        ("    USERGROUP = 5;\n", "", (Kind.VALUE_REMOVED, "EventRecord.Type.USERGROUP")),
+        ("USERGROUP = 5", "USERGROUP = 6", (Kind.VALUE_NUMBER, "EventRecord.Type.USERGROUP")),
+        ("USERGROUP = 5", "USER_GROUP = 5", (Kind.VALUE_RENAMED, "EventRecord.Type.USER_GROUP")),
+        ("USERGROUP = 5", "QUOTA = 5", (Kind.VALUE_REPLACED, "EventRecord.Type.QUOTA")),
+        (
+            "service Scheduler {",
+            "service Spare {}\nservice Scheduler {",
+            (Kind.SERVICE_ADDED, "Spare"),
+        ),
+        ("(stream NodeRequest)", "(NodeRequest)", (Kind.METHOD_STREAMING, "Scheduler.UpdateNode")),
+        (
+            "(stream NodeResponse)",
+            "(stream NodeRequest)",
+            (Kind.METHOD_TYPES, "Scheduler.UpdateNode"),
+        ),
+        (
+            "message PredicatesArgs",
+            "message PredicateArgs",
+            (Kind.MESSAGE_RENAMED, "PredicateArgs"),
+        ),
+    ],
+)
+def test_an_edit_is_one_change(before: str, after: str, expected: tuple[Kind, str]) -> None:
+    (change,) = _changes((before, after))
+    assert (change.kind, change.where) == expected
+    assert change.line
+
+
+def test_a_change_stands_in_the_line_of_the_new_text_or_of_the_old_one_for_what_is_gone() -> None:
+    (added,) = _changes(("  int64 value = 1;", "  int64 value = 1;\n  string unit = 2;"))
+    (gone,) = compare(
+        edited(("  int64 value = 1;", "  int64 value = 1;\n  string unit = 2;")), unedited()
+    )
+    assert added.line == gone.line > 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("// SPDX-License-Identifier: Apache-2.0", "// Another licence"),
+        ("  int64 value = 1;", "\n\n    int64   value=1;"),
+        ("// May be left empty: the scheduler then", "// May be left empty; the scheduler then"),
+    ],
+)
+def test_prose_and_white_space_are_silence(before: str, after: str) -> None:
+    assert _changes((before, after)) == []
+
+
+def test_a_renamed_message_is_renamed_wherever_it_is_used() -> None:
+    text = [
+        ("message RejectedNode", "message RefusedNode"),
+        ("repeated RejectedNode", "repeated RefusedNode"),
+    ]
+    (change,) = _changes(*text)
+    assert (change.kind, change.old, change.new) == (
+        Kind.MESSAGE_RENAMED,
+        "RejectedNode",
+        "RefusedNode",
+    )
+
+
+def test_a_schema_alone_says_nothing_of_constants_and_go() -> None:
+    kinds = {change.kind for change in compare(read_spec("2024-10"), unedited())}
+    assert not {kind for kind in kinds if "constant" in kind.value or "Go API" in kind.value}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "how"),
+    [
+        ("allocationkey", "allocationKey", Rename.SPELLING),
+        ("rejectedNodes", "rejected_nodes", Rename.SPELLING),
+        ("applicartionID", "applicationID", Rename.TYPO),
+        ("tragetExpressions", "targetExpressions", Rename.TYPO),
+        ("resourceAsk", "resource", Rename.NAME),
+        ("partitionName", "partition", Rename.NAME),
+        ("rejected", "accepted", Rename.MEANING),
+        ("minCardinality", "maxCardinality", Rename.MEANING),
+        ("queueName", "userName", Rename.MEANING),
+        ("originator", "preemptible", Rename.MEANING),
+    ],
+)
+def test_renames_are_told_apart(old: str, new: str, how: Rename) -> None:
+    assert rename_of(old, new) is how
+
+
+def test_a_comment_that_stays_makes_another_name_of_another_word() -> None:
+    comment = "How important an ask is, the larger the more."
+    assert rename_of("priority", "weight", comment, comment) is Rename.NAME
+    assert rename_of("priority", "weight", comment, "Grams of a parcel.") is Rename.MEANING
+
+
+def test_names_have_their_words() -> None:
+    assert words("RejectedAllocationAsk") == ("rejected", "allocation", "ask")
+    assert words("rmID") == ("rm", "id")
+    assert words("UUID") == ("uuid",)
+
+
+def test_what_is_reserved_no_longer_is_told_by_ranges() -> None:
+    old = Reserved(frozenset({(3, 3), (10, 20)}), frozenset({"UUID"}))
+    new = Reserved(frozenset({(12, 14)}), frozenset())
+    assert str(old.without(new)) == '3, 10 to 11, 15 to 20, "UUID"'
+    assert str(new.without(old)) == ""
+
+
+def test_who_sends_a_message_is_known() -> None:
+    schema = schema_of(unedited().file)
+    sent_by = senders(schema, {})
+    assert sent_by["NodeInfo"] == {Peer.RM}
+    assert sent_by["RejectedNode"] == {Peer.SCHEDULER}
+    assert sent_by["Allocation"] == {Peer.RM, Peer.SCHEDULER}
+    assert sent_by["EventRecord"] == {Peer.SCHEDULER}
+    assert "UpdateConfigurationRequest" not in sent_by
+    assert "EventRecord" not in carried_by_rpc(schema)
+    assert "Quantity" in carried_by_rpc(schema)
