@@ -230,7 +230,7 @@ NODE = "```protobuf\n// A node, {as told}."
         ),
         (
             "x" * (LARGEST_TEXT + 1),
-            ["the text has 4.0 MB, more than the 4 MB a specification may have"],
+            ["the text has 1.0 MB, more than the 1 MB a specification may have"],
         ),
         (b"a\nb\xff\xfe", ["line 2: the text is not UTF-8 here: save it as UTF-8, or give the "]),
         (

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -72,9 +72,8 @@ def find_blocks(lines: Sequence[str]) -> Layout:
     return _Unfenced(lines).layout()
 
 
-def code_of(lines: Sequence[str]) -> list[str]:
+def code_of(lines: Iterable[str]) -> Iterator[str]:
     """The lines without their comments and strings, so that the braces left are structure."""
-    code = []
     inside = False
     for line in lines:
         kept, at = "", 0
@@ -88,8 +87,7 @@ def code_of(lines: Sequence[str]) -> list[str]:
                 inside = True
             elif inside and "*/" in found[0]:
                 inside, at = False, found.start() + found[0].index("*/") + 2
-        code.append(kept if inside else kept + line[at:])
-    return code
+        yield kept if inside else kept + line[at:]
 
 
 def _unbalanced(block: Block) -> SpecError | None:
@@ -150,8 +148,9 @@ class _Fenced:
     def _missing_fence(self, start: int, number: int, label: str) -> SpecError:
         """What to say of a block that starts where another one, of line `start`, is open."""
         before = self.blocks[-1].last + 1 if self.blocks else 0
-        for line, content in enumerate(self.lines[before : start - 1], before + 1):
-            if not label and _DECLARATION.match(content) and "{" in content:
+        between = [] if label else self.lines[before : start - 1]
+        for line, content in enumerate(between, before + 1):
+            if _DECLARATION.match(content) and "{" in content:
                 return _outside(line, content, "protobuf")
         says = f"a block starts inside the one of line {start}: a fence is missing between"
         return SpecError(says, number)
@@ -250,7 +249,8 @@ class _Unfenced:
         depth = 0
         seen = False
         next_one = 0
-        for at, code in enumerate(code_of(self.lines[start:]), start):
+        rest = (self.lines[at] for at in range(start, len(self.lines)))
+        for at, code in enumerate(code_of(rest), start):
             if at > start and not next_one and _DECLARATION.match(code) and "{" in code:
                 next_one = at
             depth += code.count(opening) - code.count(closing)
@@ -260,7 +260,7 @@ class _Unfenced:
         before = f" before line {next_one + 1}" if next_one else ""
         says = f"`{self.lines[start].strip()}` is not closed{before}: add the missing {closing}"
         self.errors.append(SpecError(says, start + 1))
-        return next_one or len(self.lines)
+        return len(self.lines)  # what comes behind cannot be told apart
 
     def _with_comments(self, at: int) -> int:
         """The index of the first comment line directly above, where a block left it."""

@@ -79,16 +79,17 @@ def declared_lines(file: FileDescriptorProto) -> dict[str, int]:
 
 
 def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[SpecError]:
-    said = set()
+    """The first finding of each line; what follows it there mostly follows from it."""
+    seen: set[int] = set()
     for found in sorted(findings, key=lambda finding: finding.line):
+        if found.line and found.line in seen:
+            continue
+        seen.add(found.line)
         code = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
         code = code.split("//")[0].strip()
         beside = f", in `{code}`" if code else ""
         advice = next((says for pattern, says in _ADVICE if re.search(pattern, found.says)), "")
-        error = SpecError(f"{found.says}{beside}{advice and ': '}{advice}", found.line)
-        if error not in said:
-            said.add(error)
-            yield error
+        yield SpecError(f"{found.says}{beside}{advice and ': '}{advice}", found.line)
 
 
 _Path = tuple[int, ...]

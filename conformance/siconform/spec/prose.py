@@ -5,8 +5,10 @@ is a passage there. A comment of a declaration is cut into sentences, too; there
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from siconform.catalogue.texts import DESIGN_HEADINGS, DIAGRAMS, SI_HEADINGS, normalised
 from siconform.spec.blocks import Block, BlockKind
@@ -38,7 +40,8 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 _OPENED = re.compile(r"^(?:message|enum|service|oneof|extend|type)\s+([\w.]+)[^{]*\{")
 _MEMBER = re.compile(
-    r"^rpc\s+(\w+)|^(reserved\s+[^;]+);|^[\w<>, .]*?\b(\w+)\s*=\s*-?\w+\s*[;\[]|^([A-Z]\w*)\("
+    r"^rpc\s+(\w+)|^(reserved\s+[^;]+);|^[\w<>, .]{0,500}?\b(\w{1,200})\s*=\s*-?\w+\s*[;\[]"
+    r"|^([A-Z]\w*)\("
 )
 
 _Words = Sequence[tuple[int, str]]
@@ -157,16 +160,17 @@ class _Prose:
 
 def _sentences(words: _Words, section: str, place: str) -> Iterator[Sentence]:
     """The sentences of some lines; each has the line it starts on."""
-    joined = ""
     starts: list[tuple[int, int]] = []
+    length = 0
     for number, piece in words:
-        starts.append((len(joined), number))
-        joined += f"{piece} "
+        starts.append((length, number))
+        length += len(piece) + 1
+    joined = " ".join(piece for _, piece in words)
     at = 0
     for end in [*_SENTENCE_END.finditer(joined), None]:
         text = joined[at : end.start() if end else len(joined)]
         begins = at + len(text) - len(text.lstrip())
-        line = next((number for start, number in reversed(starts) if start <= begins), 0)
+        line = starts[bisect_right(starts, begins, key=itemgetter(0)) - 1][1] if starts else 0
         at = end.end() if end else at
         if normalised(text):
             shown = " ".join(_LINK.sub(r"\1", text).split())

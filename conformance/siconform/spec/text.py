@@ -9,7 +9,7 @@ from siconform.spec.go_code import read_api, read_constants
 from siconform.spec.model import ApiMethod, Constant, Sentence, SpecError, UnreadableSpec
 from siconform.spec.prose import read_sentences
 
-LARGEST_TEXT = 4 * 1024 * 1024  # bytes; the texts of the SI have 35 thousand
+LARGEST_TEXT = 1024 * 1024  # bytes; the texts of the SI have 35 thousand
 
 
 @dataclass(frozen=True, slots=True)
