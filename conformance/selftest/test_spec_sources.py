@@ -222,6 +222,25 @@ def test_every_error_of_a_text_is_named(tmp_path: Path) -> None:
     assert [error.split(":")[0] for error in found] == [f"line {line}" for line in lines]
 
 
+def test_what_follows_from_an_error_is_not_told(tmp_path: Path) -> None:
+    text = SMALL.replace("message NodeRequest {", "the message NodeRequest {")
+    text = text.replace("message NodeResponse {}", "message NodeResponse { Unknown one = 1; }")
+
+    found = errors(written(tmp_path, "a.md", text))
+
+    assert found[0].startswith(f"line {line_of(SMALL, 'message NodeRequest')}: ")
+    assert "cannot find `Unknown`" in found[-1]
+
+
+def test_lines_in_a_row_with_one_error_are_told_once(tmp_path: Path) -> None:
+    text = SMALL.replace("string nodeID = 1;", '"string nodeID = 1;')
+
+    lines = [error.split(":")[0] for error in errors(written(tmp_path, "a.md", text))]
+
+    assert f"line {line_of(SMALL, 'string nodeID')}" in lines
+    assert len(lines) < 5
+
+
 def test_what_is_not_there_is_said_with_the_nearest_revision(tmp_path: Path) -> None:
     assert errors("2023-13")[0].startswith(
         'there is no such file, and "2023-13" is no revision of the SI. Did you mean "2023-12"?'

@@ -26,6 +26,8 @@ _ADVICE = (
     (r"declared multiple times", "an enum shares the names of its values with what is around it"),
     (r"first enum value|must be zero|zero value", "begin the enum with a value 0 that means unset"),
 )
+_DECLARED = re.compile(r"\b(?:message|enum)\s+(\w+)")
+_NOT_FOUND = re.compile(r"cannot find `(\w+)`")
 _MESSAGES, _ENUMS, _SERVICES, _EXTENSIONS = 4, 5, 6, 7  # field numbers in FileDescriptorProto
 _FIELDS, _NESTED, _NESTED_ENUMS, _NESTED_EXTENSIONS, _ONEOFS = 2, 3, 4, 6, 8  # in DescriptorProto
 _MEMBERS = 2  # values of an enum, methods of a service
@@ -79,12 +81,17 @@ def declared_lines(file: FileDescriptorProto) -> dict[str, int]:
 
 
 def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[SpecError]:
-    """The first finding of each line; what follows it there mostly follows from it."""
-    seen: set[int] = set()
-    for found in sorted(findings, key=lambda finding: finding.line):
-        if found.line and found.line in seen:
+    """The first finding of each line, once for lines in a row, without what follows from others.
+
+    What is declared but not found stands in a message that has an error of its own.
+    """
+    declared = set(_DECLARED.findall("\n".join(lines)))
+    own = [found for found in findings if not declared & set(_NOT_FOUND.findall(found.says))]
+    last = buf.Finding(-1, "", "")
+    for found in sorted(own or findings, key=lambda finding: finding.line):
+        before, last = last, found
+        if found.line == before.line or (found.line - 1, found.says) == (before.line, before.says):
             continue
-        seen.add(found.line)
         code = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
         code = code.split("//")[0].strip()
         beside = f", in `{code}`" if code else ""
