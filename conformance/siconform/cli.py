@@ -14,6 +14,7 @@ from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
 from siconform.running.option_list import OPTIONS
 from siconform.running.prior_results import known_results
+from siconform.spec_commands import spec_group
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -52,6 +53,9 @@ class _Command(click.Group):
 @click.version_option(__version__, prog_name="siconform")
 def main() -> None:
     """Judge a scheduler by the Scheduler Interface, requirement by requirement."""
+
+
+main.add_command(spec_group)
 
 
 @main.command(context_settings=_PASS_ON, add_help_option=False)

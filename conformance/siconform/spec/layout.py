@@ -1,0 +1,128 @@
+"""Words that every way of showing a report has in common."""
+
+from collections.abc import Iterable, Iterator
+
+from siconform.spec.classes import Class
+from siconform.spec.impact import Impact
+from siconform.spec.misreading import Form, Reading
+from siconform.spec.report import Report
+from siconform.spec.rules import RuleChange
+
+_SHOWN = 24  # bytes of a message
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """`1 rule`, `2 rules`."""
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def headline(report: Report) -> str:
+    """The verdict: what was compared, and whether it breaks somebody."""
+    sides = f"{report.old.name} -> {report.new.name}"
+    if report.says_the_same:
+        return f"NO CHANGE   {sides}"
+    return f"{'BREAKING' if report.broken() else 'COMPATIBLE'}   {sides}"
+
+
+def counts(report: Report) -> str:
+    """How many changes of each class, and how many rules."""
+    if report.says_the_same:
+        return "both say the same: no declaration, no constant and no rule is changed"
+    found = [f"{number} {each.value}" for each, number in report.counts.items() if number]
+    changes = ", ".join(found) or "no change of the schema"
+    return f"{changes}; {counted(report.rules_changed, 'rule')} changed"
+
+
+def buf_line(report: Report) -> str:
+    """What buf says, in one line."""
+    if report.buf_missing:
+        return f"buf was not asked: {report.buf_missing}"
+    if not report.buf:
+        return "buf breaking: no rule is broken"
+    names: dict[str, int] = {}
+    for rule in report.buf:
+        names[rule.rule] = names.get(rule.rule, 0) + 1
+    told = ", ".join(f"{name}{f' x {n}' if n > 1 else ''}" for name, n in names.items())
+    return f"buf breaking: {counted(len(report.buf), 'broken rule')}: {told}"
+
+
+def beyond_ours(report: Report) -> Iterator[str]:
+    """What buf finds broken where our comparison finds nothing of that class."""
+    ours = {c for one in report.judgements for c in one.classes}
+    for rule in report.buf:
+        if Class(f"{rule.breaks.value}-breaking") not in ours:
+            yield f"{rule.rule}: {rule.says}"
+
+
+def bytes_line(reading: Reading) -> str:
+    """A message as it travelled, and what became of it."""
+    if reading.form is Form.JSON:
+        travelled = reading.data.decode(errors="replace")
+        shown = travelled if len(travelled) <= 3 * _SHOWN else f"{travelled[: 3 * _SHOWN]}..."
+    else:
+        more = " ..." if len(reading.data) > _SHOWN else ""
+        shown = f"{reading.data[:_SHOWN].hex(' ')}{more}"
+    read = " = ".join(part for part in (reading.read_as, reading.read) if part)
+    became = f"{reading.outcome.value}{f': {read}' if read else ''}"
+    sides = f"{reading.writer} -> {reading.reader}"
+    return f"{sides}  {reading.message}.{reading.element}  {shown}  {became}"
+
+
+def rule_title(change: RuleChange) -> str:
+    """A rule that changed: what became of it, where, and who stands on it."""
+    place = change.sentence.place or change.sentence.section
+    line = f" (line {change.sentence.line})" if change.sentence.line else ""
+    return f"{change.kind.value}{line}: {place}" if place else f"{change.kind.value}{line}"
+
+
+def rule_stands(change: RuleChange) -> str:
+    """Which requirements stand on the sentence, before and after."""
+    told = []
+    if change.old is not None:
+        told.append(f"was the ground of {listed(change.carried) or 'no requirement'}")
+    if change.new is not None:
+        told.append(f"covered by {listed(change.carries) or 'no requirement'}")
+    return "; ".join(told)
+
+
+def impact_counts(found: Impact) -> Iterator[str]:
+    """What is touched, in numbers."""
+    if found.revision is None:
+        yield "the old text is like no known revision: no requirement stands on it"
+        return
+    touched = found.touched
+    without = len(found.without_sentence)
+    yield f"of the requirements of SI {found.revision}:"
+    yield f"  {len(touched)} touched, {without} of them without a sentence now"
+    yield f"  {len(found.near)} near a change: worth a look"
+    yield f"  {counted(len(found.arriving), 'requirement')} of other revisions begin to hold"
+    yield f"  {counted(len(found.uncovered), 'new or changed rule')} that no requirement covers"
+    tests = {test for one in touched for test in one.tests}
+    yield f"  {counted(len(tests), 'test')} of the suite cite those that are touched"
+    if not found.has_checkout:
+        yield "  code, faults and published results are known in a checkout only"
+        return
+    code = {usage for change in found.changes for usage in change.code}
+    faults = {fault for one in touched for fault in one.in_checkout.faults}
+    places = counted(len(code), "place of the code", "places of the code")
+    yield f"  {places} that read or write what is changed"
+    yield f"  {counted(len(faults), 'fault')} made for those that are touched"
+    runs = counted(len(found.results), "published result")
+    yield f"  {runs} to be run again"
+
+
+def unseen_line(found: Impact) -> str:
+    """How many sentences could not be looked up, and why; "" where all could."""
+    if not found.unseen:
+        return ""
+    return (
+        f"{found.unseen} of {counted(found.sources, 'source')} could not be looked up: no text on "
+        "one side, or another one than the catalogue was made from"
+    )
+
+
+def listed(words: Iterable[str], most: int = 8) -> str:
+    """The first few, and how many there are beside."""
+    found = list(words)
+    more = f" (+{len(found) - most})" if len(found) > most else ""
+    return f"{', '.join(found[:most])}{more}"

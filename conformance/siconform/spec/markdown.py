@@ -1,0 +1,133 @@
+"""A report in Markdown, for a pull request or a page."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from siconform.spec import layout
+from siconform.spec.classes import Class, Judgement
+from siconform.spec.impact import Impact, RequirementImpact
+from siconform.spec.report import Entry, Report
+
+_BLANK = re.compile(r"\n{3,}")
+_SPECIAL = re.compile(r"([\\`*_<|\[\]])")
+
+
+def to_markdown(report: Report, *, heading: str = "What this change of the SI breaks") -> str:
+    """The verdict and counts first, then a section a class, the rules, buf and the impact."""
+    lines = [f"# {heading}", "", f"**{escaped(layout.headline(report))}**", ""]
+    lines += [f"{layout.counts(report)}.", ""]
+    for spec in (report.old, report.new):
+        lines += [f"- {escaped(f'{spec.name}: {guess}')}" for guess in spec.guesses]
+    if not report.says_the_same:
+        lines += [*_classes(report), *_rules(report), *_buf(report)]
+        if report.impact is not None:
+            lines += _impact(report.impact)
+    return _BLANK.sub("\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it is, in one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _classes(report: Report) -> Iterator[str]:
+    heading = None
+    for entry in report.entries:
+        if entry.worst is not heading:
+            heading = entry.worst
+            yield from ("", f"## {heading.value[:1].upper()}{heading.value[1:]}", "")
+        if heading is Class.COMPATIBLE:
+            yield f"- {escaped(entry.title)}"
+        else:
+            yield from _entry(entry, report.impact)
+    yield ""
+
+
+def _entry(entry: Entry, found: Impact | None) -> Iterator[str]:
+    at = f" (line {entry.line})" if entry.line else ""
+    beside = [each.value for each in entry.classes if each is not entry.worst]
+    also = f" Also {', '.join(beside)}." if beside else ""
+    yield f"- **{escaped(entry.title)}**{at}.{also}"
+    many = len(entry.judgements) > 1
+    for one in entry.judgements:
+        indent = "  "
+        if many:
+            yield f"  - {escaped(str(one.change))}"
+            indent = "    "
+        told = [escaped(sentence) for sentence in (one.old_peer, one.new_peer) if sentence]
+        told += [f"*Instead:* {escaped(one.advice)}"] if one.advice else []
+        told += _touched(one, found) if found is not None else []
+        yield from (f"{indent}- {sentence}" for sentence in told)
+
+
+def _touched(one: Judgement, found: Impact) -> Iterator[str]:
+    for change in found.changes:
+        if change.change == one.change:
+            if change.touched:
+                yield f"Stands on it: {', '.join(change.touched)}"
+            if change.near:
+                yield f"Near: {', '.join(change.near)}"
+            if change.code:
+                places = [f"`{usage.path}` {usage.function}" for usage in change.code]
+                yield f"Code: {layout.listed(places, 6)}"
+
+
+def _rules(report: Report) -> Iterator[str]:
+    if not report.rules_changed:
+        return
+    yield from ("## Rules changed", "")
+    for change in report.rules:
+        yield f"- **{escaped(layout.rule_title(change))}** ({layout.rule_stands(change)})"
+        for label, sentence in (("was", change.old), ("is", change.new)):
+            if sentence is not None:
+                yield f"  - {label}: {escaped(sentence.text)}"
+    for one in report.words:
+        yield f"- **{escaped(one.change.where)}: {one.change.kind.value}**"
+        for label, said in (("was", one.change.old), ("is", one.change.new)):
+            if said:
+                yield f"  - {label}: {escaped(said)}"
+    yield ""
+
+
+def _buf(report: Report) -> Iterator[str]:
+    yield from ("## What buf says", "", f"{escaped(layout.buf_line(report))}.", "")
+    yield from (f"- only buf says so: {escaped(beyond)}" for beyond in layout.beyond_ours(report))
+    yield ""
+
+
+def _impact(found: Impact) -> Iterator[str]:
+    yield from ("## Impact", "")
+    for told in layout.impact_counts(found):
+        indented = told.startswith("  ")
+        yield f"- {escaped(told)}" if indented else f"{told[:1].upper()}{escaped(told[1:])}"
+        if not indented:
+            yield ""
+    if unseen := layout.unseen_line(found):
+        yield f"- {unseen}"
+    yield ""
+    yield from _requirements("Touched", found.touched)
+    yield from _requirements("Near a change", found.near)
+    if found.arriving:
+        yield from ("### Begin to hold", "")
+        yield from (f"- {one.id}: {escaped(one.title)}" for one in found.arriving)
+        yield ""
+    if found.results:
+        yield from ("### To be run again", "")
+        for run in found.results:
+            told = layout.counted(len(run.requirements), "touched requirement")
+            yield f"- `{run.published.page}`: {told}"
+        yield ""
+
+
+def _requirements(heading: str, found: Iterable[RequirementImpact]) -> Iterator[str]:
+    rows = [*found]
+    if not rows:
+        return
+    yield from (f"### {heading}", "", "| requirement | why | tests | faults |", "|---|---|---|---|")
+    for one in rows:
+        gone = " (no sentence is left)" if one.has_lost_all else ""
+        why = dict.fromkeys(f"{g.basis.value}: {g.where}".rstrip(": ") for g in one.grounds)
+        told = f"{one.requirement.id}: {escaped(one.requirement.title)}{gone}"
+        tests, faults = len(one.tests), len(one.in_checkout.faults)
+        yield f"| {told} | {escaped(layout.listed(why, 3))} | {tests} | {faults} |"
+    yield ""

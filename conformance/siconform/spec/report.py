@@ -1,0 +1,178 @@
+"""What is said of a change of the SI: its verdict, what breaks, which rules changed, what buf says.
+
+Every way of showing it (terminal, Markdown, JSON) shows this report and decides nothing itself.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from siconform.catalogue import Requirement
+from siconform.spec import buf
+from siconform.spec.changes import Kind
+from siconform.spec.checkout import Checkout
+from siconform.spec.classes import Class, Judgement, judge
+from siconform.spec.impact import Impact, impact
+from siconform.spec.model import Spec
+from siconform.spec.rules import RuleChange, compare_rules
+from siconform.spec.wire_rules import Breaks, BrokenRule, broken_rules
+
+RULES = "rules"
+"""Beside the classes: what `--fail-on` calls a changed rule."""
+NAMES = {
+    "misread": Class.MISREAD,
+    "wire": Class.WIRE_BREAKING,
+    "json": Class.JSON_BREAKING,
+    "source": Class.SOURCE_BREAKING,
+}
+"""What `--fail-on` calls the classes that break somebody."""
+_OF_WORDS = frozenset({Kind.FIELD_ROLE, Kind.API_COMMENT})
+_OF_VALUES = frozenset(
+    {
+        Kind.VALUE_ADDED,
+        Kind.VALUE_REMOVED,
+        Kind.VALUE_RENAMED,
+        Kind.VALUE_REPLACED,
+        Kind.VALUE_NUMBER,
+    }
+)
+_BUF = {
+    Breaks.WIRE: Class.WIRE_BREAKING,
+    Breaks.JSON: Class.JSON_BREAKING,
+    Breaks.SOURCE: Class.SOURCE_BREAKING,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is told together: one change, or the values of an enum that moved together."""
+
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def worst(self) -> Class:
+        """The worst class of all."""
+        return min((one.worst for one in self.judgements), key=list(Class).index)
+
+    @property
+    def classes(self) -> tuple[Class, ...]:
+        """Every class of any of them, worst first."""
+        return tuple(c for c in Class if any(c in one.classes for one in self.judgements))
+
+    @property
+    def line(self) -> int:
+        """The first line that is known; 0 where none is."""
+        return min((one.change.line for one in self.judgements if one.change.line), default=0)
+
+    @property
+    def title(self) -> str:
+        """What was changed, in one line."""
+        first = self.judgements[0].change
+        if len(self.judgements) == 1:
+            return str(first)
+        enum = first.where.rpartition(".")[0]
+        moved = sum(one.worst is Class.MISREAD for one in self.judgements)
+        return f"{enum}: {moved} numbers have another enum value"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a change of the SI breaks."""
+
+    old: Spec
+    new: Spec
+    entries: tuple[Entry, ...]
+    """Changes of the schema, the constants and the Go API: the worst first, then as they stand."""
+    words: tuple[Judgement, ...]
+    """Comments that give a field or a method another role."""
+    rules: tuple[RuleChange, ...]
+    buf: tuple[BrokenRule, ...]
+    """Rules of buf that are broken, from its own comparison."""
+    buf_missing: str = ""
+    """Why buf was not asked, as a sentence; "" where it was."""
+    impact: Impact | None = None
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """Of all entries."""
+        return tuple(one for entry in self.entries for one in entry.judgements)
+
+    @property
+    def counts(self) -> Mapping[Class, int]:
+        """How many changes have each class as their worst; 0 for those that none has."""
+        found = Counter(one.worst for one in self.judgements)
+        return {each: found[each] for each in Class}
+
+    @property
+    def rules_changed(self) -> int:
+        """How many rules and roles of fields changed."""
+        return len(self.rules) + len(self.words)
+
+    @property
+    def says_the_same(self) -> bool:
+        """Whether nothing was found that anybody could depend on."""
+        return not (self.entries or self.rules_changed or self.buf)
+
+    def broken(self) -> frozenset[Class]:
+        """The classes that break somebody, of our own comparison and of buf's."""
+        ours = {c for one in self.judgements for c in one.classes if c is not Class.COMPATIBLE}
+        return frozenset(ours | {_BUF[rule.breaks] for rule in self.buf})
+
+    def breaks(self, fail_on: Collection[str] = tuple(NAMES)) -> bool:
+        """Whether one of these classes (`misread`, `wire`, `json`, `source`, `rules`) is there."""
+        broken = self.broken()
+        classes = any(NAMES[name] in broken for name in fail_on if name in NAMES)
+        return classes or (RULES in fail_on and self.rules_changed > 0)
+
+
+def report(
+    old: Spec,
+    new: Spec,
+    requirements: Sequence[Requirement] = (),
+    *,
+    tests: Mapping[str, Sequence[str]] | None = None,
+    checkout: Checkout | None = None,
+) -> Report:
+    """Compares two specifications; with `tests` (those that cite a requirement) also the impact.
+
+    With the requirements of the catalogue each changed rule says which of them stand on it.
+    """
+    judged = judge(old, new)
+    touched = None
+    if tests is not None:
+        changes = [one.change for one in judged]
+        touched = impact(old, new, changes, requirements, tests=tests, checkout=checkout)
+    missing = ""
+    rules_of_buf: tuple[BrokenRule, ...] = ()
+    try:
+        rules_of_buf = broken_rules(old, new)
+    except buf.NoCompiler as error:
+        missing = str(error)
+    return Report(
+        old,
+        new,
+        tuple(sorted(_entries(judged), key=lambda entry: list(Class).index(entry.worst))),
+        tuple(one for one in judged if one.change.kind in _OF_WORDS),
+        touched.rules if touched is not None else compare_rules(old, new, requirements),
+        rules_of_buf,
+        missing,
+        touched,
+    )
+
+
+def _entries(judged: Iterable[Judgement]) -> Iterator[Entry]:
+    schema = (one for one in judged if one.change.kind not in _OF_WORDS)
+    for enum, group in groupby(schema, _enum_of):
+        together = tuple(group)
+        misread = [one for one in together if one.worst is Class.MISREAD]
+        if enum and len(misread) > 1:
+            yield Entry(tuple(misread))
+            together = tuple(one for one in together if one not in misread)
+        for one in together:
+            yield Entry((one,))
+
+
+def _enum_of(judgement: Judgement) -> str:
+    change = judgement.change
+    return change.where.rpartition(".")[0] if change.kind in _OF_VALUES else ""

@@ -1,0 +1,171 @@
+"""The commands ``siconform spec``: read a text of the SI, say what a change of it breaks."""
+
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from siconform.spec.model import Spec
+    from siconform.spec.report import Report
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+BREAKING, UNREADABLE, WRONG = 1, 2, 4  # exit codes; 0 where all is well
+_FAIL_ON = ("misread", "wire", "json", "source", "rules")
+_SIDES = (
+    "Each side is a text (Markdown), a .proto file, a descriptor set, a revision (2024-10, 1.8) or "
+    "git:REV:PATH in the repository around the current folder."
+)
+_CODES = (
+    "Exit codes: 0 compatible, 1 breaking, 2 a text cannot be read or does not compile, 4 wrong "
+    "usage."
+)
+
+
+@click.group(name="spec")
+def spec_group() -> None:
+    """Say what a change of the SI breaks, from its texts."""
+
+
+def _of_reports(command: Command) -> Command:
+    """Arguments and options of the commands that print a report."""
+    shown = click.Choice(["terminal", "markdown", "json"])
+    told = "What counts as breaking; several times for several (default: all but rules)."
+    for decorate in (
+        click.option("--details", is_flag=True, help="Bytes, tests, faults and code, too."),
+        click.option("--format", "form", type=shown, default="terminal", show_default=True),
+        click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there."),
+        click.option("--fail-on", multiple=True, type=click.Choice(_FAIL_ON), help=told),
+        click.argument("new"),
+        click.argument("old"),
+    ):
+        command = decorate(command)
+    return command
+
+
+@spec_group.command(epilog=_CODES)
+@click.argument("text")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default="build/spec",
+    show_default=True,
+    help="A folder that is new, empty or of an earlier extraction.",
+)
+def extract(text: str, output: Path) -> None:
+    """Write what a TEXT declares: si.proto, a descriptor set (si.binpb), constants.json."""
+    from siconform.spec.extract import extract as write  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
+
+    (spec,) = _read(text)
+    try:
+        written = write(spec, output)
+    except UnreadableSpec as error:
+        _ends(str(error), UNREADABLE)
+    for guess in spec.guesses:
+        click.echo(f"{spec.name}: {guess}", err=True)
+    messages, enums = len(spec.file.message_type), len(spec.file.enum_type)
+    click.echo(f"{messages} messages, {enums} enums, {len(spec.constants)} constants")
+    click.echo("\n".join(str(path) for path in written))
+
+
+@spec_group.command(help=f"Say what the change from OLD to NEW breaks. {_SIDES}", epilog=_CODES)
+@_of_reports
+def diff(old: str, new: str, **how: Any) -> None:
+    """Compare two specifications."""
+    from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
+    from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
+
+    before, after = _read(old, new)
+    _tell(report(before, after, tuple(catalogue().values())), **how)
+
+
+@spec_group.command(
+    help=f"Say what the change from OLD to NEW breaks, and what of this project it touches: "
+    f"requirements, tests, code, faults, published results. {_SIDES}",
+    epilog=_CODES,
+)
+@_of_reports
+def impact(old: str, new: str, **how: Any) -> None:
+    """Compare two specifications, and say what stands on what is changed."""
+    from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
+    from siconform.running.index import cited  # noqa: PLC0415  # imports pytest and grpc
+    from siconform.spec.checkout import CheckoutError, find_checkout  # noqa: PLC0415  # as above
+    from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
+
+    before, after = _read(old, new)
+    try:
+        checkout = find_checkout()
+    except CheckoutError as error:
+        _ends(str(error), WRONG)
+    requirements = tuple(catalogue().values())
+    _tell(report(before, after, requirements, tests=cited(), checkout=checkout), **how)
+
+
+def _read(*arguments: str) -> "tuple[Spec, ...]":
+    """What the arguments name; where one cannot be read all that is wrong with any is said."""
+    from siconform.spec.buf import NoCompiler  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
+    from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
+
+    found, wrong = [], []
+    for argument in dict.fromkeys(arguments):
+        try:
+            found.append(read_spec(argument))
+        except UnreadableSpec as error:
+            wrong.append(str(error))
+        except NoCompiler as error:
+            _ends(str(error), WRONG)
+    if wrong:
+        _ends("\n".join(wrong), UNREADABLE)
+    return (*found, *found) if len(found) < len(arguments) else tuple(found)
+
+
+def _tell(
+    report: "Report",
+    *,
+    details: bool,
+    form: str,
+    output: Path | None,
+    fail_on: Sequence[str],
+) -> NoReturn:
+    code = BREAKING if report.breaks(fail_on or _FAIL_ON[:-1]) else 0
+    text = _shown(report, form, code, details=details, coloured=output is None)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            output.write_text(text, "utf-8")
+        except OSError as error:
+            _ends(f"{output} cannot be written: {error.strerror}", WRONG)
+    sys.exit(code)
+
+
+def _shown(report: "Report", form: str, code: int, *, details: bool, coloured: bool) -> str:
+    from siconform.spec import json_report, markdown, terminal  # noqa: PLC0415  # takes time
+
+    if form == "json":
+        return json_report.to_json(report, code)
+    if form == "markdown":
+        return markdown.to_markdown(report)
+    width = min(terminal.WIDTH, shutil.get_terminal_size((terminal.WIDTH, 24)).columns)
+    lines = terminal.report_lines(report, details=details, width=max(width, 40))
+    told = [_coloured(line.text, line.colour) if coloured else line.text for line in lines]
+    return "".join(f"{line}\n" for line in told)
+
+
+def _coloured(text: str, colour: str) -> str:
+    if colour == "bold":
+        return click.style(text, bold=True)
+    return click.style(text, fg=colour) if colour else text
+
+
+def _ends(sentences: str, code: int) -> NoReturn:
+    for sentence in sentences.splitlines():
+        click.echo(f"siconform: {sentence}", err=True)
+    sys.exit(code)
