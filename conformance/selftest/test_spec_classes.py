@@ -212,6 +212,7 @@ def test_constants_and_go_methods_have_their_classes() -> None:
         {n: Constant(n, v) for n, v in (("Zone", "si/zone"), ("Rack", "si/rack"), ("Os", "si/os"))},
         api={"SchedulerAPI.UpdateNode": ApiMethod("SchedulerAPI.UpdateNode", "()")},
         has_text=True,
+        has_constants=True,
     )
     new = Spec(
         "new",
@@ -226,6 +227,7 @@ def test_constants_and_go_methods_have_their_classes() -> None:
             "Dump.State": ApiMethod("Dump.State", "()"),
         },
         has_text=True,
+        has_constants=True,
     )
     assert {j.change.where: j.classes for j in judge(old, new)} == {
         "Zone": (WIRE,),

@@ -296,9 +296,10 @@ class _Comparison:
             yield Change(Kind.CONSTANT_REMOVED, name, value, "", before[name].line)
 
     def _api(self) -> Iterator[Change]:
-        if not (self.old.has_text and self.new.has_text):
+        if not (self.old.has_constants and self.new.has_constants):
             return
         before, after = self.old.api, self.new.api
+        has_comments = self.old.has_text and self.new.has_text
         for name in only(before, after):
             method = before[name]
             yield Change(Kind.API_REMOVED, name, method.signature, "", method.line)
@@ -309,7 +310,7 @@ class _Comparison:
             elif was.signature != method.signature:
                 sides = was.signature, method.signature
                 yield Change(Kind.API_SIGNATURE, name, *sides, method.line)
-            elif was.comment.split() != method.comment.split():
+            elif has_comments and was.comment.split() != method.comment.split():
                 yield Change(Kind.API_COMMENT, name, was.comment, method.comment, method.line)
 
 

@@ -55,9 +55,10 @@ def _entry(entry: Entry, found: Impact | None) -> Iterator[str]:
             yield f"  - {escaped(str(one.change))}"
             indent = "    "
         told = [escaped(sentence) for sentence in (one.old_peer, one.new_peer) if sentence]
-        told += [f"*Instead:* {escaped(one.advice)}"] if one.advice else []
         told += _touched(one, found) if found is not None else []
         yield from (f"{indent}- {sentence}" for sentence in told)
+    if entry.advice:
+        yield f"  - *Instead:* {escaped(entry.advice)}"
 
 
 def _touched(one: Judgement, found: Impact) -> Iterator[str]:

@@ -88,10 +88,10 @@ class Spec:
     content: str = ""
     """The whole text, for `siconform.catalogue.texts.read_text`; "" where there was no text."""
     has_text: bool = False
-    """Whether prose and the Go API could have been there: a text, no schema alone. A .proto file
-    has the sentences of its comments only."""
+    """Whether prose could have been there: a text, no schema alone. A .proto file has the
+    sentences of its comments only."""
     has_constants: bool = False
-    """Whether constants could have been there: a text or a revision."""
+    """Whether constants and the Go API could have been there: a text or a revision."""
 
     def line_of(self, full_name: str) -> int:
         """The line of a declaration, or 0 where it is not known."""

@@ -75,6 +75,14 @@ class Entry:
         moved = sum(one.worst is Class.MISREAD for one in self.judgements)
         return f"{enum}: {moved} numbers have another enum value"
 
+    @property
+    def advice(self) -> str:
+        """What to do instead, for all of them together; "" where there is nothing to say."""
+        if len(self.judgements) == 1:
+            return self.judgements[0].advice
+        new = [one.advice for one in self.judgements if one.change.kind is Kind.VALUE_ADDED]
+        return " ".join([*new, "Keep every older value at its number: a number is never moved."])
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

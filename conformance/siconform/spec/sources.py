@@ -11,6 +11,7 @@ from siwire.revisions import Revision, find_revision, note_on
 
 from siconform.spec.blocks import Block, BlockKind
 from siconform.spec.compiling import SI_FILE, compile_source, declared_lines
+from siconform.spec.go_api import api_of
 from siconform.spec.model import Constant, Spec, SpecError, UnreadableSpec
 from siconform.spec.prose import read_sentences
 from siconform.spec.text import decode, read_spec_text
@@ -77,7 +78,7 @@ def from_text(name: str, content: str) -> Spec:
 
 
 def from_revision(revision: Revision, name: str = "") -> Spec:
-    """A revision of the SI: its schema and its constants, without prose, comments and lines."""
+    """A revision of the SI: its schema, constants and Go API, without prose, comments and lines."""
     file = FileDescriptorProto()
     revision.si.DESCRIPTOR.CopyToProto(file)
     note = note_on(name)
@@ -89,7 +90,12 @@ def from_revision(revision: Revision, name: str = "") -> Spec:
     }
     constants = {key: Constant(key, value) for key, value in named.items()}
     return Spec(
-        name or revision.name, file, constants, guesses=(note,) if note else (), has_constants=True
+        name or revision.name,
+        file,
+        constants,
+        guesses=(note,) if note else (),
+        api=api_of(revision.name),
+        has_constants=True,
     )
 
 

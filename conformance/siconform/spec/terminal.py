@@ -76,13 +76,13 @@ def _entry(entry: Entry, found: Impact | None, *, details: bool, width: int) -> 
         yield from _judgement(one, details=details, width=width)
         if found is not None:
             yield from _touched(one, found, details=details, width=width)
+    if entry.advice:
+        yield from _wrapped(f"instead: {entry.advice}", "      ", width, "cyan")
 
 
 def _judgement(one: Judgement, *, details: bool, width: int) -> Iterator[Line]:
     for sentence in (one.old_peer, one.new_peer):
         yield from _wrapped(sentence, "      ", width)
-    if one.advice:
-        yield from _wrapped(f"instead: {one.advice}", "      ", width, "cyan")
     if details:
         for reading in one.readings:
             yield from _wrapped(layout.bytes_line(reading), _DETAIL, width)
