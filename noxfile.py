@@ -138,7 +138,7 @@ def shape(session: nox.Session) -> None:
 @nox.session
 def generate(session: nox.Session) -> None:
     """Write the generated files anew: descriptor sets, stubs, pages, results."""
-    install(session, "proto", "lint")
+    install(session, "proto", "lint", "spec")
     session.run("python", "proto/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.catalogue.document", *session.posargs)
     session.run("python", "reference/tests/requirement_table.py", *session.posargs)
@@ -148,6 +148,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.reporting.publish", *session.posargs)
     session.run("python", "-m", "proof.rules", *session.posargs)
+    session.run("python", "-m", "siconform.spec.chain", *session.posargs)
 
 
 @nox.session

@@ -27,10 +27,17 @@ def headline(report: Report) -> str:
 def counts(report: Report) -> str:
     """How many changes of each class, and how many rules."""
     if report.says_the_same:
-        return "both say the same: no declaration, no constant and no rule is changed"
+        return f"both declare the same; {_rules_counted(report)}"
     found = [f"{number} {each.value}" for each, number in report.counts.items() if number]
     changes = ", ".join(found) or "no change of the schema"
-    return f"{changes}; {counted(report.rules_changed, 'rule')} changed"
+    return f"{changes}; {_rules_counted(report)}"
+
+
+def _rules_counted(report: Report) -> str:
+    silent = [spec.name for spec in (report.old, report.new) if not spec.sentences]
+    if silent:
+        return f"rules not compared, as {' and '.join(silent)} came without prose"
+    return f"{counted(report.rules_changed, 'rule')} changed"
 
 
 def buf_line(report: Report) -> str:

@@ -9,17 +9,25 @@ from siconform.spec.impact import Impact, RequirementImpact
 from siconform.spec.report import Entry, Report
 
 _BLANK = re.compile(r"\n{3,}")
-_SPECIAL = re.compile(r"([\\`*_<|\[\]])")
+_SPECIAL = re.compile(r"([\\`*<|\[\]]|(?<!\w)_|_(?!\w))")
 
 
-def to_markdown(report: Report, *, heading: str = "What this change of the SI breaks") -> str:
-    """The verdict and counts first, then a section a class, the rules, buf and the impact."""
+def to_markdown(
+    report: Report,
+    *,
+    heading: str = "What this change of the SI breaks",
+    extra: Iterable[str] = (),
+) -> str:
+    """The verdict and counts first, then a section a class, the rules, buf and the impact.
+
+    `extra` are lines in Markdown that stand before the impact.
+    """
     lines = [f"# {heading}", "", f"**{escaped(layout.headline(report))}**", ""]
     lines += [f"{layout.counts(report)}.", ""]
     for spec in (report.old, report.new):
         lines += [f"- {escaped(f'{spec.name}: {guess}')}" for guess in spec.guesses]
     if not report.says_the_same:
-        lines += [*_classes(report), *_rules(report), *_buf(report)]
+        lines += [*_classes(report), *_rules(report), *extra, *_buf(report)]
         if report.impact is not None:
             lines += _impact(report.impact)
     return _BLANK.sub("\n\n", "\n".join(lines)).rstrip() + "\n"
@@ -130,5 +138,5 @@ def _requirements(heading: str, found: Iterable[RequirementImpact]) -> Iterator[
         why = dict.fromkeys(f"{g.basis.value}: {g.where}".rstrip(": ") for g in one.grounds)
         told = f"{one.requirement.id}: {escaped(one.requirement.title)}{gone}"
         tests, faults = len(one.tests), len(one.in_checkout.faults)
-        yield f"| {told} | {escaped(layout.listed(why, 3))} | {tests} | {faults} |"
+        yield f"| {told} | {escaped(layout.listed(why, 2))} | {tests} | {faults} |"
     yield ""
