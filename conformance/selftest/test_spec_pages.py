@@ -1,5 +1,6 @@
 """The pages of the chain are made from the revisions and the catalogue as they are."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_there_is_a_page_a_step_that_names_every_rule_that_ended_or_began() -> N
     pages = chain.pages()
     names = list(REVISIONS)
     assert len(pages) == len(names)
-    for old, new in zip(names, names[1:], strict=False):
+    for old, new in pairwise(names):
         page = pages[f"{old}-to-{new}.md"]
         for requirement in catalogue().values():
             before, after = (name in requirement.revisions for name in (old, new))
