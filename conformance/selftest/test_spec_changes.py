@@ -13,55 +13,58 @@ def _changes(*edits: tuple[str, str]) -> list[Change]:
     return compare(unedited(), edited(*edits))
 
 
+_ONE_CHANGE = [
+    ("nodeID = 8;", "nodeID = 16;", (Kind.FIELD_NUMBER, "Allocation.nodeID")),
+    (
+        "  // The allocation the application began with.\n  bool originator = 14",
+        "  // May be evicted before all others.\n  bool expendable = 14",
+        (Kind.FIELD_REPLACED, "Allocation.expendable"),
+    ),
+    ("bool originator", "bool Originator", (Kind.FIELD_RENAMED, "Allocation.Originator")),
+    ("int32 priority", "int64 priority", (Kind.FIELD_TYPE, "Allocation.priority")),
+    (
+        "repeated string groups",
+        "string groups",
+        (Kind.FIELD_CARDINALITY, "UserGroupInformation.groups"),
+    ),
+    (
+        "bool originator = 14",
+        "bool originator = 14 [deprecated = true]",
+        (Kind.FIELD_OPTION, "Allocation.originator"),
+    ),
+    ("  reserved 13;\n", "", (Kind.RESERVED_REMOVED, "Allocation")),
+    ("  reserved 13;\n", "  reserved 13, 20 to 29;\n", (Kind.RESERVED_ADDED, "Allocation")),
+    (
+        "USERGROUP = 5;",
+        "USERGROUP = 5;\n    PARTITION = 6;",
+        (Kind.VALUE_ADDED, "EventRecord.Type.PARTITION"),
+    ),
+    ("    USERGROUP = 5;\n", "", (Kind.VALUE_REMOVED, "EventRecord.Type.USERGROUP")),
+    ("USERGROUP = 5", "USERGROUP = 6", (Kind.VALUE_NUMBER, "EventRecord.Type.USERGROUP")),
+    ("USERGROUP = 5", "USER_GROUP = 5", (Kind.VALUE_RENAMED, "EventRecord.Type.USER_GROUP")),
+    ("USERGROUP = 5", "QUOTA = 5", (Kind.VALUE_REPLACED, "EventRecord.Type.QUOTA")),
+    (
+        "service Scheduler {",
+        "service Spare {}\nservice Scheduler {",
+        (Kind.SERVICE_ADDED, "Spare"),
+    ),
+    ("(stream NodeRequest)", "(NodeRequest)", (Kind.METHOD_STREAMING, "Scheduler.UpdateNode")),
+    (
+        "(stream NodeResponse)",
+        "(stream NodeRequest)",
+        (Kind.METHOD_TYPES, "Scheduler.UpdateNode"),
+    ),
+    (
+        "message PredicatesArgs",
+        "message PredicateArgs",
+        (Kind.MESSAGE_RENAMED, "PredicateArgs"),
+    ),
+]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
-    [
-        ("nodeID = 8;", "nodeID = 16;", (Kind.FIELD_NUMBER, "Allocation.nodeID")),
-        (
-            "  // The allocation the application began with.\n  bool originator = 14",
-            "  // May be evicted before all others.\n  bool expendable = 14",
-            (Kind.FIELD_REPLACED, "Allocation.expendable"),
-        ),
-        ("bool originator", "bool Originator", (Kind.FIELD_RENAMED, "Allocation.Originator")),
-        ("int32 priority", "int64 priority", (Kind.FIELD_TYPE, "Allocation.priority")),
-        (
-            "repeated string groups",
-            "string groups",
-            (Kind.FIELD_CARDINALITY, "UserGroupInformation.groups"),
-        ),
-        (
-            "bool originator = 14",
-            "bool originator = 14 [deprecated = true]",
-            (Kind.FIELD_OPTION, "Allocation.originator"),
-        ),
-        ("  reserved 13;\n", "", (Kind.RESERVED_REMOVED, "Allocation")),
-        ("  reserved 13;\n", "  reserved 13, 20 to 29;\n", (Kind.RESERVED_ADDED, "Allocation")),
-        (
-            "USERGROUP = 5;",
-            "USERGROUP = 5;\n    PARTITION = 6;",
-            (Kind.VALUE_ADDED, "EventRecord.Type.PARTITION"),
-        ),
-        ("    USERGROUP = 5;\n", "", (Kind.VALUE_REMOVED, "EventRecord.Type.USERGROUP")),
-        ("USERGROUP = 5", "USERGROUP = 6", (Kind.VALUE_NUMBER, "EventRecord.Type.USERGROUP")),
-        ("USERGROUP = 5", "USER_GROUP = 5", (Kind.VALUE_RENAMED, "EventRecord.Type.USER_GROUP")),
-        ("USERGROUP = 5", "QUOTA = 5", (Kind.VALUE_REPLACED, "EventRecord.Type.QUOTA")),
-        (
-            "service Scheduler {",
-            "service Spare {}\nservice Scheduler {",
-            (Kind.SERVICE_ADDED, "Spare"),
-        ),
-        ("(stream NodeRequest)", "(NodeRequest)", (Kind.METHOD_STREAMING, "Scheduler.UpdateNode")),
-        (
-            "(stream NodeResponse)",
-            "(stream NodeRequest)",
-            (Kind.METHOD_TYPES, "Scheduler.UpdateNode"),
-        ),
-        (
-            "message PredicatesArgs",
-            "message PredicateArgs",
-            (Kind.MESSAGE_RENAMED, "PredicateArgs"),
-        ),
-    ],
+    _ONE_CHANGE,
 )
 def test_an_edit_is_one_change(before: str, after: str, expected: tuple[Kind, str]) -> None:
     (change,) = _changes((before, after))

@@ -67,74 +67,77 @@ def test_a_reused_number_is_misread_by_a_revision_long_gone() -> None:
     assert judged["Allocation"].advice == 'Keep 7, "queueName" reserved in Allocation.'
 
 
+_EDITS = [
+    ("partitionName = 10;", "partitionName = 16;", "Allocation.partitionName", (WIRE,)),
+    (
+        "    CREATE_DRAIN = 6; // register, closed until DRAIN_TO_SCHEDULABLE\n",
+        "",
+        "NodeInfo.ActionFromRM.CREATE_DRAIN",
+        (WIRE, JSON, SOURCE),
+    ),
+    (
+        "    CREATE_DRAIN = 6; // register, closed until DRAIN_TO_SCHEDULABLE\n",
+        "    CREATE_DRAIN = 6;\n    CREATE_CORDONED = 7;\n",
+        "NodeInfo.ActionFromRM.CREATE_CORDONED",
+        (COMPATIBLE,),
+    ),
+    (
+        "DRAIN_NODE = 3",
+        "EVICT_ALL = 3",
+        "NodeInfo.ActionFromRM.EVICT_ALL",
+        (MISREAD, JSON, SOURCE),
+    ),
+    (
+        "DECOMISSION = 4",
+        "DECOMMISSION = 4",
+        "NodeInfo.ActionFromRM.DECOMMISSION",
+        (JSON, SOURCE),
+    ),
+    ("int32 priority = 6", "sint32 priority = 6", "Allocation.priority", (MISREAD, SOURCE)),
+    ("int32 priority = 6", "string priority = 6", "Allocation.priority", (WIRE, JSON, SOURCE)),
+    ("int32 priority = 6", "optional int32 priority = 6", "Allocation.priority", (SOURCE,)),
+    ("int64 value = 1", "int32 value = 1", "Quantity.value", (MISREAD, JSON, SOURCE)),
+    (
+        "repeated string groups",
+        "string groups",
+        "UserGroupInformation.groups",
+        (WIRE, JSON, SOURCE),
+    ),
+    (
+        "gangSchedulingStyle = 8",
+        "gang_scheduling_style = 8",
+        "AddApplicationRequest.gang_scheduling_style",
+        (SOURCE,),
+    ),
+    (
+        "string policyGroup = 3",
+        "string group = 3",
+        "RegisterResourceManagerRequest.group",
+        (JSON, SOURCE),
+    ),
+    (
+        "string version = 2",
+        'string version = 2 [json_name = "v"]',
+        "RegisterResourceManagerRequest.version",
+        (JSON,),
+    ),
+    (*UNARY[0], "Scheduler.UpdateNode", (WIRE, SOURCE)),
+    ("package si.v1", "package si.v2", "package", (WIRE, SOURCE)),
+    ('"lib/go/si"', '"lib/go/si/v2"', "go_package", (SOURCE,)),
+    ("message AcceptedNode", "message Probe {}\nmessage AcceptedNode", "Probe", (COMPATIBLE,)),
+    (
+        "  // For people, as every reason and message below.\n  string reason = 2;\n",
+        "",
+        "RejectedApplication.reason",
+        (WIRE, JSON, SOURCE),
+    ),
+    ("bool si_secret = 1059", "bool si_secret = 1060", "si_secret", (SOURCE,)),
+]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "place", "classes"),
-    [
-        ("partitionName = 10;", "partitionName = 16;", "Allocation.partitionName", (WIRE,)),
-        (
-            "    CREATE_DRAIN = 6; // register, closed until DRAIN_TO_SCHEDULABLE\n",
-            "",
-            "NodeInfo.ActionFromRM.CREATE_DRAIN",
-            (WIRE, JSON, SOURCE),
-        ),
-        (
-            "    CREATE_DRAIN = 6; // register, closed until DRAIN_TO_SCHEDULABLE\n",
-            "    CREATE_DRAIN = 6;\n    CREATE_CORDONED = 7;\n",
-            "NodeInfo.ActionFromRM.CREATE_CORDONED",
-            (COMPATIBLE,),
-        ),
-        (
-            "DRAIN_NODE = 3",
-            "EVICT_ALL = 3",
-            "NodeInfo.ActionFromRM.EVICT_ALL",
-            (MISREAD, JSON, SOURCE),
-        ),
-        (
-            "DECOMISSION = 4",
-            "DECOMMISSION = 4",
-            "NodeInfo.ActionFromRM.DECOMMISSION",
-            (JSON, SOURCE),
-        ),
-        ("int32 priority = 6", "sint32 priority = 6", "Allocation.priority", (MISREAD, SOURCE)),
-        ("int32 priority = 6", "string priority = 6", "Allocation.priority", (WIRE, JSON, SOURCE)),
-        ("int32 priority = 6", "optional int32 priority = 6", "Allocation.priority", (SOURCE,)),
-        ("int64 value = 1", "int32 value = 1", "Quantity.value", (MISREAD, JSON, SOURCE)),
-        (
-            "repeated string groups",
-            "string groups",
-            "UserGroupInformation.groups",
-            (WIRE, JSON, SOURCE),
-        ),
-        (
-            "gangSchedulingStyle = 8",
-            "gang_scheduling_style = 8",
-            "AddApplicationRequest.gang_scheduling_style",
-            (SOURCE,),
-        ),
-        (
-            "string policyGroup = 3",
-            "string group = 3",
-            "RegisterResourceManagerRequest.group",
-            (JSON, SOURCE),
-        ),
-        (
-            "string version = 2",
-            'string version = 2 [json_name = "v"]',
-            "RegisterResourceManagerRequest.version",
-            (JSON,),
-        ),
-        (*UNARY[0], "Scheduler.UpdateNode", (WIRE, SOURCE)),
-        ("package si.v1", "package si.v2", "package", (WIRE, SOURCE)),
-        ('"lib/go/si"', '"lib/go/si/v2"', "go_package", (SOURCE,)),
-        ("message AcceptedNode", "message Probe {}\nmessage AcceptedNode", "Probe", (COMPATIBLE,)),
-        (
-            "  // For people, as every reason and message below.\n  string reason = 2;\n",
-            "",
-            "RejectedApplication.reason",
-            (WIRE, JSON, SOURCE),
-        ),
-        ("bool si_secret = 1059", "bool si_secret = 1060", "si_secret", (SOURCE,)),
-    ],
+    _EDITS,
 )
 def test_an_edit_has_the_classes_a_person_gives_it(
     before: str, after: str, place: str, classes: tuple[Class, ...]

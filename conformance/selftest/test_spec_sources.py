@@ -154,49 +154,52 @@ def test_a_text_in_git_is_read_as_it_was(tmp_path: Path, monkeypatch: pytest.Mon
     assert errors("git:--help:a.md")[0].startswith("write git:REV:PATH")
 
 
+_DOES_NOT_COMPILE = [
+    (
+        "string nodeID = 1;",
+        "string nodeID = 2;",
+        "Action action",
+        (
+            "field number `2` used more than once, in `Action action = 2;`: take a number "
+            "that was never used"
+        ),
+    ),
+    (
+        "string nodeID = 1;",
+        "string nodeID = 3;",
+        "string nodeID",
+        (
+            "use of reserved field number `3`, in `string nodeID = 3;`: somebody owned it "
+            "before: take one that was never used"
+        ),
+    ),
+    (
+        "string nodeID = 1;",
+        "Identity nodeID = 1;",
+        "string nodeID",
+        (
+            "cannot find `Identity` in this scope, in `Identity nodeID = 1;`: declare it in a "
+            "protobuf block, or correct the name"
+        ),
+    ),
+    (
+        "google/protobuf/descriptor.proto",
+        "other/descriptor.proto",
+        "import",
+        (
+            'imported file does not exist, in `import "other/descriptor.proto";`: only files '
+            "of google/protobuf can be imported"
+        ),
+    ),
+    ("UNKNOWN = 0;", "UNKNOWN = 7;", "UNKNOWN", ""),
+    ("string nodeID = 1;", "strng nodeID 1;", "string nodeID", ""),
+    ("CREATE = 1;", "UNKNOWN = 1;", "UNKNOWN = 0", "`UNKNOWN` declared multiple times"),
+]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "at", "says"),
-    [
-        (
-            "string nodeID = 1;",
-            "string nodeID = 2;",
-            "Action action",
-            (
-                "field number `2` used more than once, in `Action action = 2;`: take a number "
-                "that was never used"
-            ),
-        ),
-        (
-            "string nodeID = 1;",
-            "string nodeID = 3;",
-            "string nodeID",
-            (
-                "use of reserved field number `3`, in `string nodeID = 3;`: somebody owned it "
-                "before: take one that was never used"
-            ),
-        ),
-        (
-            "string nodeID = 1;",
-            "Identity nodeID = 1;",
-            "string nodeID",
-            (
-                "cannot find `Identity` in this scope, in `Identity nodeID = 1;`: declare it in a "
-                "protobuf block, or correct the name"
-            ),
-        ),
-        (
-            "google/protobuf/descriptor.proto",
-            "other/descriptor.proto",
-            "import",
-            (
-                'imported file does not exist, in `import "other/descriptor.proto";`: only files '
-                "of google/protobuf can be imported"
-            ),
-        ),
-        ("UNKNOWN = 0;", "UNKNOWN = 7;", "UNKNOWN", ""),
-        ("string nodeID = 1;", "strng nodeID 1;", "string nodeID", ""),
-        ("CREATE = 1;", "UNKNOWN = 1;", "UNKNOWN = 0", "`UNKNOWN` declared multiple times"),
-    ],
+    _DOES_NOT_COMPILE,
 )
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_what_does_not_compile_is_named_with_its_line_in_the_text(

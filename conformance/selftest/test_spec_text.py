@@ -220,102 +220,105 @@ LOST = without_fences(SMALL)
 NODE = "```protobuf\n// A node, {as told}."
 
 
+_WRONG_TEXTS = [
+    ("", ["the text is empty: give one with protobuf blocks"]),
+    (
+        "# Only prose\n\nwhere nodes must be known\n",
+        ["there is no protobuf in the text: put it between ```protobuf and ```"],
+    ),
+    (
+        "x" * (LARGEST_TEXT + 1),
+        ["the text has 1.0 MB, more than the 1 MB a specification may have"],
+    ),
+    (b"a\nb\xff\xfe", ["line 2: the text is not UTF-8 here: save it as UTF-8, or give the "]),
+    (
+        SMALL.replace(NODE, NODE[12:]),
+        [
+            (
+                f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
+                "stands in no block: put a fence ```protobuf above it"
+            )
+        ],
+    ),
+    (
+        SMALL.replace("message NodeResponse {}\n```", "message NodeResponse {}\n"),
+        [
+            (
+                f"line {line_of(SMALL, '```constants')}: a block starts inside the one of line "
+                f"{line_of(SMALL, '// A node') - 1}: a fence is missing between"
+            )
+        ],
+    ),
+    (
+        SMALL[: SMALL.rindex("```")],
+        [
+            (
+                f"line {line_of(SMALL, '```constants')}: the block that starts here is never "
+                "closed: end it with ```"
+            )
+        ],
+    ),
+    (
+        SMALL.replace(NODE, NODE[12:]).replace("message NodeResponse {}\n```", ""),
+        [
+            (
+                f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
+                "stands in no block: put a fence ```protobuf above it"
+            )
+        ],
+    ),
+    (
+        SMALL.replace('  reserved "rack";\n}', '  reserved "rack";'),
+        [
+            (
+                f"line {line_of(SMALL, 'message NodeRequest')}: `message NodeRequest {{` is "
+                "not closed in its block: add the missing brace"
+            )
+        ],
+    ),
+    (
+        SMALL.replace("message NodeResponse {}", "message NodeResponse {}\n}"),
+        [
+            (
+                f"line {line_of(SMALL, 'message NodeResponse') + 1}: this brace closes "
+                "nothing: remove it"
+            )
+        ],
+    ),
+    (
+        SMALL.replace("Domain   =", "HostName ="),
+        [
+            (
+                f"line {line_of(SMALL, 'Domain')}: constant HostName is on line "
+                f"{line_of(SMALL, 'HostName')} already: rename or remove one"
+            )
+        ],
+    ),
+    (
+        SMALL.replace('"example.org/"', '"example.org/'),
+        [
+            (
+                f'line {line_of(SMALL, "Domain")}: `Domain   = "example.org/` is no constant: '
+                'write it as Name = "value"'
+            )
+        ],
+    ),
+    (
+        LOST.replace('  reserved "rack";\n}', '  reserved "rack";'),
+        [
+            (
+                f"line {line_of(LOST, 'message NodeRequest')}: `message NodeRequest {{` is not "
+                f"closed before line {line_of(LOST, 'message NodeResponse') - 1}: add the "
+                "missing }"
+            )
+        ],
+    ),
+]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
-    [
-        ("", ["the text is empty: give one with protobuf blocks"]),
-        (
-            "# Only prose\n\nwhere nodes must be known\n",
-            ["there is no protobuf in the text: put it between ```protobuf and ```"],
-        ),
-        (
-            "x" * (LARGEST_TEXT + 1),
-            ["the text has 1.0 MB, more than the 1 MB a specification may have"],
-        ),
-        (b"a\nb\xff\xfe", ["line 2: the text is not UTF-8 here: save it as UTF-8, or give the "]),
-        (
-            SMALL.replace(NODE, NODE[12:]),
-            [
-                (
-                    f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
-                    "stands in no block: put a fence ```protobuf above it"
-                )
-            ],
-        ),
-        (
-            SMALL.replace("message NodeResponse {}\n```", "message NodeResponse {}\n"),
-            [
-                (
-                    f"line {line_of(SMALL, '```constants')}: a block starts inside the one of line "
-                    f"{line_of(SMALL, '// A node') - 1}: a fence is missing between"
-                )
-            ],
-        ),
-        (
-            SMALL[: SMALL.rindex("```")],
-            [
-                (
-                    f"line {line_of(SMALL, '```constants')}: the block that starts here is never "
-                    "closed: end it with ```"
-                )
-            ],
-        ),
-        (
-            SMALL.replace(NODE, NODE[12:]).replace("message NodeResponse {}\n```", ""),
-            [
-                (
-                    f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
-                    "stands in no block: put a fence ```protobuf above it"
-                )
-            ],
-        ),
-        (
-            SMALL.replace('  reserved "rack";\n}', '  reserved "rack";'),
-            [
-                (
-                    f"line {line_of(SMALL, 'message NodeRequest')}: `message NodeRequest {{` is "
-                    "not closed in its block: add the missing brace"
-                )
-            ],
-        ),
-        (
-            SMALL.replace("message NodeResponse {}", "message NodeResponse {}\n}"),
-            [
-                (
-                    f"line {line_of(SMALL, 'message NodeResponse') + 1}: this brace closes "
-                    "nothing: remove it"
-                )
-            ],
-        ),
-        (
-            SMALL.replace("Domain   =", "HostName ="),
-            [
-                (
-                    f"line {line_of(SMALL, 'Domain')}: constant HostName is on line "
-                    f"{line_of(SMALL, 'HostName')} already: rename or remove one"
-                )
-            ],
-        ),
-        (
-            SMALL.replace('"example.org/"', '"example.org/'),
-            [
-                (
-                    f'line {line_of(SMALL, "Domain")}: `Domain   = "example.org/` is no constant: '
-                    'write it as Name = "value"'
-                )
-            ],
-        ),
-        (
-            LOST.replace('  reserved "rack";\n}', '  reserved "rack";'),
-            [
-                (
-                    f"line {line_of(LOST, 'message NodeRequest')}: `message NodeRequest {{` is not "
-                    f"closed before line {line_of(LOST, 'message NodeResponse') - 1}: add the "
-                    "missing }"
-                )
-            ],
-        ),
-    ],
+    _WRONG_TEXTS,
 )
 def test_a_text_that_is_wrong_is_told_in_one_sentence_with_the_line(
     text: str | bytes, says: list[str]

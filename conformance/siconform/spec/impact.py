@@ -125,19 +125,14 @@ def impact(
     before, after = Footing(old), Footing(new)
     revision = nearest_revision(before, known)
     rules = compare_rules(old, new, known)
-    code = None
-    if checkout is not None and revision is not None:
-        code = CodeUsage(checkout.root, revision, old.file)
     if revision is None:
-        return Impact(None, tuple(_of_changes(changes, (), old, code)), rules=rules)
+        return Impact(None, tuple(_of_changes(changes, (), old, None)), rules=rules)
+    code = CodeUsage(checkout.root, revision, old.file) if checkout is not None else None
     standings = _standings(known, revision, before, after)
     lost = lost_names(before, after, changes)
     recorded = _recorded(known, revision, after)
     grounds = {
-        one.id: (
-            *grounds_of(one, standings[one.id], changes, lost),
-            *recorded.get(one.id, ()),
-        )
+        one.id: (*grounds_of(one, standings[one.id], changes, lost), *recorded.get(one.id, ()))
         for one in known
         if one.id in standings
     }
