@@ -82,7 +82,8 @@ class Change:
 
     def __str__(self) -> str:
         sides = " -> ".join(side for side in (self.old, self.new) if side)
-        return f"{self.where}: {self.kind.value}{f' ({sides})' if sides else ''}"
+        told = f"{self.where}: {self.kind.value}{f' ({sides})' if sides else ''}"
+        return f"{told}: {self.rename.value}" if self.rename is not None else told
 
 
 def compare(old: Spec, new: Spec) -> list[Change]:
