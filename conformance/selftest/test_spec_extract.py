@@ -8,7 +8,7 @@ from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from selftest.spec_texts import SMALL, line_of, written
 from siconform.spec import extract as extracting
-from siconform.spec.extract import FILES, extract
+from siconform.spec.extract import FILES, OccupiedFolder, extract
 from siconform.spec.model import Spec, UnreadableSpec
 from siconform.spec.sources import read_spec
 from siconform.spec.wire_rules import Breaks, broken_rules
@@ -50,7 +50,7 @@ def test_an_earlier_extraction_is_replaced_whole(spec: Spec, tmp_path: Path) -> 
 
 def test_other_files_are_left_alone(spec: Spec, tmp_path: Path) -> None:
     for name in ("a.md", "."):
-        with pytest.raises(UnreadableSpec, match="name a folder that is new or empty"):
+        with pytest.raises(OccupiedFolder, match="name a folder that is new or empty"):
             extract(spec, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
 

@@ -1,8 +1,10 @@
 """The commands ``siconform spec``: read a text of the SI, say what a change of it breaks."""
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -58,7 +60,9 @@ def _of_reports(command: Command) -> Command:
 )
 def extract(text: str, output: Path) -> None:
     """Write what a TEXT declares: si.proto, a descriptor set (si.binpb), constants.json."""
-    from siconform.spec.extract import extract as write  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.extract import OccupiedFolder  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.extract import extract as write  # noqa: PLC0415  # the same
+    from siconform.spec.layout import extracted  # noqa: PLC0415  # the same
     from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
 
     (spec,) = _read(text)
@@ -66,10 +70,13 @@ def extract(text: str, output: Path) -> None:
         written = write(spec, output)
     except UnreadableSpec as error:
         _ends(str(error), UNREADABLE)
+    except OccupiedFolder as error:
+        _ends(str(error), WRONG)
+    except OSError as error:
+        _ends(_unwritable(output, error), WRONG)
     for guess in spec.guesses:
         click.echo(f"{spec.name}: {guess}", err=True)
-    messages, enums = len(spec.file.message_type), len(spec.file.enum_type)
-    click.echo(f"{messages} messages, {enums} enums, {len(spec.constants)} constants")
+    click.echo(extracted(spec))
     click.echo("\n".join(str(path) for path in written))
 
 
@@ -138,12 +145,29 @@ def _tell(
     if output is None:
         click.echo(text, nl=False)
     else:
-        try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(text, "utf-8")
-        except OSError as error:
-            _ends(f"{output} cannot be written: {error.strerror}", WRONG)
+        _write(output, text)
     sys.exit(code)
+
+
+def _write(path: Path, text: str) -> None:
+    """The file appears whole or not at all, and an older one stays until then."""
+    scratch = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            scratch.write_text(text, "utf-8")
+            scratch.replace(path)
+        finally:
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
+    except OSError as error:
+        _ends(_unwritable(path, error), WRONG)
+
+
+def _unwritable(path: Path, error: OSError) -> str:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"{path} cannot be written: what should be its folder is none"
+    return f"{path} cannot be written: {error.strerror}"
 
 
 def _shown(report: "Report", form: str, code: int, *, details: bool, coloured: bool) -> str:

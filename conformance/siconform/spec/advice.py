@@ -66,9 +66,8 @@ def _on_removed(change: Change, exchange: Exchange) -> str:
     taker = next((n for n, k in exchange.members(now) if k == number), "")
     if taker:
         return f"Reserve {missing} in {now}, and give {taker} a number of its own."
-    if str(missing):
-        return f"Reserve {missing} in {now}, so that nobody takes it over."
-    return f"Keep {name} = {number}, marked deprecated, until no peer sends it any more."
+    kept = f"Keep {name} = {number}, marked deprecated, until no peer sends it any more"
+    return f"{kept}; then reserve {missing} in {now}." if str(missing) else f"{kept}."
 
 
 def _on_renumbered(change: Change, exchange: Exchange) -> str:
@@ -117,8 +116,9 @@ def _on_details(change: Change, exchange: Exchange) -> str:
         kept = exchange.before.messages[split(change.old_place)[0]]
         was = kept.fields[split(change.old_place)[1]]
         now = exchange.after.messages[split(change.where)[0]].fields[name]
+        kept = f"{was.cardinality} {was.type} {was.name} = {was.number}".strip()
         wanted = f"{now.cardinality} {now.type}".strip()
-        return f"Keep {was.name} = {was}, and append {wanted} as {free} under another name."
+        return f"Keep {kept}, and append a field ({wanted}) as {free} under another name."
     if change.kind is Kind.CONSTANT_VALUE:
         return f'Add a constant with another name for "{change.new}", and keep {name} as it is.'
     if change.kind in (Kind.CONSTANT_REMOVED, Kind.CONSTANT_RENAMED):

@@ -284,9 +284,11 @@ class _Unfenced:
         for kind, called in _CALLED.items():
             found = [block for block in self.blocks if block.kind is kind]
             if found:
+                many = len(found) > 1
                 says.append(
-                    f"The fences are lost: {len(found)} pieces from line {found[0].first} to "
-                    f"{found[-1].last} are taken for {called}, by their first words"
+                    f"The fences are lost: {f'{len(found)} pieces' if many else 'what is'} from "
+                    f"line {found[0].first} to {found[-1].last} {'are' if many else 'is'} taken "
+                    f"for {called}, by {'their' if many else 'its'} first words"
                 )
         says.append("Headings are known by the names they have in the older texts")
         if self.spaces:

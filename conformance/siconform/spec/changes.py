@@ -82,8 +82,12 @@ class Change:
 
     def __str__(self) -> str:
         sides = " -> ".join(side for side in (self.old, self.new) if side)
-        told = f"{self.where}: {self.kind.value}{f' ({sides})' if sides else ''}"
-        return f"{told}: {self.rename.value}" if self.rename is not None else told
+        beside = f": {sides}" if sides.startswith("(") else f" ({sides})" if sides else ""
+        told = f"{self.where}: {self.kind.value}{beside}"
+        same = (
+            self.kind is Kind.MESSAGE_RENAMED and self.rename is Rename.MEANING
+        )  # its fields stay
+        return told if self.rename is None or same else f"{told}: {self.rename.value}"
 
 
 def compare(old: Spec, new: Spec) -> list[Change]:

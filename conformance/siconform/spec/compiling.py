@@ -23,11 +23,18 @@ _ADVICE = (
     (r"use of reserved", "somebody owned it before: take one that was never used"),
     (r"cannot find", "declare it in a protobuf block, or correct the name"),
     (r"imported file does not exist", "only files of google/protobuf can be imported"),
-    (r"declared multiple times", "an enum shares the names of its values with what is around it"),
+    (
+        r"declared multiple times",
+        "a name is given once, and values of an enum count with those around the enum",
+    ),
+    (r"^unexpected .* after definition", "a `;` may be missing before it"),
+    (r"built-in options message", 'import "google/protobuf/descriptor.proto" first'),
     (r"first enum value|must be zero|zero value", "begin the enum with a value 0 that means unset"),
 )
 _DECLARED = re.compile(r"\b(?:message|enum)\s+(\w+)")
 _NOT_FOUND = re.compile(r"cannot find `(\w+)`")
+_SYNTAX = re.compile(r"^\s*(?:syntax|edition)\s*=", re.MULTILINE)
+_FOLLOWS = "have the same JSON name"  # from a name that is given twice
 _MESSAGES, _ENUMS, _SERVICES, _EXTENSIONS = 4, 5, 6, 7  # field numbers in FileDescriptorProto
 _FIELDS, _NESTED, _NESTED_ENUMS, _NESTED_EXTENSIONS, _ONEOFS = 2, 3, 4, 6, 8  # in DescriptorProto
 _MEMBERS = 2  # values of an enum, methods of a service
@@ -47,6 +54,9 @@ def compile_source(name: str, source: str) -> FileDescriptorProto:
             findings = buf.run([*arguments, "-o", image.name], Path(folder))
         except buf.NoCompiler as error:
             raise UnreadableSpec(name, [SpecError(str(error))]) from error
+        if findings and not _SYNTAX.search(source):
+            says = 'the protobuf does not begin with `syntax = "proto3";`: write that first'
+            raise UnreadableSpec(name, [SpecError(says)])
         if findings:
             raise UnreadableSpec(name, _errors(findings, source.split("\n")))
         return FileDescriptorSet.FromString(image.read_bytes()).file[0]
@@ -86,7 +96,11 @@ def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[S
     What is declared but not found stands in a message that has an error of its own.
     """
     declared = set(_DECLARED.findall("\n".join(lines)))
-    own = [found for found in findings if not declared & set(_NOT_FOUND.findall(found.says))]
+    own = [
+        found
+        for found in findings
+        if not (declared & set(_NOT_FOUND.findall(found.says)) or _FOLLOWS in found.says)
+    ]
     last = buf.Finding(-1, "", "")
     for found in sorted(own or findings, key=lambda finding: finding.line):
         before, last = last, found

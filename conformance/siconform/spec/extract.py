@@ -13,11 +13,16 @@ CONSTANTS = "constants.json"
 FILES = (SI_FILE, DESCRIPTOR_SET, CONSTANTS)
 
 
+class OccupiedFolder(Exception):
+    """The folder to write to holds what is not ours, or is none."""
+
+
 def extract(spec: Spec, folder: Path) -> tuple[Path, ...]:
     """Writes si.proto, si.binpb (with its imports) and constants.json; the paths written.
 
     The folder is new, empty, or of an earlier extraction; it appears whole or not at all. Raises
-    UnreadableSpec where there is no source to write or something else is in the folder.
+    UnreadableSpec where there is no source to write, OccupiedFolder where something else is in the
+    folder, and OSError where it cannot be written.
     """
     if not spec.source:
         says = "there is no protobuf source in it: give a text or a .proto file"
@@ -25,7 +30,7 @@ def extract(spec: Spec, folder: Path) -> tuple[Path, ...]:
     folder = folder.absolute()
     if folder.exists() and not _is_ours(folder):
         says = f"{folder} holds other files or is none: name a folder that is new or empty"
-        raise UnreadableSpec(spec.name, [SpecError(says)])
+        raise OccupiedFolder(says)
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:

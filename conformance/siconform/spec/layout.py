@@ -1,14 +1,18 @@
 """Words that every way of showing a report has in common."""
 
+import re
 from collections.abc import Iterable, Iterator
 
-from siconform.spec.classes import Class
+from siconform.spec.changes import Change, Kind
 from siconform.spec.impact import Impact
 from siconform.spec.misreading import Form, Reading
+from siconform.spec.model import Spec
 from siconform.spec.report import Report
 from siconform.spec.rules import RuleChange
+from siconform.spec.schema import schema_of
 
 _SHOWN = 24  # bytes of a message
+_QUOTED = re.compile(r'"([\w.]+)"')  # as buf gives names
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
@@ -21,16 +25,27 @@ def headline(report: Report) -> str:
     sides = f"{report.old.name} -> {report.new.name}"
     if report.says_the_same:
         return f"NO CHANGE   {sides}"
-    return f"{'BREAKING' if report.broken() else 'COMPATIBLE'}   {sides}"
+    if report.broken():
+        return f"BREAKING   {sides}"
+    return f"COMPATIBLE{', BUT RULES CHANGED' if report.rules_changed else ''}   {sides}"
 
 
 def counts(report: Report) -> str:
     """How many changes of each class, and how many rules."""
+    if report.old is report.new:
+        return "both are one and the same: there is nothing to compare"
     if report.says_the_same:
         return f"both declare the same; {_rules_counted(report)}"
     found = [f"{number} {each.value}" for each, number in report.counts.items() if number]
     changes = ", ".join(found) or "no change of the schema"
-    return f"{changes}; {_rules_counted(report)}"
+    beyond = len([*beyond_ours(report)])
+    by_buf = f"; {counted(beyond, 'rule')} broken that only buf has" if beyond else ""
+    return f"{changes}; {_rules_counted(report)}{by_buf}"
+
+
+def at_line(line: int, *, of_old_text: bool = False) -> str:
+    """`line 7`, or `old line 7` for what only the old text has; "" where the line is not known."""
+    return f"{'old ' if of_old_text else ''}line {line}" if line else ""
 
 
 def _rules_counted(report: Report) -> str:
@@ -54,11 +69,23 @@ def buf_line(report: Report) -> str:
 
 
 def beyond_ours(report: Report) -> Iterator[str]:
-    """What buf finds broken where our comparison finds nothing of that class."""
-    ours = {c for one in report.judgements for c in one.classes}
+    """What buf finds broken in a declaration of which our comparison finds nothing broken."""
+    ours = {name for one in report.judgements if one.breaks for name in _declarations(one.change)}
     for rule in report.buf:
-        if Class(f"{rule.breaks.value}-breaking") not in ours:
+        about = {
+            name.removeprefix(f"{report.old.file.package}.") for name in _QUOTED.findall(rule.says)
+        }
+        whole = Kind.PACKAGE in {one.change.kind for one in report.judgements}
+        if not whole and ours.isdisjoint(about):
             yield f"{rule.rule}: {rule.says}"
+
+
+def _declarations(change: Change) -> Iterator[str]:
+    """The names buf may call it by: itself and what it stands in, in full and in part."""
+    for place in (change.where, change.old_place):
+        names = place.split(".")
+        for start in range(len(names)):
+            yield from (".".join(names[start:end]) for end in range(start + 1, len(names) + 1))
 
 
 def bytes_line(reading: Reading) -> str:
@@ -78,8 +105,9 @@ def bytes_line(reading: Reading) -> str:
 def rule_title(change: RuleChange) -> str:
     """A rule that changed: what became of it, where, and who stands on it."""
     place = change.sentence.place or change.sentence.section
-    line = f" (line {change.sentence.line})" if change.sentence.line else ""
-    return f"{change.kind.value}{line}: {place}" if place else f"{change.kind.value}{line}"
+    line = at_line(change.sentence.line, of_old_text=change.new is None)
+    told = f"{change.kind.value} ({line})" if line else change.kind.value
+    return f"{told}: {place}" if place else told
 
 
 def rule_stands(change: RuleChange) -> str:
@@ -90,6 +118,13 @@ def rule_stands(change: RuleChange) -> str:
     if change.new is not None:
         told.append(f"covered by {listed(change.carries) or 'no requirement'}")
     return "; ".join(told)
+
+
+def extracted(spec: Spec) -> str:
+    """How much a text declares."""
+    schema = schema_of(spec.file)
+    messages, enums = counted(len(schema.messages), "message"), counted(len(schema.enums), "enum")
+    return f"{messages}, {enums}, {counted(len(spec.constants), 'constant')}"
 
 
 def impact_counts(found: Impact) -> Iterator[str]:

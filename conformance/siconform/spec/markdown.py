@@ -46,13 +46,16 @@ def _classes(report: Report) -> Iterator[str]:
             yield from ("", f"## {heading.value[:1].upper()}{heading.value[1:]}", "")
         if heading is Class.COMPATIBLE:
             yield f"- {escaped(entry.title)}"
+            if entry.advice:
+                yield f"  - *Instead:* {escaped(entry.advice)}"
         else:
             yield from _entry(entry, report.impact)
     yield ""
 
 
 def _entry(entry: Entry, found: Impact | None) -> Iterator[str]:
-    at = f" (line {entry.line})" if entry.line else ""
+    line = layout.at_line(entry.line, of_old_text=entry.is_of_old_text)
+    at = f" ({line})" if line else ""
     beside = [each.value for each in entry.classes if each is not entry.worst]
     also = f" Also {', '.join(beside)}." if beside else ""
     yield f"- **{escaped(entry.title)}**{at}.{also}"

@@ -5,7 +5,7 @@ Every way of showing it (terminal, Markdown, JSON) shows this report and decides
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from siconform.catalogue import Requirement
@@ -14,8 +14,9 @@ from siconform.spec.changes import Kind
 from siconform.spec.checkout import Checkout
 from siconform.spec.classes import Class, Judgement, judge
 from siconform.spec.impact import Impact, impact
-from siconform.spec.model import Spec
-from siconform.spec.rules import RuleChange, compare_rules
+from siconform.spec.model import Sentence, Spec
+from siconform.spec.places import name_of
+from siconform.spec.rules import RuleChange, RuleChangeKind, compare_rules
 from siconform.spec.wire_rules import Breaks, BrokenRule, broken_rules
 
 RULES = "rules"
@@ -36,6 +37,11 @@ _OF_VALUES = frozenset(
         Kind.VALUE_REPLACED,
         Kind.VALUE_NUMBER,
     }
+)
+GONE = frozenset(kind for kind in Kind if kind.name.endswith("_REMOVED")) - {Kind.RESERVED_REMOVED}
+"""Changes whose line is one of the old text."""
+_RENAMES = frozenset(
+    {Kind.FIELD_RENAMED, Kind.VALUE_RENAMED, Kind.MESSAGE_RENAMED, Kind.ENUM_MOVED}
 )
 _BUF = {
     Breaks.WIRE: Class.WIRE_BREAKING,
@@ -72,8 +78,13 @@ class Entry:
         if len(self.judgements) == 1:
             return str(first)
         enum = first.where.rpartition(".")[0]
-        moved = sum(one.worst is Class.MISREAD for one in self.judgements)
+        moved = sum(one.change.kind is not Kind.VALUE_ADDED for one in self.judgements)
         return f"{enum}: {moved} numbers have another enum value"
+
+    @property
+    def is_of_old_text(self) -> bool:
+        """Whether the line is one of the old text, as all of it is gone in the new one."""
+        return all(one.change.kind in GONE for one in self.judgements)
 
     @property
     def advice(self) -> str:
@@ -151,6 +162,8 @@ def report(
     if tests is not None:
         changes = [one.change for one in judged]
         touched = impact(old, new, changes, requirements, tests=tests, checkout=checkout)
+    found = touched.rules if touched is not None else compare_rules(old, new, requirements)
+    rules = tuple(_without_renamed_places(found, judged))
     missing = ""
     rules_of_buf: tuple[BrokenRule, ...] = ()
     try:
@@ -162,11 +175,31 @@ def report(
         new,
         tuple(sorted(_entries(judged), key=lambda entry: list(Class).index(entry.worst))),
         tuple(one for one in judged if one.change.kind in _OF_WORDS),
-        touched.rules if touched is not None else compare_rules(old, new, requirements),
+        rules,
         rules_of_buf,
         missing,
-        touched,
+        replace(touched, rules=rules) if touched is not None else None,
     )
+
+
+def _without_renamed_places(
+    rules: Iterable[RuleChange], judged: Iterable[Judgement]
+) -> Iterator[RuleChange]:
+    """Without the comments that stand elsewhere only because what they are about is renamed."""
+    changes = (one.change for one in judged if one.change.kind in _RENAMES)
+    renamed = {change.old_place: change.where for change in changes}
+
+    def now(sentence: Sentence | None) -> str:
+        place = name_of(sentence.place) if sentence is not None else ""
+        if place in renamed:
+            return renamed[place]
+        around, dot, name = place.rpartition(".")
+        return f"{renamed.get(around, around)}{dot}{name}"
+
+    for rule in rules:
+        moved = rule.kind is RuleChangeKind.MOVED and rule.new is not None
+        if not (moved and now(rule.old) == name_of(rule.new.place)):
+            yield rule
 
 
 def _entries(judged: Iterable[Judgement]) -> Iterator[Entry]:

@@ -98,16 +98,18 @@ def compare_rules(
 ) -> tuple[RuleChange, ...]:
     """The rules that changed, in the order of the new text, then what vanished from the old.
 
-    Nothing where one side is a schema alone: what it does not say it may not have meant to take
-    away. With the requirements of the catalogue each change says which of them stand on it.
+    Nothing where one side is a schema alone, and nothing but comments where one is a .proto file:
+    what it does not say it may not have meant to take away. With the requirements of the catalogue
+    each change says which of them stand on it.
     """
     if not (old.sentences and new.sentences):
         return ()
-    changes = [
-        change
-        for before, after in _pairs(old.sentences, new.sentences)
-        if (change := _change(before, after))
+    comments_alone = not (old.has_text and new.has_text)
+    said = [
+        [one for one in spec.sentences if name_of(one.place)] if comments_alone else spec.sentences
+        for spec in (old, new)
     ]
+    changes = [change for before, after in _pairs(*said) if (change := _change(before, after))]
     changes.sort(key=lambda change: (change.new is None, change.sentence.line))
     if not requirements:
         return tuple(changes)

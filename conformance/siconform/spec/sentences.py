@@ -122,6 +122,7 @@ def article(phrase: str) -> str:
 
 
 _STREAM = "(stream "
+_OTHERS = {peer.value: peer.other.value for peer in Peer}
 _UNSEEN = "{who} does not know {where}"
 _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     Kind.PACKAGE: (
@@ -144,12 +145,12 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
         "{who} is not called by a new RM any more: {where} stays silent",
         "{who} answers UNIMPLEMENTED to {where}, all that an old RM has for it",
     ),
-    Kind.MESSAGE_ADDED: (_UNSEEN, "{who} gets no {where} from an old peer"),
+    Kind.MESSAGE_ADDED: (_UNSEEN, "{who} gets no {where} from an old {other}"),
     Kind.MESSAGE_REMOVED: ("{who} gets no {where} any more", "{who} does not know {where}"),
-    Kind.FIELD_ADDED: (_UNSEEN, "{who} finds {where} empty in what an old peer sends"),
-    Kind.FIELD_REMOVED: ("{who} finds {where} empty in what a new peer sends", _UNSEEN),
-    Kind.VALUE_ADDED: (_UNSEEN, "{who} gets no {member} from an old peer"),
-    Kind.VALUE_REMOVED: ("{who} gets no {member} from a new peer", _UNSEEN),
+    Kind.FIELD_ADDED: (_UNSEEN, "{who} finds {where} empty in what an old {other} sends"),
+    Kind.FIELD_REMOVED: ("{who} finds {where} empty in what a new {other} sends", _UNSEEN),
+    Kind.VALUE_ADDED: (_UNSEEN, "{who} gets no {member} from an old {other}"),
+    Kind.VALUE_REMOVED: ("{who} gets no {member} from a new {other}", _UNSEEN),
     Kind.VALUE_NUMBER: (
         "{who} has {member} as {old}; no message of both texts carries it",
         "{who} has {member} as {new}; no message of both texts carries it",
@@ -161,10 +162,10 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     ),
     Kind.CONSTANT_ADDED: (
         '{who} gives "{new}" no meaning',
-        '{who} gets no "{new}" from an old peer',
+        '{who} gets no "{new}" from an old {other}',
     ),
     Kind.CONSTANT_REMOVED: (
-        '{who} gets no "{old}" from a new peer',
+        '{who} gets no "{old}" from a new {other}',
         '{who} gives "{old}" no meaning any more',
     ),
     Kind.FIELD_ROLE: (
@@ -173,6 +174,14 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     ),
     Kind.API_ADDED: ("{who} does not implement {where}", "{who} does not compile without {where}"),
     Kind.API_REMOVED: ("{who} calls {where} and does not compile", "{who} has no {where}"),
+    Kind.API_SIGNATURE: (
+        "{who} calls or implements {where} as it was, and does not compile beside the new one",
+        "{who} calls or implements {where} as it is now",
+    ),
+    Kind.CONSTANT_RENAMED: (
+        "{who} sends and reads the same string, and does not compile with the new name",
+        "{who} sends and reads the same string",
+    ),
 }
 """What an old and a new peer understand where no bytes differ, or where there are none."""
 
@@ -186,14 +195,22 @@ def without_bytes(change: Change, side: str, who: str) -> str:
         template = (
             "{who} reads the same bytes and the same JSON" if both is None else both[side == NEW]
         )
+        absent = "no package" if change.kind is Kind.PACKAGE else ""
         says = template.format(
             who=who,
             where=change.where if side == NEW else change.old_place,
             member=split(change.where)[1],
-            old=change.old,
-            new=change.new,
+            old=change.old or absent,
+            new=change.new or absent,
+            other=_other(who),
         )
     return f"{says[0].upper()}{says[1:]}."
+
+
+def _other(who: str) -> str:
+    """Whom the peer `who` speaks with: the scheduler, the RM, or any peer."""
+    _, _, kind = who.rpartition(" ")
+    return _OTHERS.get(kind, kind)
 
 
 def _of_streaming(change: Change, side: str, who: str) -> str:

@@ -61,12 +61,15 @@ def _classes(report: Report, *, details: bool, width: int) -> Iterator[Line]:
             yield Line(heading.value, _COLOURS[heading])
         if heading is Class.COMPATIBLE and not details:
             yield from _wrapped(entry.title, "  ", width)
+            if entry.advice:
+                yield from _wrapped(f"instead: {entry.advice}", "      ", width, "cyan")
         else:
             yield from _entry(entry, report.impact, details=details, width=width)
 
 
 def _entry(entry: Entry, found: Impact | None, *, details: bool, width: int) -> Iterator[Line]:
-    at = f"   line {entry.line}" if entry.line else ""
+    line = layout.at_line(entry.line, of_old_text=entry.is_of_old_text)
+    at = f"   {line}" if line else ""
     beside = [each.value for each in entry.classes if each is not entry.worst]
     also = f"   (also {', '.join(beside)})" if beside else ""
     yield from _wrapped(f"{entry.title}{at}{also}", "  ", width)
