@@ -113,8 +113,8 @@ def _on_details(change: Change, exchange: Exchange) -> str:
         return f"Keep {change.old} reserved in {change.where}."
     if change.kind in (Kind.FIELD_TYPE, Kind.FIELD_CARDINALITY):
         free = exchange.next_free(change)
-        kept = exchange.before.messages[split(change.old_place)[0]]
-        was = kept.fields[split(change.old_place)[1]]
+        former = exchange.before.messages[split(change.old_place)[0]]
+        was = former.fields[split(change.old_place)[1]]
         now = exchange.after.messages[split(change.where)[0]].fields[name]
         kept = f"{was.cardinality} {was.type} {was.name} = {was.number}".strip()
         wanted = f"{now.cardinality} {now.type}".strip()

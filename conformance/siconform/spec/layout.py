@@ -12,7 +12,7 @@ from siconform.spec.rules import RuleChange
 from siconform.spec.schema import schema_of
 
 _SHOWN = 24  # bytes of a message
-_QUOTED = re.compile(r'"([\w.]+)"')  # as buf gives names
+_QUOTED = re.compile(r'"([\w.]+?)(?:\.\w+Entry)?"')  # as buf gives names, those of maps, too
 
 
 def counted(number: int, thing: str, things: str = "") -> str:

@@ -197,8 +197,8 @@ def _without_renamed_places(
         return f"{renamed.get(around, around)}{dot}{name}"
 
     for rule in rules:
-        moved = rule.kind is RuleChangeKind.MOVED and rule.new is not None
-        if not (moved and now(rule.old) == name_of(rule.new.place)):
+        stayed = rule.new is not None and now(rule.old) == name_of(rule.new.place)
+        if not (rule.kind is RuleChangeKind.MOVED and stayed):
             yield rule
 
 
