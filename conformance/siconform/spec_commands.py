@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 BREAKING, UNREADABLE, WRONG = 1, 2, 4  # exit codes; 0 where all is well
 _FAIL_ON = ("misread", "wire", "json", "source", "rules")
+_FAILS = "What counts as breaking; several times for several (default: all but rules)."
 _SIDES = (
     "Each side is a text (Markdown), a .proto file, a descriptor set, a revision (2024-10, 1.8) or "
     "git:REV:PATH in the repository around the current folder."
@@ -35,12 +36,11 @@ def spec_group() -> None:
 def _of_reports(command: Command) -> Command:
     """Arguments and options of the commands that print a report."""
     shown = click.Choice(["terminal", "markdown", "json"])
-    told = "What counts as breaking; several times for several (default: all but rules)."
     for decorate in (
         click.option("--details", is_flag=True, help="Bytes, tests, faults and code, too."),
         click.option("--format", "form", type=shown, default="terminal", show_default=True),
         click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there."),
-        click.option("--fail-on", multiple=True, type=click.Choice(_FAIL_ON), help=told),
+        click.option("--fail-on", multiple=True, type=click.Choice(_FAIL_ON), help=_FAILS),
         click.argument("new"),
         click.argument("old"),
     ):
@@ -113,6 +113,70 @@ def impact(old: str, new: str, **how: Any) -> None:
     _tell(report(before, after, requirements, tests=cited(), checkout=checkout), **how)
 
 
+@spec_group.command(epilog=_CODES)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--against", default="HEAD", show_default=True, help="The commit to compare with.")
+@click.option("--details", is_flag=True, help="The bytes that were decoded, too.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["terminal", "markdown"]),
+    default="terminal",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there.")
+@click.option("--fail-on", multiple=True, type=click.Choice(_FAIL_ON), help=_FAILS)
+def check(
+    files: Sequence[str],
+    *,
+    against: str,
+    details: bool,
+    form: str,
+    output: Path | None,
+    fail_on: Sequence[str],
+) -> None:
+    """Compare each FILE with what it was in git, as hooks and CI do.
+
+    A file that is new, or that mends one which did not compile, has to compile and no more.
+    """
+    from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
+    from siconform.spec.former import NoFormer, former_of  # noqa: PLC0415  # the same
+    from siconform.spec.layout import not_compared  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.report import report  # noqa: PLC0415  # the same
+
+    chosen = [*dict.fromkeys(files)]
+    told, code = [], 0
+    try:
+        formers = [former_of(file, against) for file in chosen]
+    except NoFormer as error:
+        _ends(str(error), WRONG)
+    for new, former in zip(_read(*chosen), formers, strict=True):
+        old = _read_former(former)
+        if old is None:
+            told.append(f"{not_compared(new, former)}\n")
+            continue
+        found = report(old, new, tuple(catalogue().values()))
+        one = BREAKING if found.breaks(fail_on or _FAIL_ON[:-1]) else 0
+        told.append(_shown(found, form, one, details=details, coloured=output is None))
+        code = max(code, one)
+    _say("\n".join(told), output)
+    sys.exit(code)
+
+
+def _read_former(argument: str | None) -> "Spec | None":
+    """What a file was; None where it is new or did not compile, which is said."""
+    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
+
+    if argument is None:
+        return None
+    try:
+        return read_spec(argument)
+    except UnreadableSpec as error:
+        _warn(str(error))
+        return None
+
+
 def _read(*arguments: str) -> "tuple[Spec, ...]":
     """What the arguments name; where one cannot be read all that is wrong with any is said."""
     from siconform.spec.buf import NoCompiler  # noqa: PLC0415  # protobuf takes time
@@ -142,26 +206,29 @@ def _tell(
 ) -> NoReturn:
     code = BREAKING if report.breaks(fail_on or _FAIL_ON[:-1]) else 0
     text = _shown(report, form, code, details=details, coloured=output is None)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        _write(output, text)
+    _say(text, output)
     sys.exit(code)
 
 
-def _write(path: Path, text: str) -> None:
+def _say(text: str, output: Path | None) -> None:
     """The file appears whole or not at all, and an older one stays until then."""
-    scratch = path.with_name(f".{path.name}-{os.getpid()}")
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    path = output.resolve()
+    is_device = path.exists() and not path.is_file()
+    scratch = path if is_device else path.with_name(f".{path.name}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             scratch.write_text(text, "utf-8")
             scratch.replace(path)
         finally:
-            with suppress(OSError):
-                scratch.unlink(missing_ok=True)
+            if not is_device:
+                with suppress(OSError):
+                    scratch.unlink(missing_ok=True)
     except OSError as error:
-        _ends(_unwritable(path, error), WRONG)
+        _ends(_unwritable(output, error), WRONG)
 
 
 def _unwritable(path: Path, error: OSError) -> str:
@@ -190,6 +257,10 @@ def _coloured(text: str, colour: str) -> str:
 
 
 def _ends(sentences: str, code: int) -> NoReturn:
+    _warn(sentences)
+    sys.exit(code)
+
+
+def _warn(sentences: str) -> None:
     for sentence in sentences.splitlines():
         click.echo(f"siconform: {sentence}", err=True)
-    sys.exit(code)

@@ -43,17 +43,14 @@ _MEMBERS = 2  # values of an enum, methods of a service
 def compile_source(name: str, source: str) -> FileDescriptorProto:
     """The compiled schema, with source info whose lines are those of `source`.
 
-    Raises UnreadableSpec with every error and its line.
+    Raises UnreadableSpec with every error and its line, and buf.NoCompiler without buf.
     """
     with tempfile.TemporaryDirectory(prefix="siconform-") as folder:
         path = Path(folder, SI_FILE)
         path.write_bytes(source.encode())
         image = Path(folder, "out.binpb")
         arguments = ["build", ".", "--as-file-descriptor-set", "--exclude-imports"]
-        try:
-            findings = buf.run([*arguments, "-o", image.name], Path(folder))
-        except buf.NoCompiler as error:
-            raise UnreadableSpec(name, [SpecError(str(error))]) from error
+        findings = buf.run([*arguments, "-o", image.name], Path(folder))
         if findings and not _SYNTAX.search(source):
             says = 'the protobuf does not begin with `syntax = "proto3";`: write that first'
             raise UnreadableSpec(name, [SpecError(says)])

@@ -31,7 +31,8 @@ def read_spec(argument: str) -> Spec:
     repository one stands in, or a path: a text, a `.proto` file, a descriptor set. A path that is
     also a revision's name is written `./2023-12`.
 
-    Raises UnreadableSpec with everything that is wrong, each with its line in the text.
+    Raises UnreadableSpec with everything that is wrong, each with its line in the text, and
+    buf.NoCompiler without buf.
     """
     if argument.startswith(GIT):
         return _from_git(argument)
