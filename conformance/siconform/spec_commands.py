@@ -177,6 +177,53 @@ def _read_former(argument: str | None) -> "Spec | None":
         return None
 
 
+@spec_group.command(epilog="Exit codes: 0 done, 2 the text cannot be read, 4 refused.")
+@click.argument("name")
+@click.option("--from", "text", required=True, help="The specification text of the revision.")
+@click.option("--old", help="The newest revision's text: rules are then new beside its rules.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, say what would be written.")
+def new(name: str, text: str, old: str | None, *, dry_run: bool) -> None:
+    """Lay down what a new revision NAME (2027-01) needs in this checkout.
+
+    Declaration, records, golden files, modules that go on with the older ones, sources of
+    requirements that moved; and a list of what a person must decide.
+    """
+    from siwire import REVISIONS  # noqa: PLC0415  # protobuf takes time
+
+    from siconform.catalogue import catalogue  # noqa: PLC0415  # the same
+    from siconform.spec.checkout import find_root  # noqa: PLC0415  # the same
+    from siconform.spec.laying import telling, writing  # noqa: PLC0415  # the same
+    from siconform.spec.laying.plan import Known, plan  # noqa: PLC0415  # the same
+    from siconform.spec.laying.source_edits import NotLaidError  # noqa: PLC0415  # the same
+    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
+
+    root = find_root()
+    if root is None:
+        _ends("a revision is laid down in a checkout of the kit: run the one of a clone", WRONG)
+    spec, *older = _read(text, *([old] if old else []))
+    files = writing.read_checkout(root)
+    known = Known(tuple(REVISIONS.values()), tuple(catalogue().values()), files)
+    is_generated = False
+    try:
+        planned = plan(spec, name, known, older[0] if older else None)
+        if not dry_run:
+            writing.write(planned, root, files)
+            is_generated = writing.can_generate()
+            complaint = writing.generate(root) if is_generated else ""
+            if complaint:
+                writing.take_back(planned, root, files)
+                _ends(f"nothing is written, as proto/generate.py failed: {complaint}", WRONG)
+    except UnreadableSpec as error:
+        _ends(str(error), UNREADABLE)
+    except (NotLaidError, OSError) as error:
+        _ends(f"nothing is written: {error}", WRONG)
+    click.echo("\n".join(telling.written_lines(planned)))
+    click.echo()
+    click.echo("\n".join(telling.decision_lines(planned)))
+    click.echo()
+    click.echo("\n".join(telling.step_lines(planned, is_generated=is_generated)))
+
+
 def _read(*arguments: str) -> "tuple[Spec, ...]":
     """What the arguments name; where one cannot be read all that is wrong with any is said."""
     from siconform.spec.buf import NoCompiler  # noqa: PLC0415  # protobuf takes time

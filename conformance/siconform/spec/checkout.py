@@ -60,10 +60,18 @@ def find_checkout(start: Path | None = None) -> Checkout | None:
 
     Raises CheckoutError where a page or a record of it cannot be read.
     """
-    root = (start or Path(__file__)).resolve()
-    for folder in root.parents if start is None else (root, *root.parents):
+    root = find_root(start)
+    if root is None:
+        return None
+    return Checkout(root, read_rules(root / RULES_PAGE), tuple(read_records(root)))
+
+
+def find_root(start: Path | None = None) -> Path | None:
+    """The folder of the checkout the kit runs from; None where there is none."""
+    inside = (start or Path(__file__)).resolve()
+    for folder in inside.parents if start is None else (inside, *inside.parents):
         if (folder / RULES_PAGE).is_file() and (folder / "reference" / "sireference").is_dir():
-            return Checkout(folder, read_rules(folder / RULES_PAGE), tuple(read_records(folder)))
+            return folder
     return None
 
 

@@ -10,7 +10,7 @@ from siconform.catalogue import Requirement, Source
 from siconform.spec.changes import Change, Kind
 from siconform.spec.places import Footing, Standing, name_of
 
-_TAKEN_AWAY: Final = frozenset(
+TAKEN_AWAY: Final = frozenset(
     {
         Kind.SERVICE_REMOVED,
         Kind.METHOD_REMOVED,
@@ -114,7 +114,7 @@ def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Ma
     gone = sorted(before.declared | before.spec.constants.keys())
     lost: dict[str, Change] = {}
     for change in changes:
-        if change.kind in _TAKEN_AWAY:
+        if change.kind in TAKEN_AWAY:
             for name in gone:
                 last = name.rpartition(".")[2]
                 if f"{name}.".startswith(f"{change.old_place}.") and last not in left:
@@ -131,7 +131,7 @@ def _basis(where: str, change: Change, stands: Standing) -> Basis | None:
         return Basis.NAMED if ".reserved " in name else _inside(name, place, where, stands)
     if change.kind in NEW_HERE:
         return _inside(name, place, where, stands)
-    if name == place or (change.kind in _TAKEN_AWAY and name.startswith(f"{place}.")):
+    if name == place or (change.kind in TAKEN_AWAY and name.startswith(f"{place}.")):
         return Basis.NAMED
     return None if change.kind in _WORDS_ONLY else _inside(name, place, where, stands)
 

@@ -85,7 +85,7 @@ def from_revision(revision: Revision, name: str = "") -> Spec:
     note = note_on(name)
     known = si_constants.KNOWN_IN[revision.name]
     named = {
-        _text_name(key): value
+        text_name(key): value
         for key, value in vars(si_constants).items()
         if key.isupper() and isinstance(value, str) and value in known
     }
@@ -145,6 +145,6 @@ def _from_git(argument: str) -> Spec:
     return from_bytes(argument, done.stdout, PurePosixPath(path).suffix)
 
 
-def _text_name(key: str) -> str:
+def text_name(key: str) -> str:
     """The name a text gives a constant: `HOST_NAME` is `HostName` there."""
     return "".join(_CASE.get(word, word.capitalize()) for word in key.split("_"))
