@@ -175,7 +175,7 @@ def of_tests(files: Mapping[str, str], of: Succession) -> Iterator[Decision]:
             more = len(lines) - _PLACES_SHOWN
             says = f"{path}, line{'s' if len(lines) > 1 else ''} {shown}"
             yield Decision(Topic.TEST, says + (f" and {more} more" if more > 0 else ""))
-    says = "conformance/selftest/test_catalogue.py counts the requirements of each revision (COUNTS)"
+    says = "conformance/selftest/test_catalogue.py counts requirements by revision, in COUNTS"
     yield Decision(Topic.TEST, says)
 
 
