@@ -25,8 +25,10 @@ _CHAIN = {
     ("2021-02", "2023-04"): {
         "S": "go_package TerminationType NodeInfo.ActionFromRM "
         "AffinityTargetExpression.AffinityTargetOperator "
-        # the interface is called otherwise, and what it calls back is other methods
-        "SchedulerApi.RegisterResourceManager SchedulerApi.Update "
+        # the interface is spelled otherwise, and it and what it calls back have other methods
+        "SchedulerAPI SchedulerAPI.RegisterResourceManager SchedulerApi.Update "
+        "SchedulerAPI.UpdateAllocation SchedulerAPI.UpdateApplication SchedulerAPI.UpdateNode "
+        "SchedulerAPI.UpdateConfiguration "
         "ResourceManagerCallback.RecvUpdateResponse ResourceManagerCallback.UpdateAllocation "
         "ResourceManagerCallback.UpdateApplication ResourceManagerCallback.UpdateNode "
         "ResourceManagerCallback.Predicates ResourceManagerCallback.PreemptionPredicates "
@@ -78,7 +80,7 @@ _CHAIN = {
 # messages, rpcs, fields, values, enums and constants that are new, counted in the same tables,
 # and the methods of interfaces of the Go API that nobody implements yet
 _ADDED = {
-    ("2021-02", "2023-04"): 36 + 6,
+    ("2021-02", "2023-04"): 36 + 1,
     ("2023-04", "2023-08"): 10,
     ("2023-08", "2023-12"): 4,
     ("2023-12", "2024-10"): 15,

@@ -19,6 +19,7 @@ _PLAIN = {
     Kind.EXTENSION_CHANGED: "Add another extension beside it, and keep this one as it is.",
     Kind.API_REMOVED: "Keep the method, marked deprecated, for one release.",
     Kind.API_ADDED: "Announce it: every implementation of the interface has to add the method.",
+    Kind.API_RENAMED: "Keep the name, or announce it: whoever uses the interface has to change.",
     Kind.API_SIGNATURE: "Add a method with another name beside it, and keep this one as it is.",
 }
 

@@ -4,13 +4,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from siconform.spec.comments import alike, comments_of
+from siconform.spec.comments import comments_of, says_otherwise
 from siconform.spec.model import Spec
 from siconform.spec.naming import Rename, rename_of
-from siconform.spec.pairing import field_partners, only, paired, translated
+from siconform.spec.pairing import (
+    constant_partners,
+    field_partners,
+    in_interface,
+    interface_partners,
+    only,
+    paired,
+    translated,
+)
 from siconform.spec.schema import Enumeration, Field, Message, Method, Reserved, schema_of
-
-_OTHER_WORDS = 0.75  # comments less alike than this are taken for another role
 
 
 class Kind(Enum):
@@ -55,6 +61,7 @@ class Kind(Enum):
     CONSTANT_REMOVED = "constant removed"
     CONSTANT_VALUE = "constant has another value"
     CONSTANT_RENAMED = "constant renamed"
+    API_RENAMED = "Go API interface renamed"
     API_ADDED = "Go API method added"
     API_REMOVED = "Go API method removed"
     API_SIGNATURE = "Go API method has another signature"
@@ -224,7 +231,7 @@ class _Comparison:
             yield self._changed(Kind.FIELD_ONEOF, places, *sides)
         if old.options != new.options:
             yield self._changed(Kind.FIELD_OPTION, places, old.options, new.options)
-        if all(remarks) and alike(*remarks) < _OTHER_WORDS:
+        if all(remarks) and says_otherwise(*remarks):
             yield self._changed(Kind.FIELD_ROLE, places, *remarks)
 
     def _enums(self) -> Iterator[Change]:
@@ -285,38 +292,45 @@ class _Comparison:
         before, after = self.old.constants, self.new.constants
         if not (before or self.old.has_text) or not (after or self.new.has_text):
             return  # a schema alone says nothing about constants
-        gone = {before[n].value: n for n in only(before, after)}
+        partners = constant_partners(before, after)
         for name, constant in after.items():
-            if name in before:
-                if before[name].value != constant.value:
-                    sides = before[name].value, constant.value
-                    yield Change(Kind.CONSTANT_VALUE, name, *sides, constant.line)
-                continue
-            former = gone.pop(constant.value, "")
-            if former:
-                yield Change(Kind.CONSTANT_RENAMED, name, former, name, constant.line, former)
-            else:
+            former = partners.get(name, "")
+            if not former:
                 yield Change(Kind.CONSTANT_ADDED, name, "", constant.value, constant.line)
-        for value, name in gone.items():
-            yield Change(Kind.CONSTANT_REMOVED, name, value, "", before[name].line)
+                continue
+            was = former if former != name else ""
+            if was:
+                yield Change(Kind.CONSTANT_RENAMED, name, former, name, constant.line, was)
+            if before[former].value != constant.value:
+                sides = before[former].value, constant.value
+                yield Change(Kind.CONSTANT_VALUE, name, *sides, constant.line, was)
+        for name in only(before, partners.values()):
+            yield Change(Kind.CONSTANT_REMOVED, name, before[name].value, "", before[name].line)
 
     def _api(self) -> Iterator[Change]:
         if not (self.old.has_constants and self.new.has_constants):
             return
-        before, after = self.old.api, self.new.api
         has_comments = self.old.has_text and self.new.has_text
-        for name in only(before, after):
+        renamed = interface_partners(self.old.api, self.new.api)
+        for former, interface in renamed.items():
+            first = (m.line for name, m in self.new.api.items() if name.startswith(f"{interface}."))
+            yield Change(Kind.API_RENAMED, interface, former, interface, min(first), former)
+        before = {in_interface(name, renamed): method for name, method in self.old.api.items()}
+        for name in only(before, self.new.api):
             method = before[name]
-            yield Change(Kind.API_REMOVED, name, method.signature, "", method.line)
-        for name, method in after.items():
+            yield Change(Kind.API_REMOVED, method.name, method.signature, "", method.line)
+        for name, method in self.new.api.items():
             was = before.get(name)
             if was is None:
                 yield Change(Kind.API_ADDED, name, "", method.signature, method.line)
-            elif was.signature != method.signature:
+                continue
+            former = was.name if was.name != name else ""
+            if was.signature != method.signature:
                 sides = was.signature, method.signature
-                yield Change(Kind.API_SIGNATURE, name, *sides, method.line)
+                yield Change(Kind.API_SIGNATURE, name, *sides, method.line, former)
             elif has_comments and was.comment.split() != method.comment.split():
-                yield Change(Kind.API_COMMENT, name, was.comment, method.comment, method.line)
+                sides = was.comment, method.comment
+                yield Change(Kind.API_COMMENT, name, *sides, method.line, former)
 
 
 def _fields_said(message: Message) -> str:

@@ -6,13 +6,14 @@ from enum import StrEnum
 
 from siconform.spec.advice import advice
 from siconform.spec.changes import Change, Kind, compare
-from siconform.spec.meanings import absence_of
+from siconform.spec.meanings import absence_in
 from siconform.spec.misreading import Form, Outcome, Reading
 from siconform.spec.model import Spec
 from siconform.spec.owners import revision_schema
-from siconform.spec.peers import Peer, carried_by_rpc, senders
+from siconform.spec.pairing import in_interface, interface_partners
+from siconform.spec.peers import Peer, carried_by_rpc, implementer, senders
 from siconform.spec.readings import NEW, OLD, Exchange
-from siconform.spec.sentences import Teller, without_bytes
+from siconform.spec.sentences import Teller, of_new_interface, without_bytes
 
 _SENTENCES = 2  # on one peer: enough for a value that is misread and one that is lost
 
@@ -80,6 +81,7 @@ _SOURCE = frozenset(
         Kind.CONSTANT_REMOVED,
         Kind.CONSTANT_RENAMED,
         Kind.API_REMOVED,
+        Kind.API_RENAMED,
         Kind.API_SIGNATURE,
     }
 )
@@ -113,6 +115,8 @@ _OF_METHODS = frozenset(
         Kind.METHOD_STREAMING,
     }
 )
+_OF_THE_API = frozenset({Kind.API_ADDED, Kind.API_REMOVED, Kind.API_RENAMED, Kind.API_SIGNATURE})
+_AGES = {OLD: "an old", NEW: "a new"}
 _LOSSES = (Outcome.LOST, Outcome.PARTLY, Outcome.REFUSED)
 
 
@@ -182,14 +186,16 @@ class _Court:
 
     def _misleads(self, reading: Reading) -> bool:
         schema = self._exchange.after if reading.reader == NEW else self._exchange.before
-        reader = schema.messages.get(reading.taken_for)
-        absence = absence_of(f"{reading.message}.{reading.element}", reader)
+        place = f"{reading.message}.{reading.element}"
+        absence = absence_in(place, schema, reading.taken_for)
         return absence is not None and absence.misleads
 
     def _must_be_implemented(self, change: Change) -> bool:
         """Whether it is a new method of a Go interface that others implement already."""
         interface = change.where.partition(".")[0]
-        known = {name.partition(".")[0] for name in self._exchange.old.api}
+        old, new = self._exchange.old.api, self._exchange.new.api
+        renamed = interface_partners(old, new)
+        known = {in_interface(name, renamed).partition(".")[0] for name in old}
         return change.kind is Kind.API_ADDED and interface in known
 
     def _is_gone_from_wire(self, change: Change) -> bool:
@@ -213,12 +219,20 @@ class _Court:
         said = dict.fromkeys(self._teller.says(reading) for reading in telling)
         if said:
             return " ".join([*said][:_SENTENCES])
-        return without_bytes(change, side, self._reader(change, side))
+        who = self._reader(change, side)
+        added = change.kind is Kind.API_ADDED and side == NEW
+        if added and not self._must_be_implemented(change):
+            return of_new_interface(change, who)
+        return without_bytes(change, side, who)
 
     def _reader(self, change: Change, side: str) -> str:
         """Who stands on one side of a change that no message shows."""
         if change.kind in _OF_METHODS:
-            return f"{'an old' if side == OLD else 'a new'} {Peer.SCHEDULER.value}"
+            return f"{_AGES[side]} {Peer.SCHEDULER.value}"
+        if change.kind in _OF_THE_API:
+            end = implementer(change.where)
+            calls = side == OLD and change.kind is not Kind.API_ADDED
+            return f"{_AGES[side]} {(end.other if calls else end).value}"
         writer = NEW if side == OLD else OLD
         for age, place in ((writer, change.old_place), (NEW, change.where), (OLD, change.where)):
             message = self._exchange.message_of(age, place)

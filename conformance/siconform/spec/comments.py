@@ -1,7 +1,10 @@
 """The comments of a compiled schema by place: what stands above and beside each declaration."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from typing import Final
 
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
@@ -9,6 +12,21 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
     SourceCodeInfo,
 )
+
+from siconform.spec.naming import Rename, rename_of
+
+_MOSTLY_EQUAL: Final = 0.75  # comments less alike than this are taken for other words
+_FEW: Final = 2  # words that one comment may have more than another
+_NAME: Final = re.compile(r"\b(?:[a-z]+(?:[A-Z]+[a-z]*)+|(?:[A-Z][a-z]+){2,}|[A-Z]{2,})\b")
+"""What is written as names are: `allocationID`, `AllocationAsk`, `UUID`."""
+_SAYS_LITTLE: Final = frozenset(
+    {"a", "an", "and", "any", "at", "be", "been", "by", "for", "from", "has", "have", "in", "is"}
+    | {"it", "its", "of", "on", "or", "other", "that", "the", "this", "to", "was", "which", "with"}
+)
+_TURNING: Final = frozenset(
+    {"not", "no", "never", "only", "if", "when", "unless", "until", "without", "except"}
+)
+"""Words after which a comment says something else."""
 
 _MESSAGE, _ENUM, _SERVICE = 4, 5, 6  # numbers of the lists in FileDescriptorProto
 _FIELD, _NESTED, _NESTED_ENUM = 2, 3, 4  # in DescriptorProto
@@ -27,9 +45,39 @@ def comments_of(file: FileDescriptorProto) -> dict[str, str]:
     return found
 
 
-def alike(one: str, other: str) -> float:
+def says_otherwise(one: str, other: str) -> bool:
+    """Whether two comments of a field may give it different roles.
+
+    They do where most words differ, where one name stands for another one, and where a condition
+    or a negation came or went. A word or two more or less are the same role in other words.
+    """
+    less, more = sorted((_telling(one), _telling(other)), key=len)
+    if (less ^ more) & _TURNING:
+        return True
+    if _alike(one, other) >= _MOSTLY_EQUAL:
+        return _has_another_name(one, other)
+    return not less <= more or len(more - less) > _FEW
+
+
+def _alike(one: str, other: str) -> float:
     """How much of two comments is equal word by word, 0 to 1, whatever the case of letters."""
     return SequenceMatcher(None, one.lower().split(), other.lower().split(), autojunk=False).ratio()
+
+
+def _has_another_name(one: str, other: str) -> bool:
+    """Whether a name of the schema, `allocationID`, was replaced and not only spelled anew."""
+    before, after = Counter(_NAME.findall(one)), Counter(_NAME.findall(other))
+    gone, come = list((before - after).elements()), list((after - before).elements())
+    if len(gone) != len(come):
+        return bool(gone and come)
+    return any(
+        rename_of(*pair) not in (Rename.SPELLING, Rename.TYPO)
+        for pair in zip(gone, come, strict=True)
+    )
+
+
+def _telling(comment: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[\w']+", comment.lower())) - _SAYS_LITTLE
 
 
 def _words_of(location: SourceCodeInfo.Location) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from siconform.spec.blocks import Block, BlockKind, code_of
 from siconform.spec.model import ApiMethod, Constant, SpecError
@@ -11,18 +11,22 @@ _CONSTANT = re.compile(
     r"^(?:const\s+)?(\w+)(?:\s+[\w.]+)?\s*=\s*"
     r"(\"(?:[^\"\\]|\\.)*\"|`[^`]*`|-?[\d.]+|true|false)\s*(?://\s*(.*))?$"
 )
+_GROUP = re.compile(r"^const\s*\(")
 _STRUCTURE = re.compile(r"^(?:const\s*\(|var\s*\(|\)|package\s+\w+|import\b.*)?\s*$")
 _INTERFACE = re.compile(r"^type\s+(\w+)\s+interface\s*\{")
 _METHOD = re.compile(r"^([A-Z]\w*)\s*\(")
 
 
-def read_constants(blocks: Iterable[Block]) -> tuple[dict[str, Constant], list[SpecError]]:
-    """The constants by name in order of the text, and the lines that are none."""
+def read_constants(blocks: Sequence[Block]) -> tuple[dict[str, Constant], list[SpecError]]:
+    """The constants by name in order of the text, and the lines that are none.
+
+    Where no block is labelled as constants, the groups of constants in Go are meant: the oldest
+    texts have theirs there.
+    """
     found: dict[str, Constant] = {}
     errors = []
-    for block in blocks:
-        if block.kind is not BlockKind.CONSTANTS:
-            continue
+    labelled = [block for block in blocks if block.kind is BlockKind.CONSTANTS]
+    for block in labelled or map(_groups, constants_in_go(blocks)):
         above: list[str] = []
         for number, line in enumerate(map(str.strip, block.lines), block.first):
             constant = _CONSTANT.match(line)
@@ -42,6 +46,24 @@ def read_constants(blocks: Iterable[Block]) -> tuple[dict[str, Constant], list[S
                 errors.append(SpecError(says, number))
             above = []
     return found, errors
+
+
+def constants_in_go(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks of Go with groups of constants, where no block is labelled as constants."""
+    if any(block.kind is BlockKind.CONSTANTS for block in blocks):
+        return []
+    return [b for b in blocks if b.kind is BlockKind.GO and any(map(_GROUP.match, b.lines))]
+
+
+def _groups(block: Block) -> Block:
+    """A block of Go with nothing in it but what its groups of constants have, each on its line."""
+    kept, inside = list[str](), False
+    for line in block.lines:
+        inside = (inside or bool(_GROUP.match(line))) and not line.startswith(")")
+        plain = line.strip()
+        meant = inside and (plain.startswith("//") or _CONSTANT.match(plain))
+        kept.append(line if meant else "")
+    return Block(block.kind, block.first, tuple(kept))
 
 
 def read_api(blocks: Iterable[Block]) -> dict[str, ApiMethod]:

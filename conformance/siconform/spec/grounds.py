@@ -27,6 +27,7 @@ TAKEN_AWAY: Final = frozenset(
         Kind.CONSTANT_REMOVED,
         Kind.CONSTANT_RENAMED,
         Kind.API_REMOVED,
+        Kind.API_RENAMED,
     }
 )
 """Kinds after which the old name is not there any more."""

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from siconform.spec.schema import Message
+from siconform.spec.naming import words
+from siconform.spec.schema import Message, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,24 @@ _OF_ANY_MESSAGE: Final[Mapping[str, Absence]] = {
     "rmID": Absence("nothing says which RM it comes from"),
 }
 """What names something else is missed wherever it stands."""
+
+
+_SAYS_NOTHING: Final = frozenset({"unknown", "unspecified", "unset", "undefined", "none", "noop"})
+"""First words of values that order nothing."""
+
+
+def absence_in(place: str, schema: Schema, message: str) -> Absence | None:
+    """What a peer with `schema` concludes when `message` comes without the field at `place`.
+
+    An enum that is not there is its zero value, which may be an order of its own.
+    """
+    reader = schema.messages.get(message)
+    field = reader.fields.get(place.rpartition(".")[2]) if reader is not None else None
+    enum = schema.enums.get(field.type) if field is not None and not field.cardinality else None
+    zero = enum.named(0) if enum is not None else ""
+    if zero and _SAYS_NOTHING.isdisjoint(words(zero)):
+        return Absence(f"it is taken for {zero}, which is zero", misleads=True)
+    return absence_of(place, reader)
 
 
 def absence_of(place: str, reader: Message | None) -> Absence | None:

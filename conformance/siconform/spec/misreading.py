@@ -1,7 +1,7 @@
 """What one side understands of what the other side wrote: real bytes, decoded by both schemas."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -80,6 +80,8 @@ class Reading:
     read: str = ""  # the value that was understood, or why it was not
     form: Form = Form.BYTES
     carrier: str = ""  # the field in which an enum value travelled, as the reader calls it
+    inside: tuple[tuple[str, str], ...] = ()
+    """Fields inside of a message that was written, each with the one it was read as."""
 
 
 class Decoder:
@@ -169,7 +171,8 @@ class Route:
         else:
             outcome = _arrived(wrote, value) if whole else Outcome.SAME
         read = "" if value is None else said(value)
-        return self._reading((field.name, wrote), (data, form), (outcome, taken, read))
+        reading = self._reading((field.name, wrote), (data, form), (outcome, taken, read))
+        return replace(reading, inside=tuple(_taken_for_others(wrote, value)))
 
     def pass_together(self, names: Sequence[str], form: Form = Form.BYTES) -> Reading:
         """What becomes of a message that has all the fields `names` at once."""
@@ -274,6 +277,20 @@ def _arrived(wrote: Any, read: Any) -> Outcome:
     if isinstance(read, list) and not isinstance(wrote, list | dict):
         read = read[0] if len(read) == 1 else read
     return Outcome.SAME if _equal(wrote, read) else Outcome.MISREAD
+
+
+def _taken_for_others(wrote: Any, read: Any) -> Iterator[tuple[str, str]]:
+    """Members of what was written whose value turns up under another name in what was read."""
+    if isinstance(wrote, list) and isinstance(read, list):
+        wrote, read = next(iter(wrote), None), next(iter(read), None)
+    if not (isinstance(wrote, Mapping) and isinstance(read, Mapping)):
+        return
+    for name, value in read.items():
+        if name in wrote and _equal(wrote[name], value):
+            continue
+        source = next((n for n, v in wrote.items() if v == value and n != name), "")
+        if source:
+            yield source, name
 
 
 def _equal(one: Any, other: Any) -> bool:

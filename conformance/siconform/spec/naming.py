@@ -33,13 +33,14 @@ def rename_of(old: str, new: str, old_comment: str = "", new_comment: str = "") 
     """
     if _squeezed(old) == _squeezed(new):
         return Rename.SPELLING
-    alike = SequenceMatcher(None, old.lower(), new.lower(), autojunk=False).ratio()
-    opposed = set(words(old)) ^ set(words(new))
-    if alike >= _A_TYPO and len(old) >= _SHORTEST_FOR_A_TYPO and not _opposite(opposed):
-        return Rename.TYPO
+    opposite = _opposite(set(words(old)) ^ set(words(new)))
     telling_old, telling_new = _telling(old), _telling(new)
-    if telling_old and telling_new and (telling_old <= telling_new or telling_new <= telling_old):
+    subset = telling_old <= telling_new or telling_new <= telling_old
+    if telling_old and telling_new and subset and not opposite:
         return Rename.NAME
+    alike = SequenceMatcher(None, old.lower(), new.lower(), autojunk=False).ratio()
+    if alike >= _A_TYPO and len(old) >= _SHORTEST_FOR_A_TYPO and not opposite:
+        return Rename.TYPO
     if old_comment and new_comment:
         same = SequenceMatcher(None, old_comment.lower(), new_comment.lower(), autojunk=False)
         if same.ratio() >= _SAME_COMMENT:

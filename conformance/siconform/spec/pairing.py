@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping
 from difflib import SequenceMatcher
 
-from siconform.spec.naming import Rename, rename_of
+from siconform.spec.model import Constant
+from siconform.spec.naming import Rename, rename_of, words
 from siconform.spec.schema import Enumeration, Message, Schema
 
 _MOSTLY_EQUAL = 0.7  # of the members, for a declaration with another name
-_MOVED = 0.5  # of the members, for one with the same name in another place
+_MOVED = 0.5  # of the members, for one with the same name in another place, or with more words
 _SIMILAR_NAME = 0.6
 
 
@@ -52,6 +53,45 @@ def field_partners(was: Message, message: Message) -> dict[str, str]:
     return partners
 
 
+def constant_partners(
+    before: Mapping[str, Constant], after: Mapping[str, Constant]
+) -> dict[str, str]:
+    """Constants of the new text by name, and what they are called in the old one.
+
+    One keeps its name; or it has another one for the same value; or it is respelled, whatever its
+    value. What is new has no partner.
+    """
+    partners = {name: name for name in after if name in before}
+    gone = only(before, after)
+    for is_same in (_has_its_value, _is_respelled):
+        for name in only(after, partners):
+            former = next((n for n in gone if is_same(before[n], after[name])), "")
+            if former:
+                partners[name] = former
+                gone.remove(former)
+    return partners
+
+
+def interface_partners(before: Iterable[str], after: Iterable[str]) -> dict[str, str]:
+    """Interfaces of the old Go API that are only spelled otherwise in the new one."""
+    old, new = (list(dict.fromkeys(n.partition(".")[0] for n in api)) for api in (before, after))
+    come = only(new, old)
+    partners: dict[str, str] = {}
+    for name in only(old, new):
+        respelled = (n for n in come if rename_of(name, n) in (Rename.SPELLING, Rename.TYPO))
+        other = next(respelled, "")
+        if other:
+            partners[name] = other
+            come.remove(other)
+    return partners
+
+
+def in_interface(method: str, partners: Mapping[str, str]) -> str:
+    """A method of the old Go API, `Interface.Method`, with the new name of its interface."""
+    interface, _, name = method.partition(".")
+    return f"{partners.get(interface, interface)}.{name}"
+
+
 def only(these: Iterable[str], those: Collection[str]) -> list[str]:
     """What is in `these` and not in `those`, in its order."""
     return [name for name in these if name not in those]
@@ -63,6 +103,14 @@ def translated(type_: str, pairs: Mapping[str, str]) -> str:
         key, value = type_.removeprefix("map<").removesuffix(">").split(", ")
         return f"map<{key}, {pairs.get(value, value)}>"
     return pairs.get(type_, type_)
+
+
+def _has_its_value(old: Constant, new: Constant) -> bool:
+    return old.value == new.value
+
+
+def _is_respelled(old: Constant, new: Constant) -> bool:
+    return rename_of(old.name, new.name) is Rename.SPELLING
 
 
 def _members(message: Message) -> frozenset[str]:
@@ -98,9 +146,18 @@ def _likeness(
 def _is_renamed(name: str, other: str, old: frozenset[str], new: frozenset[str]) -> bool:
     if _simple(name) == _simple(other):
         return _overlap(old, new) >= _MOVED
+    if _is_cut_or_grown(name, other) and _overlap(old, new) >= _MOVED:
+        return True
     if len(old) > 1:
         return _overlap(old, new) >= _MOSTLY_EQUAL
     return _overlap(old, new) >= _MOSTLY_EQUAL and _similar(name, other) >= _SIMILAR_NAME
+
+
+def _is_cut_or_grown(name: str, other: str) -> bool:
+    """Whether one name only has words behind the other one, as `NodeInfoRequest` has."""
+    ours, theirs = words(_simple(name)), words(_simple(other))
+    least = min(len(ours), len(theirs))
+    return least > 1 and ours[:least] == theirs[:least]
 
 
 def _overlap(old: frozenset[str], new: frozenset[str]) -> float:

@@ -34,6 +34,14 @@ _CALLED: Final[Mapping[str, Peer]] = {
 _GO_MESSAGE = re.compile(r"\bsi\.(\w+)")
 
 
+_OF_THE_RM: Final = ("Callback", "Plugin")
+
+
+def implementer(interface: str) -> Peer:
+    """Who implements an interface of the Go API; the other end calls it."""
+    return Peer.RM if any(word in interface for word in _OF_THE_RM) else Peer.SCHEDULER
+
+
 def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset[Peer]]:
     """Message to the peers that send it, by rpc, by the Go API, or inside of another message."""
     found: dict[str, set[Peer]] = {}
@@ -47,7 +55,7 @@ def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset
         note([method.output], Peer.SCHEDULER)
     for call in api.values():
         arguments, _, results = call.signature.partition(")")
-        caller = Peer.SCHEDULER if "Callback" in call.name else Peer.RM
+        caller = implementer(call.name).other
         note(_GO_MESSAGE.findall(arguments), caller)
         note(_GO_MESSAGE.findall(results), caller.other)
     for name, peer in _CALLED.items():

@@ -262,7 +262,9 @@ def _identity(sentence: Sentence, *, with_place: bool) -> tuple[str, str]:
 
 
 def _place(sentence: Sentence) -> str:
-    return name_of(sentence.place) or sentence.place or sentence.section
+    """Where it stands; a name that is only spelled otherwise is the same place."""
+    name = name_of(sentence.place).replace("_", "").lower()
+    return name or sentence.place or sentence.section
 
 
 def _without_not(sentence: Sentence) -> list[str]:

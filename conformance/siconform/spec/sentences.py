@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from siconform.spec.changes import Change, Kind
-from siconform.spec.meanings import absence_of
+from siconform.spec.meanings import absence_in
 from siconform.spec.misreading import Form, Outcome, Reading
 from siconform.spec.naming import words
 from siconform.spec.peers import Peer
@@ -54,8 +54,8 @@ class Teller:
                     f"{reading.wrote}: the whole message is refused"
                 )
             case Outcome.LOST:
-                reader = self._schemas[reading.reader].messages.get(reading.taken_for)
-                absence = absence_of(place, reader)
+                schema = self._schemas[reading.reader]
+                absence = absence_in(place, schema, reading.taken_for)
                 says = f"does not see {place}{f': {absence.says}' if absence else ''}"
             case Outcome.PARTLY if _TOGETHER in reading.element:
                 says = f"keeps only {reading.read_as} of {article(reading.message)} with "
@@ -75,7 +75,10 @@ class Teller:
         read = self._field(reading.reader, reading.taken_for, reading.read_as)
         if wrote is not None and read is not None and self._are_messages(reading, wrote, read):
             taken = takes(wrote.type, read.type)
-            return f"{taken} ({place} is read as {reading.taken_for}.{reading.read_as})"
+            if reading.element != reading.read_as:
+                return f"{taken} ({place} is read as {reading.taken_for}.{reading.read_as})"
+            inside = _TOGETHER.join(f"{one} as {other}" for one, other in reading.inside)
+            return f"{taken} (in {place}{f' it reads {inside}' if inside else ''})"
         if reading.element == reading.read_as:
             return f"reads {place} = {reading.wrote} as {reading.read}"
         return f"reads {place} = {reading.wrote} as {reading.read_as} = {reading.read}"
@@ -143,7 +146,7 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     ),
     Kind.METHOD_REMOVED: (
         "{who} is not called by a new RM any more: {where} stays silent",
-        "{who} answers UNIMPLEMENTED to {where}, all that an old RM has for it",
+        "{who} answers UNIMPLEMENTED to {where}, which an old RM still calls",
     ),
     Kind.MESSAGE_ADDED: (_UNSEEN, "{who} gets no {where} from an old {other}"),
     Kind.MESSAGE_REMOVED: ("{who} gets no {where} any more", "{who} does not know {where}"),
@@ -155,6 +158,11 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
         "{who} has {member} as {old}; no message of both texts carries it",
         "{who} has {member} as {new}; no message of both texts carries it",
     ),
+    Kind.VALUE_REPLACED: (
+        "{who} knows {old}; no message of both texts carries it",
+        "{who} knows {new}; no message of both texts carries it",
+    ),
+    Kind.ENUM_ADDED: (_UNSEEN, "{who} gets no {where} from an old {other}"),
     Kind.ENUM_REMOVED: ("{who} gets no {where} any more", "{who} does not know {where}"),
     Kind.CONSTANT_VALUE: (
         '{who} looks for "{old}" and does not find what is sent under "{new}"',
@@ -175,8 +183,12 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     Kind.API_ADDED: ("{who} does not implement {where}", "{who} does not compile without {where}"),
     Kind.API_REMOVED: ("{who} calls {where} and does not compile", "{who} has no {where}"),
     Kind.API_SIGNATURE: (
-        "{who} calls or implements {where} as it was, and does not compile beside the new one",
-        "{who} calls or implements {where} as it is now",
+        "{who} calls {where} as it was, and does not compile beside the new one",
+        "{who} has {where} as it is now",
+    ),
+    Kind.API_RENAMED: (
+        "{who} names {old} and does not compile",
+        "{who} names {new}",
     ),
     Kind.CONSTANT_RENAMED: (
         "{who} sends and reads the same string, and does not compile with the new name",
@@ -211,6 +223,12 @@ def _other(who: str) -> str:
     """Whom the peer `who` speaks with: the scheduler, the RM, or any peer."""
     _, _, kind = who.rpartition(" ")
     return _OTHERS.get(kind, kind)
+
+
+def of_new_interface(change: Change, who: str) -> str:
+    """What is said to a peer of a Go method whose interface nobody had to implement before."""
+    interface, method = split(change.where)
+    return f"{who[0].upper()}{who[1:]} may have {method}: {interface} is a new interface."
 
 
 def _of_streaming(change: Change, side: str, who: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from siconform.catalogue.texts import SI_HEADINGS
 from siconform.spec.blocks import Block, BlockKind, Layout, find_blocks
-from siconform.spec.go_code import read_api, read_constants
+from siconform.spec.go_code import constants_in_go, read_api, read_constants
 from siconform.spec.model import ApiMethod, Constant, Sentence, SpecError, UnreadableSpec
 from siconform.spec.prose import read_sentences
 
@@ -84,7 +84,11 @@ def read_spec_text(name: str, content: str) -> SpecText:
     first, header = _header(lines, layout)
     prose = ["" if number <= first else line for number, line in enumerate(lines, 1)]
     sentences = read_sentences(prose, layout.blocks, fenced=layout.fenced)
-    guesses = (*layout.guesses, *header)
+    in_go = tuple(
+        f"line {block.first - 1}: constants stand in a block of Go; they are read as constants"
+        for block in constants_in_go(layout.blocks)
+    )
+    guesses = (*layout.guesses, *in_go, *header)
     return SpecText(
         name, content, layout.blocks, constants, read_api(layout.blocks), sentences, guesses
     )
