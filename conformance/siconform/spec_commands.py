@@ -1,23 +1,28 @@
 """The commands ``siconform spec``: read a text of the SI, say what a change of it breaks."""
 
-import os
-import shutil
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from siconform.spec.model import Spec
-    from siconform.spec.report import Report
+from siconform.spec_output import (
+    FAIL_ON,
+    UNREADABLE,
+    WRONG,
+    code_of,
+    ends,
+    read,
+    read_former,
+    say,
+    shown,
+    tell,
+    unwritable,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-BREAKING, UNREADABLE, WRONG = 1, 2, 4  # exit codes; 0 where all is well
-_FAIL_ON = ("misread", "wire", "json", "source", "rules")
-_FAILS = "What counts as breaking; several times for several (default: all but rules)."
+_FAILS = "What fails, instead of all but changed rules; may be given several times."
 _SIDES = (
     "Each side is a text (Markdown), a .proto file, a descriptor set, a revision (2024-10, 1.8) or "
     "git:REV:PATH in the repository around the current folder."
@@ -35,12 +40,12 @@ def spec_group() -> None:
 
 def _of_reports(command: Command) -> Command:
     """Arguments and options of the commands that print a report."""
-    shown = click.Choice(["terminal", "markdown", "json"])
+    forms = click.Choice(["terminal", "markdown", "json"])
     for decorate in (
         click.option("--details", is_flag=True, help="Bytes, tests, faults and code, too."),
-        click.option("--format", "form", type=shown, default="terminal", show_default=True),
+        click.option("--format", "form", type=forms, default="terminal", show_default=True),
         click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there."),
-        click.option("--fail-on", multiple=True, type=click.Choice(_FAIL_ON), help=_FAILS),
+        click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help=_FAILS),
         click.argument("new"),
         click.argument("old"),
     ):
@@ -65,15 +70,15 @@ def extract(text: str, output: Path) -> None:
     from siconform.spec.layout import extracted  # noqa: PLC0415  # the same
     from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
 
-    (spec,) = _read(text)
+    (spec,) = read(text)
     try:
         written = write(spec, output)
     except UnreadableSpec as error:
-        _ends(str(error), UNREADABLE)
+        ends(str(error), UNREADABLE)
     except OccupiedFolder as error:
-        _ends(str(error), WRONG)
+        ends(str(error), WRONG)
     except OSError as error:
-        _ends(_unwritable(output, error), WRONG)
+        ends(unwritable(output, error), WRONG)
     for guess in spec.guesses:
         click.echo(f"{spec.name}: {guess}", err=True)
     click.echo(extracted(spec))
@@ -87,8 +92,8 @@ def diff(old: str, new: str, **how: Any) -> None:
     from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
 
-    before, after = _read(old, new)
-    _tell(report(before, after, tuple(catalogue().values())), **how)
+    before, after = read(old, new)
+    tell(report(before, after, tuple(catalogue().values())), **how)
 
 
 @spec_group.command(
@@ -104,13 +109,13 @@ def impact(old: str, new: str, **how: Any) -> None:
     from siconform.spec.checkout import CheckoutError, find_checkout  # noqa: PLC0415  # as above
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
 
-    before, after = _read(old, new)
+    before, after = read(old, new)
     try:
         checkout = find_checkout()
     except CheckoutError as error:
-        _ends(str(error), WRONG)
+        ends(str(error), WRONG)
     requirements = tuple(catalogue().values())
-    _tell(report(before, after, requirements, tests=cited(), checkout=checkout), **how)
+    tell(report(before, after, requirements, tests=cited(), checkout=checkout), **how)
 
 
 @spec_group.command(epilog=_CODES)
@@ -125,7 +130,7 @@ def impact(old: str, new: str, **how: Any) -> None:
     show_default=True,
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there.")
-@click.option("--fail-on", multiple=True, type=click.Choice(_FAIL_ON), help=_FAILS)
+@click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help=_FAILS)
 def check(
     files: Sequence[str],
     *,
@@ -149,32 +154,18 @@ def check(
     try:
         formers = [former_of(file, against) for file in chosen]
     except NoFormer as error:
-        _ends(str(error), WRONG)
-    for new, former in zip(_read(*chosen), formers, strict=True):
-        old = _read_former(former)
+        ends(str(error), WRONG)
+    for new, former in zip(read(*chosen), formers, strict=True):
+        old = read_former(former)
         if old is None:
             told.append(f"{not_compared(new, former)}\n")
             continue
         found = report(old, new, tuple(catalogue().values()))
-        one = BREAKING if found.breaks(fail_on or _FAIL_ON[:-1]) else 0
-        told.append(_shown(found, form, one, details=details, coloured=output is None))
+        one = code_of(found, fail_on)
+        told.append(shown(found, form, one, details=details, coloured=output is None))
         code = max(code, one)
-    _say("\n".join(told), output)
+    say("\n".join(told), output)
     sys.exit(code)
-
-
-def _read_former(argument: str | None) -> "Spec | None":
-    """What a file was; None where it is new or did not compile, which is said."""
-    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
-    from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
-
-    if argument is None:
-        return None
-    try:
-        return read_spec(argument)
-    except UnreadableSpec as error:
-        _warn(str(error))
-        return None
 
 
 @spec_group.command(epilog="Exit codes: 0 done, 2 the text cannot be read, 4 refused.")
@@ -199,8 +190,8 @@ def new(name: str, text: str, old: str | None, *, dry_run: bool) -> None:
 
     root = find_root()
     if root is None:
-        _ends("a revision is laid down in a checkout of the kit: run the one of a clone", WRONG)
-    spec, *older = _read(text, *([old] if old else []))
+        ends("a revision is laid down in a checkout of the kit: run the one of a clone", WRONG)
+    spec, *older = read(text, *([old] if old else []))
     files = writing.read_checkout(root)
     known = Known(tuple(REVISIONS.values()), tuple(catalogue().values()), files)
     is_generated = False
@@ -212,102 +203,13 @@ def new(name: str, text: str, old: str | None, *, dry_run: bool) -> None:
             complaint = writing.generate(root) if is_generated else ""
             if complaint:
                 writing.take_back(planned, root, files)
-                _ends(f"nothing is written, as proto/generate.py failed: {complaint}", WRONG)
+                ends(f"nothing is written, as proto/generate.py failed: {complaint}", WRONG)
     except UnreadableSpec as error:
-        _ends(str(error), UNREADABLE)
+        ends(str(error), UNREADABLE)
     except (NotLaidError, OSError) as error:
-        _ends(f"nothing is written: {error}", WRONG)
+        ends(f"nothing is written: {error}", WRONG)
     click.echo("\n".join(telling.written_lines(planned)))
     click.echo()
     click.echo("\n".join(telling.decision_lines(planned)))
     click.echo()
     click.echo("\n".join(telling.step_lines(planned, is_generated=is_generated)))
-
-
-def _read(*arguments: str) -> "tuple[Spec, ...]":
-    """What the arguments name; where one cannot be read all that is wrong with any is said."""
-    from siconform.spec.buf import NoCompiler  # noqa: PLC0415  # protobuf takes time
-    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
-    from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
-
-    found, wrong = [], []
-    for argument in dict.fromkeys(arguments):
-        try:
-            found.append(read_spec(argument))
-        except UnreadableSpec as error:
-            wrong.append(str(error))
-        except NoCompiler as error:
-            _ends(str(error), WRONG)
-    if wrong:
-        _ends("\n".join(wrong), UNREADABLE)
-    return (*found, *found) if len(found) < len(arguments) else tuple(found)
-
-
-def _tell(
-    report: "Report",
-    *,
-    details: bool,
-    form: str,
-    output: Path | None,
-    fail_on: Sequence[str],
-) -> NoReturn:
-    code = BREAKING if report.breaks(fail_on or _FAIL_ON[:-1]) else 0
-    text = _shown(report, form, code, details=details, coloured=output is None)
-    _say(text, output)
-    sys.exit(code)
-
-
-def _say(text: str, output: Path | None) -> None:
-    """The file appears whole or not at all, and an older one stays until then."""
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    path = output.resolve()
-    is_device = path.exists() and not path.is_file()
-    scratch = path if is_device else path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            scratch.write_text(text, "utf-8")
-            scratch.replace(path)
-        finally:
-            if not is_device:
-                with suppress(OSError):
-                    scratch.unlink(missing_ok=True)
-    except OSError as error:
-        _ends(_unwritable(output, error), WRONG)
-
-
-def _unwritable(path: Path, error: OSError) -> str:
-    if isinstance(error, FileExistsError | NotADirectoryError):
-        return f"{path} cannot be written: what should be its folder is none"
-    return f"{path} cannot be written: {error.strerror}"
-
-
-def _shown(report: "Report", form: str, code: int, *, details: bool, coloured: bool) -> str:
-    from siconform.spec import json_report, markdown, terminal  # noqa: PLC0415  # takes time
-
-    if form == "json":
-        return json_report.to_json(report, code)
-    if form == "markdown":
-        return markdown.to_markdown(report)
-    width = min(terminal.WIDTH, shutil.get_terminal_size((terminal.WIDTH, 24)).columns)
-    lines = terminal.report_lines(report, details=details, width=max(width, 40))
-    told = [_coloured(line.text, line.colour) if coloured else line.text for line in lines]
-    return "".join(f"{line}\n" for line in told)
-
-
-def _coloured(text: str, colour: str) -> str:
-    if colour == "bold":
-        return click.style(text, bold=True)
-    return click.style(text, fg=colour) if colour else text
-
-
-def _ends(sentences: str, code: int) -> NoReturn:
-    _warn(sentences)
-    sys.exit(code)
-
-
-def _warn(sentences: str) -> None:
-    for sentence in sentences.splitlines():
-        click.echo(f"siconform: {sentence}", err=True)

@@ -197,7 +197,8 @@ def _without_renamed_places(
         return f"{renamed.get(around, around)}{dot}{name}"
 
     for rule in rules:
-        stayed = rule.new is not None and now(rule.old) == name_of(rule.new.place)
+        place = name_of(rule.new.place) if rule.new is not None else ""
+        stayed = place and now(rule.old) == place
         if not (rule.kind is RuleChangeKind.MOVED and stayed):
             yield rule
 

@@ -54,7 +54,7 @@ class RuleChangeKind(Enum):
     VANISHED = "vanished"
     RAISED = "is more binding"
     LOWERED = "is less binding"
-    NEGATED = "has a negation more or less"
+    NEGATED = "gained or lost a negation"
     REWORDED = "is worded differently"
     MOVED = "stands elsewhere"
 

@@ -1,0 +1,67 @@
+"""What an author of the SI is told of an edit, by the command, is what a person would say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from selftest.spec_author import author_text
+from selftest.spec_author_edits import EDITS, UNREADABLE, AuthorsEdit
+from siconform.cli import main
+
+each_edit = pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "old.md").write_text(author_text(), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@each_edit
+def test_an_edit_has_the_classes_sentences_and_code_of_a_person(
+    edit: AuthorsEdit, texts: Path
+) -> None:
+    (texts / "new.md").write_text(edit.text(), "utf-8")
+
+    done = CliRunner().invoke(main, ["spec", "diff", "old.md", "new.md"])
+
+    assert done.exit_code == edit.code
+    told = " ".join((done.stderr if edit.code == UNREADABLE else done.stdout).split())
+    assert edit.counts in told
+    for sentence in edit.says:
+        assert sentence in told
+
+
+@each_edit
+def test_what_is_mended_by_going_back_is_told_the_other_way_round(
+    edit: AuthorsEdit, texts: Path
+) -> None:
+    """No edit is silent in one direction and heard in the other."""
+    (texts / "new.md").write_text(edit.text(), "utf-8")
+
+    done = CliRunner().invoke(main, ["spec", "diff", "new.md", "old.md"])
+
+    assert (done.exit_code == UNREADABLE) == (edit.code == UNREADABLE)
+    assert ("NO CHANGE" in done.stdout) == ("NO CHANGE" in edit.says)
+
+
+def test_there_are_twelve_edits_and_more_of_all_codes() -> None:
+    assert len(EDITS) >= 12
+    assert {edit.code for edit in EDITS} == {0, 1, 2}
+
+
+def test_a_process_ends_with_the_code(texts: Path) -> None:
+    edit = EDITS[0]
+    (texts / "new.md").write_text(edit.text(), "utf-8")
+
+    command = [sys.executable, "-m", "siconform", "spec", "diff", "old.md", "new.md"]
+    done = subprocess.run(  # noqa: S603  # our own arguments
+        command, cwd=texts, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == edit.code
+    assert done.stderr == ""
+    assert edit.says[0] in " ".join(done.stdout.split())

@@ -1,0 +1,142 @@
+"""How the commands of ``siconform spec`` read what they are given and say what came of it."""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from siconform.spec.model import Spec, UnreadableSpec
+    from siconform.spec.report import Report
+
+BREAKING, UNREADABLE, WRONG = 1, 2, 4  # exit codes; 0 where all is well
+_BREAKS: Final = ("misread", "wire", "json", "source")
+FAIL_ON: Final = (*_BREAKS, "rules", "all")
+_MOST_ERRORS: Final = 20  # of one text
+
+
+def read(*arguments: str) -> "tuple[Spec, ...]":
+    """What the arguments name; where one cannot be read all that is wrong with any is said."""
+    from siconform.spec.buf import NoCompiler  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
+    from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
+
+    found, wrong = [], []
+    for argument in dict.fromkeys(arguments):
+        try:
+            found.append(read_spec(argument))
+        except UnreadableSpec as error:
+            wrong += _first(error)
+        except NoCompiler as error:
+            ends(str(error), WRONG)
+    if wrong:
+        ends("\n".join(wrong), UNREADABLE)
+    return (*found, *found) if len(found) < len(arguments) else tuple(found)
+
+
+def tell(
+    report: "Report",
+    *,
+    details: bool,
+    form: str,
+    output: Path | None,
+    fail_on: Sequence[str],
+) -> NoReturn:
+    """Say what a change breaks, as the options have it, and end with its code."""
+    code = code_of(report, fail_on)
+    text = shown(report, form, code, details=details, coloured=output is None)
+    say(text, output)
+    sys.exit(code)
+
+
+def code_of(report: "Report", fail_on: Sequence[str]) -> int:
+    """The exit code of a report; all but changed rules fail where nothing else is chosen."""
+    chosen = FAIL_ON if "all" in fail_on else fail_on or _BREAKS
+    return BREAKING if report.breaks(chosen) else 0
+
+
+def say(text: str, output: Path | None) -> None:
+    """On standard output, or in a file that appears whole or not at all."""
+    if output is None:
+        encoding = sys.stdout.encoding or "utf-8"
+        click.echo(text.encode(encoding, "replace").decode(encoding), nl=False)
+        return
+    path = output.resolve()
+    is_device = path.exists() and not path.is_file()
+    scratch = path if is_device else path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            scratch.write_text(text, "utf-8")
+            scratch.replace(path)
+        finally:
+            if not is_device:
+                with suppress(OSError):
+                    scratch.unlink(missing_ok=True)
+    except OSError as error:
+        ends(unwritable(output, error), WRONG)
+
+
+def unwritable(path: Path, error: OSError) -> str:
+    """Why nothing can be written there, as a sentence."""
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"{path} cannot be written: what should be its folder is none"
+    return f"{path} cannot be written: {error.strerror}"
+
+
+def shown(report: "Report", form: str, code: int, *, details: bool, coloured: bool) -> str:
+    """The report as text; `code` is what the command will end with."""
+    from siconform.spec import json_report, markdown, terminal  # noqa: PLC0415  # takes time
+
+    if form == "json":
+        return json_report.to_json(report, code)
+    if form == "markdown":
+        return markdown.to_markdown(report)
+    width = min(terminal.WIDTH, shutil.get_terminal_size((terminal.WIDTH, 24)).columns)
+    lines = terminal.report_lines(report, details=details, width=max(width, 40))
+    told = [_coloured(line.text, line.colour) if coloured else line.text for line in lines]
+    return "".join(f"{line}\n" for line in told)
+
+
+def _coloured(text: str, colour: str) -> str:
+    if colour == "bold":
+        return click.style(text, bold=True)
+    return click.style(text, fg=colour) if colour else text
+
+
+def ends(sentences: str, code: int) -> NoReturn:
+    """End with a code and the sentences that say why, one a line."""
+    warn(sentences)
+    sys.exit(code)
+
+
+def warn(sentences: str) -> None:
+    """Say sentences on standard error, one a line."""
+    for sentence in sentences.splitlines():
+        click.echo(f"siconform: {sentence}", err=True)
+
+
+def read_former(argument: str | None) -> "Spec | None":
+    """What a file was; None where it is new or did not compile, which is said."""
+    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
+    from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
+
+    if argument is None:
+        return None
+    try:
+        return read_spec(argument)
+    except UnreadableSpec as error:
+        warn("\n".join(_first(error)))
+        return None
+
+
+def _first(error: "UnreadableSpec") -> list[str]:
+    """The first errors of a text, and how many more there are."""
+    found = str(error).splitlines()
+    more = len(found) - _MOST_ERRORS
+    return [*found[:_MOST_ERRORS], *([f"{error.name}: and {more} more"] if more > 0 else [])]
