@@ -111,9 +111,13 @@ def test_a_constant_that_is_respelled_and_has_another_value_is_no_new_one() -> N
     )
     assert [(change.kind, change.where, change.old_place) for change in found] == [
         (Kind.CONSTANT_VALUE, "Shelf", "Shelf"),
-        (Kind.CONSTANT_RENAMED, "BigDoor", "BIG_DOOR"),
         (Kind.CONSTANT_VALUE, "BigDoor", "BIG_DOOR"),
     ]
+    (door,) = _judged(("BIG_DOOR", "BigDoor"), ("old.example/door", "new.example/door"))
+    assert door.classes == (Class.WIRE_BREAKING, Class.SOURCE_BREAKING)
+    assert door.advice == (
+        'Keep BIG_DOOR = "old.example/door" beside it until no peer looks for that.'
+    )
 
 
 def test_a_go_interface_that_is_respelled_keeps_its_methods() -> None:

@@ -120,6 +120,8 @@ def _on_details(change: Change, exchange: Exchange) -> str:
         kept = f"{was.cardinality} {was.type} {was.name} = {was.number}".strip()
         wanted = f"{now.cardinality} {now.type}".strip()
         return f"Keep {kept}, and append a field ({wanted}) as {free} under another name."
+    if change.kind is Kind.CONSTANT_VALUE and change.was:
+        return f'Keep {change.was} = "{change.old}" beside it until no peer looks for that.'
     if change.kind is Kind.CONSTANT_VALUE:
         return f'Add a constant with another name for "{change.new}", and keep {name} as it is.'
     if change.kind in (Kind.CONSTANT_REMOVED, Kind.CONSTANT_RENAMED):

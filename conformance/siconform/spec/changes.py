@@ -299,11 +299,11 @@ class _Comparison:
                 yield Change(Kind.CONSTANT_ADDED, name, "", constant.value, constant.line)
                 continue
             was = former if former != name else ""
-            if was:
-                yield Change(Kind.CONSTANT_RENAMED, name, former, name, constant.line, was)
             if before[former].value != constant.value:
                 sides = before[former].value, constant.value
                 yield Change(Kind.CONSTANT_VALUE, name, *sides, constant.line, was)
+            elif was:
+                yield Change(Kind.CONSTANT_RENAMED, name, former, name, constant.line, was)
         for name in only(before, partners.values()):
             yield Change(Kind.CONSTANT_REMOVED, name, before[name].value, "", before[name].line)
 

@@ -158,6 +158,8 @@ class _Court:
             found |= self._of_reading(change, reading)
         if change.kind in _SOURCE or self._must_be_implemented(change):
             found.add(Class.SOURCE_BREAKING)
+        if change.kind is Kind.CONSTANT_VALUE and change.was:
+            found.add(Class.SOURCE_BREAKING)
         if change.kind in _JSON or (
             change.kind is Kind.ENUM_REMOVED
             and self._is_used(change.where, self._exchange.before.messages)
