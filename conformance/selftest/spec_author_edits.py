@@ -94,8 +94,8 @@ EDITS = (
         (
             "An old scheduler gets no DRAIN_TO_SCHEDULABLE from a new RM.",
             (
-                "A new scheduler gets 5 for DRAIN_TO_SCHEDULABLE (NodeInfo.action), a number without "
-                "a name."
+                "A new scheduler gets 5 for DRAIN_TO_SCHEDULABLE (NodeInfo.action), a number "
+                "without a name."
             ),
             (
                 "instead: Keep DRAIN_TO_SCHEDULABLE = 5, marked deprecated, until no peer sends it "
@@ -131,8 +131,8 @@ EDITS = (
             "NodeInfo.capacity: field renamed (schedulableResource -> capacity): another name",
             "From JSON, an old scheduler does not see NodeInfo.capacity",
             (
-                "From JSON, a new scheduler does not see NodeInfo.schedulableResource: the node has "
-                "no room."
+                "From JSON, a new scheduler does not see NodeInfo.schedulableResource: the node "
+                "has no room."
             ),
             'instead: Write Resource capacity = 4 [json_name = "schedulableResource"] to keep the',
         ),
@@ -249,8 +249,8 @@ EDITS = (
         "3 silently misread",
         (
             (
-                "An old RM takes a rejected node for an accepted one (NodeResponse.rejected is read "
-                "as NodeResponse.accepted)."
+                "An old RM takes a rejected node for an accepted one (NodeResponse.rejected is "
+                "read as NodeResponse.accepted)."
             ),
             "An old RM does not see NodeResponse.accepted: the RM still waits for the verdict.",
             "instead: Keep rejected = 1, and append drained as 3.",
@@ -289,14 +289,14 @@ EDITS = (
         (("	// Takes nodes and", "	// Ends it.\n	Stop()\n\n	// Takes nodes and"),),
         BREAKING,
         "1 source-breaking",
-        ("A new peer does not compile without SchedulerAPI.Stop.", "instead: Announce it"),
+        ("A new scheduler does not compile without SchedulerAPI.Stop.", "instead: Announce it"),
     ),
     AuthorsEdit(
         "a field with another role",
         (("  // The owner.\n", "  // Whoever pays for what it takes.\n"),),
         COMPATIBLE,
         "no change of the schema; 1 rule changed",
-        ("AddApplicationRequest.ugi: comment says something else", "- The owner."),
+        ("comment says something else (line 213): AddApplicationRequest.ugi", "- The owner."),
     ),
     AuthorsEdit(
         "licence, link, drawing and white space",

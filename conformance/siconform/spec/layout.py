@@ -110,6 +110,12 @@ def rule_title(change: RuleChange) -> str:
     return f"{told}: {place}" if place else told
 
 
+def comment_title(change: Change) -> str:
+    """A comment that says something else: what it is about, and where it stands."""
+    line = at_line(change.line)
+    return f"{change.kind.value}{f' ({line})' if line else ''}: {change.where}"
+
+
 def rule_stands(change: RuleChange) -> str:
     """Which requirements stand on the sentence, before and after."""
     told = []

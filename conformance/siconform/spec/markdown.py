@@ -94,7 +94,7 @@ def _rules(report: Report) -> Iterator[str]:
             if sentence is not None:
                 yield f"  - {label}: {escaped(sentence.text)}"
     for one in report.words:
-        yield f"- **{escaped(one.change.where)}: {one.change.kind.value}**"
+        yield f"- **{escaped(layout.comment_title(one.change))}**"
         for label, said in (("was", one.change.old), ("is", one.change.new)):
             if said:
                 yield f"  - {label}: {escaped(said)}"

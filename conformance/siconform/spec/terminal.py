@@ -117,7 +117,7 @@ def _rules(report: Report, width: int) -> Iterator[Line]:
                 yield from _wrapped(f"{mark} {' '.join(sentence.text.split())}", _IN, width)
         yield from _wrapped(layout.rule_stands(change), "      ", width)
     for one in report.words:
-        yield from _wrapped(f"{one.change.where}: {one.change.kind.value}", "  ", width)
+        yield from _wrapped(layout.comment_title(one.change), "  ", width)
         for mark, said in (("-", one.change.old), ("+", one.change.new)):
             if said:
                 yield from _wrapped(f"{mark} {' '.join(said.split())}", _IN, width)
