@@ -17,9 +17,10 @@ from siconform.spec.compiling import compile_source
 from siconform.spec.laying import capabilities
 from siconform.spec.laying.decisions import Topic
 from siconform.spec.laying.declaration import declaration
+from siconform.spec.laying.golden_messages import golden_messages
 from siconform.spec.laying.plan import Plan, plan
 from siconform.spec.laying.schema_table import schema_table
-from siconform.spec.laying.source_edits import WIDTH
+from siconform.spec.laying.source_edits import WIDTH, NotLaidError
 from siconform.spec.laying.wire_lines import wire_bytes, wire_lines
 from siconform.spec.places import elements
 from siconform.spec.sources import from_text
@@ -27,6 +28,50 @@ from siconform.transport.dialects import r2023_12
 from siwire import REVISIONS, Revision, constants
 
 NAME, BEFORE = "2024-10", "2023-12"
+EVERYTHING = """\
+syntax = "proto3";
+package si.v1;
+import "google/protobuf/descriptor.proto";
+import "google/protobuf/timestamp.proto";
+option go_package = "lib/go/si";
+option optimize_for = SPEED;
+extend google.protobuf.FieldOptions { bool si_secret = 1059; string note = 1060; }
+extend google.protobuf.MessageOptions { repeated int32 marks = 1061; }
+service Scheduler {
+  option deprecated = true;
+  rpc A (Everything) returns (stream Everything.Inner) { option idempotency_level = IDEMPOTENT; }
+  rpc B (Everything) returns (Everything);
+  rpc C (Everything) returns (Everything) {}
+}
+enum E {
+  option allow_alias = true;
+  ZERO = 0; ONE = 1 [deprecated = true]; UNO = 1; MINUS = -3;
+  reserved 5 to 9, -10;
+  reserved "foo";
+}
+message Everything {
+  option (marks) = 3;
+  option (marks) = 4;
+  message Inner {
+    message Deep { .si.v1.E e = 1; map<int32, Deep> deeper = 2; }
+    E e = 1;
+    oneof either { string a = 2; Inner b = 3; }
+    optional int32 present = 4;
+  }
+  string text = 1 [(si_secret) = true, json_name = "Text", (note) = "a \\"b\\" \\\\ c\\n"];
+  repeated sint32 apart = 2 [packed = false];
+  repeated int64 packed = 3;
+  map<string, Inner.Deep> by_name = 4;
+  google.protobuf.Timestamp at = 5;
+  oneof number { double d = 6; bytes data = 7; }
+  oneof fixed { sfixed64 wide = 8; fixed32 narrow = 9; }
+  float share = 10;
+  Inner inner = 11;
+  reserved 20 to 30, 40;
+  reserved "x", "y";
+}
+"""
+"""A schema with whatever proto3 has, the texts' own oddities aside."""
 each_revision = pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
 
 
@@ -89,6 +134,32 @@ def test_bytes_are_written_as_the_golden_ones_to_the_letter(revision: Revision) 
 @each_revision
 def test_a_schema_shows_the_capabilities_that_are_recorded(revision: Revision) -> None:
     assert capabilities.shown(elements(schema(revision))) == revision.capabilities
+
+
+def test_a_declaration_says_whatever_a_text_may_say() -> None:
+    file = compile_source("si.proto", EVERYTHING)
+    file.ClearField("source_code_info")
+
+    again = compile_source("si.proto", declaration(file, "2027-01"))
+    again.ClearField("source_code_info")
+
+    assert again == file
+
+
+def test_every_kind_of_field_travels_in_messages_that_are_made_up() -> None:
+    file = compile_source("si.proto", EVERYTHING)
+
+    found = golden_messages(file, file, {})
+
+    assert found.untravelled == ()
+    assert list(found.said) == ["Everything-new-fields", "Everything-new-fields-2"]
+
+
+def test_a_table_of_millions_of_reserved_numbers_is_refused() -> None:
+    file = compile_source("si.proto", EVERYTHING.replace("20 to 30, 40", "20 to max"))
+
+    with pytest.raises(NotLaidError, match="reserve fewer than 1000"):
+        schema_table(file, "2027-01")
 
 
 def test_the_declaration_laid_down_is_the_schema_of_the_text(laid: Plan) -> None:
@@ -208,9 +279,11 @@ def test_what_became_of_older_golden_messages_is_told(laid: Plan) -> None:
 
 
 def test_the_codec_goes_on_with_the_one_before(laid: Plan) -> None:
-    codec = executed(laid.new["reference/sireference/codec/r2024_10.py"])["CODEC"]
+    module = executed(laid.new["reference/sireference/codec/r2024_10.py"])
 
-    assert codec.revision is REVISIONS[NAME]
+    assert module["CODEC"].revision is REVISIONS[NAME]
+    question = module["CALLBACKS"].write[module["PreemptionQuestion"]]
+    assert question.args == (REVISIONS[NAME].si.PreemptionPredicatesArgs,)
     registry = laid.edited["reference/sireference/codec/__init__.py"]
     assert "r2023_08, r2023_12, r2024_10)" in registry
 

@@ -161,6 +161,19 @@ def test_a_source_that_moved_ends_and_another_begins(item: str) -> None:
     assert list(old)[-1] == "sha256"
 
 
+def test_a_source_that_has_ended_is_not_ended_again() -> None:
+    sentence = "What the node has. It may be left out."
+    ended = "      - {where: NodeInfo.capacity, until: 2021-02, sha256: HASH}\n"
+    item = f"{ended}      - {{where: NodeInfo.capacity, since: 2023-08, sha256: HASH}}"
+    areas = area(item.replace("HASH", hash_of(sentence)))
+
+    found = work(standing_on(("NodeInfo.capacity", sentence)))
+    edited = catalogue_edits(found, areas, BEFORE, NAME)[AREA]
+
+    assert edited.count("until: 2021-02,") == 1
+    assert edited.count(f"since: 2023-08, until: {BEFORE},") == 1
+
+
 def test_a_source_the_area_file_does_not_have_is_refused() -> None:
     found = work(standing_on(("NodeInfo.capacity", "What the node has. It may be left out.")))
 

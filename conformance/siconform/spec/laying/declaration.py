@@ -90,8 +90,14 @@ class _Printer:
                 )
             ]
             yield f"rpc {method.name} {sides[0]}"
+            returned = f"{_INDENT}returns {sides[1]}"
             options = [f"option {said};" for said in self._options(method.options)]
-            yield from self._nested(f"{_INDENT}returns {sides[1]}", options)
+            if options:
+                yield f"{returned} {{"
+                yield from (f"{_INDENT * 2}{option}" for option in options)
+                yield f"{_INDENT}}}"
+            else:  # a body without options is another descriptor than none
+                yield f"{returned} {{}}" if method.HasField("options") else f"{returned};"
 
     def _message(self, message: pb.DescriptorProto) -> Iterator[str]:
         yield from (f"option {said};" for said in self._options(message.options))
@@ -170,7 +176,8 @@ class _Printer:
             if field.name == "map_entry":
                 continue
             name = f"({field.full_name})" if field.is_extension else field.name
-            yield f"{name} = {_value(field, value)}"
+            for one in value if field.is_repeated else [value]:
+                yield f"{name} = {_value(field, one)}"
 
     def _short(self, full: str) -> str:
         return full.removeprefix(f".{self._file.package}.")

@@ -24,7 +24,7 @@ from siconform.spec.laying.requirement_work import (
 from siconform.spec.laying.schema_table import schema_table
 from siconform.spec.laying.source_edits import NotLaidError, in_unions
 from siconform.spec.laying.wire_records import ConstantWork, Succession
-from siconform.spec.model import Sentence, Spec
+from siconform.spec.model import Sentence, Spec, UnreadableSpec
 from siconform.spec.places import Carriers, Footing, elements, sources_of
 from siconform.spec.rules import compare_rules
 from siconform.spec.schema import schema_of
@@ -267,10 +267,14 @@ def _may_name(path: str) -> bool:
 def _declared(file: FileDescriptorProto, name: str) -> str:
     """The declaration, which is compiled to see that it says the same."""
     source = declaration(file, name)
-    if _bare(compile_source("si.proto", source)) != file:
+    try:
+        is_same = _bare(compile_source("si.proto", source)) == file
+    except UnreadableSpec:
+        is_same = False
+    if not is_same:
         raise NotLaidError(
-            "the text declares something that is not written as it is meant: write "
-            f"proto/si/{name}/si.proto by hand"
+            "the text declares something that no text of the SI did, and that is not written as "
+            "it is meant: groups, extension ranges and values of options that are messages"
         )
     return source
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
+from siconform.spec.laying.source_edits import NotLaidError
 from siconform.spec.schema import Method, Reserved, Schema, schema_of
 
 _HEADER: Final = """\
@@ -17,10 +18,14 @@ package: {package}
 go_package: {go_package}
 """
 _SECRECY: Final = "si_secret"
+_MOST_RESERVED: Final = 1000
 
 
 def schema_table(file: FileDescriptorProto, name: str) -> str:
-    """The table of a schema as the text of the revision `name` has it."""
+    """The table of a schema as the text of the revision `name` has it.
+
+    Raises NotLaidError where it reserves more numbers than anybody reads.
+    """
     schema = schema_of(file)
     head = _HEADER.format(
         name=name,
@@ -88,6 +93,11 @@ def _call(method: Method) -> str:
 
 
 def _entries(reserved: Reserved) -> str:
+    if sum(high - low for low, high in reserved.ranges) > _MOST_RESERVED:
+        raise NotLaidError(
+            f"the text reserves {reserved}: the golden table lists each number, so reserve fewer "
+            f"than {_MOST_RESERVED} at once"
+        )
     numbers = [str(n) for low, high in sorted(reserved.ranges) for n in range(low, high + 1)]
     return f"{{numbers: {_list(numbers)}, names: {_list(map(_word, sorted(reserved.names)))}}}"
 
