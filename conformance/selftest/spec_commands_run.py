@@ -1,0 +1,52 @@
+"""Runs ``siconform spec`` for its tests, and makes repositories that hold a text."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+from siconform.cli import main
+
+_AUTHOR = ("-c", "user.name=An author", "-c", "user.email=author@example.org")
+
+
+def spec(*arguments: str) -> Result:
+    """How ``siconform spec`` ends, in this process; an exception of its own is raised here."""
+    return CliRunner().invoke(main, ["spec", *arguments])
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git says in a folder."""
+    command = ["git", *_AUTHOR, *arguments]
+    done = subprocess.run(  # noqa: S603  # fixed commands of the tests
+        command, cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def committed(folder: Path, **texts: str) -> str:
+    """Commits texts in a repository, which is made where there is none; the commit."""
+    if not (folder / ".git").exists():
+        git(folder, "init", "--quiet")
+    for name, text in texts.items():
+        path = folder / f"{name}.md"
+        path.write_text(text, "utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "a text")
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+@contextmanager
+def untouched(folder: Path) -> Iterator[None]:
+    """Nothing in the folder is another after than before."""
+    before = _contents(folder)
+    yield
+    assert _contents(folder) == before
+
+
+def _contents(folder: Path) -> dict[str, bytes | None]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }

@@ -1,0 +1,280 @@
+"""What cannot be compared is told in clear sentences, with the line, and nothing is written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from selftest.spec_author import author_text, edited_text
+from selftest.spec_commands_run import committed, spec, untouched
+from selftest.spec_texts import line_of
+from siconform.spec import buf
+
+UNREADABLE, WRONG = 2, 4
+_PRIORITY = "  int32 priority = 6;"
+_IMPORT = 'import "google/protobuf/descriptor.proto";'
+_TWICE = "field number `5` used more than once, in `int32 priority = 5;`: take a number that was"
+
+
+def _with(before: str, after: str) -> bytes:
+    return edited_text((before, after)).encode()
+
+
+DUPLICATED = _with(_PRIORITY, "  int32 priority = 5;")
+LINE = line_of(author_text(), "int32 priority")
+AT_IMPORT = line_of(author_text(), _IMPORT)
+AT_UPDATE = line_of(author_text(), "// RM to scheduler on UpdateApplication")
+_FENCES = "\n```\n\n```protobuf\n// RM to scheduler on UpdateNode"
+BAD_TEXTS: dict[str, tuple[bytes, str]] = {
+    "no protobuf": (
+        b"# Scheduler Interface Spec\n\nNothing is declared.\n",
+        "there is no protobuf in the text: put it between ```protobuf and ```",
+    ),
+    "a duplicated number": (DUPLICATED, f"line {LINE}: {_TWICE} never used"),
+    "a duplicated number, CRLF": (
+        DUPLICATED.replace(b"\n", b"\r\n"),
+        f"line {LINE}: {_TWICE} never used",
+    ),
+    "a duplicated name": (
+        _with(_PRIORITY, "  int32 nodeID = 6;"),
+        (
+            f"line {LINE}: `nodeID` declared multiple times, in `int32 nodeID = 6;`: a name is "
+            "given once, and values of an enum count with those around the enum"
+        ),
+    ),
+    "a reserved number": (
+        _with(_PRIORITY, "  int32 priority = 7;"),
+        (
+            f"line {LINE}: use of reserved field number `7`, in `int32 priority = 7;`: somebody "
+            "owned it before: take one that was never used"
+        ),
+    ),
+    "an unknown type": (
+        _with(_PRIORITY, "  Weight priority = 6;"),
+        (
+            f"line {LINE}: cannot find `Weight` in this scope, in `Weight priority = 6;`: declare "
+            "it in a protobuf block, or correct the name"
+        ),
+    ),
+    "a lost semicolon": (
+        _with(_PRIORITY, "  int32 priority = 6"),
+        (
+            f"line {LINE + 1}: unexpected `string` after definition, in `string nodeID = 8;`: a "
+            "`;` may be missing before it"
+        ),
+    ),
+    "an import of what is not there": (
+        _with(_IMPORT, f'{_IMPORT}\nimport "other/thing.proto";'),
+        (
+            f'line {AT_IMPORT + 1}: imported file does not exist, in `import "other/thing.proto";`'
+            ": only files of google/protobuf can be imported"
+        ),
+    ),
+    "a missing import": (
+        _with(f"{_IMPORT}\n", ""),
+        (
+            f"line {AT_IMPORT + 3}: expected built-in options message, found message type ``, in "
+            '`extend google.protobuf.FieldOptions {`: import "google/protobuf/descriptor.proto"'
+            " first"
+        ),
+    ),
+    "no syntax": (
+        _with('syntax = "proto3";\n', ""),
+        'the protobuf does not begin with `syntax = "proto3";`: write that first',
+    ),
+    "a lost fence": (
+        _with(_FENCES, _FENCES.replace("```\n\n", "\n", 1)),
+        (
+            f"line {AT_UPDATE + 9}: a block starts inside the one of line {AT_UPDATE - 1}: a fence "
+            "is missing between"
+        ),
+    ),
+    "10 MB": (
+        author_text().encode() + b"x" * 10 * 2**20,
+        "the text has 10.0 MB, more than the 1 MB a specification may have",
+    ),
+    "binary": (
+        bytes(range(256)) * 99,
+        "the file is binary and no descriptor set: give a text, a .proto or a .binpb",
+    ),
+    "no UTF-8": (
+        author_text().encode() + b"caf\xe9\n",
+        "the text is not UTF-8 here: save it as UTF-8, or give the right file",
+    ),
+    "empty": (b"", "the text is empty: give one with protobuf blocks"),
+    "blank": (b" \r\n\t\n", "the text is empty: give one with protobuf blocks"),
+}
+each_bad_text = pytest.mark.parametrize("bad", BAD_TEXTS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "good.md").write_text(author_text(), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@each_bad_text
+def test_a_bad_text_is_one_clear_sentence_on_either_side(bad: str, folder: Path) -> None:
+    data, sentence = BAD_TEXTS[bad]
+    (folder / "bad.md").write_bytes(data)
+
+    for arguments in (
+        ("diff", "good.md", "bad.md"),
+        ("diff", "bad.md", "good.md", "--format", "json", "-o", "report.json"),
+        ("diff", "bad.md", "bad.md", "--format", "markdown"),
+        ("extract", "bad.md", "-o", "out"),
+    ):
+        with untouched(folder):
+            done = spec(*arguments)
+
+        assert done.exit_code == UNREADABLE
+        assert done.stdout == ""
+        (told,) = done.stderr.splitlines()
+        assert told.startswith("siconform: bad.md: ")
+        assert told.endswith(sentence)
+
+
+def test_impact_and_check_say_so_as_well(folder: Path) -> None:
+    (folder / "bad.md").write_bytes(DUPLICATED)
+    committed(folder)
+
+    for arguments in (("impact", "good.md", "bad.md"), ("check", "good.md", "bad.md")):
+        done = spec(*arguments)
+
+        assert (done.exit_code, done.stdout) == (UNREADABLE, "")
+        assert done.stderr == f"siconform: bad.md: line {LINE}: {_TWICE} never used\n"
+
+
+def test_errors_of_both_sides_are_told(folder: Path) -> None:
+    (folder / "one.md").write_bytes(DUPLICATED)
+    (folder / "two.md").write_bytes(b"")
+
+    done = spec("diff", "one.md", "two.md")
+
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == ["one.md", "two.md"]
+
+
+def test_very_many_errors_are_cut_short(folder: Path) -> None:
+    (folder / "bad.md").write_bytes(_with('"proto3"', '"proto2"'))
+
+    told = spec("diff", "good.md", "bad.md").stderr.splitlines()
+
+    assert len(told) == 21
+    assert told[-1].startswith("siconform: bad.md: and ")
+
+
+def test_crlf_and_lost_fences_are_read_as_they_were_meant(folder: Path) -> None:
+    text = author_text()
+    (folder / "crlf.md").write_bytes(text.replace("\n", "\r\n").encode())
+    lines = [line for line in text.split("\n") if not line.startswith("```")]
+    (folder / "lost.md").write_text("\n".join(lines), "utf-8")
+
+    assert spec("diff", "good.md", "crlf.md", "--fail-on", "all").stdout.startswith("NO CHANGE")
+    done = spec("diff", "good.md", "lost.md", "--fail-on", "all")
+    assert done.exit_code == 0
+    assert "lost.md: The fences are lost: 37 pieces from line 14 to " in done.stdout
+
+
+def test_the_same_file_twice_is_said_to_be_the_same() -> None:
+    done = spec("diff", "2024-10", "2024-10", "--fail-on", "all")
+
+    assert done.exit_code == 0
+    assert "both are one and the same: there is nothing to compare" in done.stdout
+
+
+ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
+    (
+        ("diff", "none.md", "good.md"),
+        UNREADABLE,
+        'none.md: there is no such file, and "none.md"',
+    ),
+    (("diff", "good.md", "folder"), UNREADABLE, "folder: the file cannot be read: Is a directory"),
+    (
+        ("diff", "good.md", "git:HEAD:x.md"),
+        UNREADABLE,
+        "git has no such text: not a git repo",
+    ),
+    (
+        ("diff", "good.md", "git:x"),
+        UNREADABLE,
+        "git:x: write git:REV:PATH, for example git:HEAD~1",
+    ),
+    (("diff", "good.md", "git:--help:x"), UNREADABLE, "git:--help:x: write git:REV:PATH"),
+    (("extract", "2024-10"), UNREADABLE, "there is no protobuf source in it: give a text or a"),
+    (("extract", "good.md", "-o", "folder"), WRONG, "name a folder that is new or empty"),
+    (("extract", "good.md", "-o", "good.md/out"), WRONG, "what should be its folder is none"),
+    (("diff", "2023-08", "2023-12", "-o", "folder"), WRONG, "folder cannot be written: Is a dir"),
+    (("diff", "2023-08", "2023-12", "-o", "good.md/a"), WRONG, "what should be its folder is none"),
+    (
+        ("check", "good.md"),
+        WRONG,
+        "there is no git repository here: compare two texts by",
+    ),
+    (("diff", "good.md"), WRONG, "Missing argument 'NEW'"),
+    (("diff", "good.md", "good.md", "--format", "pdf"), WRONG, "'pdf' is not one of"),
+    (("diff", "good.md", "good.md", "--fail-on", "luck"), WRONG, "'luck' is not one of"),
+    (("check",), WRONG, "Missing argument 'FILE...'"),
+)
+
+
+@pytest.mark.parametrize(("arguments", "code", "says"), ARGUMENTS, ids=lambda one: str(one)[:40])
+def test_arguments_that_cannot_be_used_are_one_sentence(
+    arguments: tuple[str, ...], code: int, says: str, folder: Path
+) -> None:
+    (folder / "folder").mkdir()
+    (folder / "folder" / "kept").write_text("kept", "utf-8")
+
+    with untouched(folder):
+        done = spec(*arguments)
+
+    assert (done.exit_code, done.stdout) == (code, "")
+    (told,) = done.stderr.splitlines()
+    assert says in told
+
+
+def test_a_missing_compiler_is_no_fault_of_the_text(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> str:
+        raise buf.NoCompiler("the protobuf compiler buf is not installed")
+
+    monkeypatch.setattr(buf, "executable", gone)
+
+    done = spec("diff", "good.md", "2024-10")
+
+    assert folder.exists()
+    assert (done.exit_code, done.stdout) == (WRONG, "")
+    assert done.stderr == "siconform: the protobuf compiler buf is not installed\n"
+
+
+def test_revisions_need_no_compiler_and_say_that_buf_was_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def gone() -> str:
+        raise buf.NoCompiler("the protobuf compiler buf is not installed")
+
+    monkeypatch.setattr(buf, "executable", gone)
+
+    done = spec("diff", "2023-08", "2023-12")
+
+    assert done.exit_code == 1
+    assert "buf was not asked: the protobuf compiler buf is not installed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [("good.md", "bad.md", UNREADABLE), ("bad.md", "good.md", UNREADABLE), ("none", "x", 2)],
+)
+def test_a_process_ends_so_too_without_a_traceback(
+    old: str, new: str, code: int, folder: Path
+) -> None:
+    (folder / "bad.md").write_bytes(DUPLICATED)
+
+    command = [sys.executable, "-m", "siconform", "spec", "diff", old, new]
+    done = subprocess.run(  # noqa: S603  # our own arguments
+        command, cwd=folder, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,168 @@
+"""``siconform spec check``: a text against what it was in git, and the hook that runs it."""
+
+import re
+import shlex
+import subprocess
+import sysconfig
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from selftest.spec_author import author_text, edited_text
+from selftest.spec_commands_run import committed, git, spec
+from siconform.spec.former import former_of
+
+CHECKOUT = Path(__file__).parents[2]
+RENUMBERED = edited_text(("  int32 priority = 6;", "  int32 priority = 16;"))
+LOWERED = edited_text(("known already must be", "known already should be"))
+BROKEN = edited_text(("  int32 priority = 6;", "  int32 priority = 6"))
+NEW = "NEW   text.md: 30 messages, 6 enums, 4 constants\n"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With a text that is committed and as it was."""
+    monkeypatch.chdir(tmp_path)
+    committed(tmp_path, text=author_text())
+    return tmp_path
+
+
+def test_a_text_is_compared_with_what_it_was(repository: Path) -> None:
+    same = spec("check", "text.md")
+    (repository / "text.md").write_text(RENUMBERED, "utf-8")
+    renumbered = spec("check", "text.md")
+
+    assert (same.exit_code, same.stdout.splitlines()[0]) == (
+        0,
+        "NO CHANGE   git:HEAD:text.md -> text.md",
+    )
+    assert renumbered.exit_code == 1
+    assert renumbered.stdout == spec("diff", "git:HEAD:text.md", "text.md").stdout
+
+
+def test_a_new_text_has_to_compile_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "text.md").write_text(author_text(), "utf-8")
+
+    before_any_commit = spec("check", "text.md", "--fail-on", "all")
+    committed(tmp_path, other=LOWERED.replace("message ", "message Other"))
+    git(tmp_path, "rm", "--cached", "--quiet", "text.md")
+    git(tmp_path, "commit", "--quiet", "--message", "without it")
+    beside_others = spec("check", "text.md", "--fail-on", "all")
+    (tmp_path / "text.md").write_text(BROKEN, "utf-8")
+    broken = spec("check", "text.md")
+
+    for done in (before_any_commit, beside_others):
+        assert (done.exit_code, done.stdout) == (0, NEW)
+    assert (broken.exit_code, broken.stdout) == (2, "")
+
+
+def test_a_text_that_is_mended_is_not_held_back(repository: Path) -> None:
+    committed(repository, text=BROKEN)
+    (repository / "text.md").write_text(author_text(), "utf-8")
+
+    done = spec("check", "text.md")
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("MENDED   git:HEAD:text.md -> text.md")
+    assert "siconform: git:HEAD:text.md: line 253: unexpected" in done.stderr
+    assert spec("check", "text.md", "--against", "HEAD~1").stdout.startswith("NO CHANGE")
+
+
+def test_a_renamed_text_is_compared_with_what_it_was_called(repository: Path) -> None:
+    (repository / "docs").mkdir()
+    git(repository, "mv", "text.md", "docs/text.md")
+    (repository / "docs" / "text.md").write_text(RENUMBERED, "utf-8")
+
+    done = spec("check", "docs/text.md")
+
+    assert done.exit_code == 1
+    assert done.stdout.startswith("BREAKING   git:HEAD:text.md -> docs/text.md\n")
+
+
+def test_a_text_is_found_from_a_folder_below(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "below").mkdir()
+    monkeypatch.chdir(repository / "below")
+
+    assert former_of("../text.md") == "git:HEAD:text.md"
+    assert former_of(str(repository / "text.md")) == "git:HEAD:text.md"
+    assert spec("check", "../text.md").exit_code == 0
+
+
+def test_several_texts_are_all_told_and_the_worst_decides(repository: Path) -> None:
+    committed(repository, other=author_text())
+    (repository / "other.md").write_text(RENUMBERED, "utf-8")
+
+    both = spec("check", "text.md", "other.md", "text.md")
+    as_markdown = spec("check", "text.md", "other.md", "--format", "markdown", "-o", "report.md")
+
+    assert both.exit_code == as_markdown.exit_code == 1
+    verdicts = re.findall(r"^(?:NO CHANGE|BREAKING).*$", both.stdout, re.MULTILINE)
+    assert [verdict.split()[-1] for verdict in verdicts] == ["text.md", "other.md"]
+    assert (repository / "report.md").read_text("utf-8").count("# What this change of the SI") == 2
+
+
+@pytest.mark.usefixtures("repository")
+def test_rules_fail_where_that_is_chosen() -> None:
+    Path("text.md").write_text(LOWERED, "utf-8")
+
+    assert spec("check", "text.md").exit_code == 0
+    assert spec("check", "text.md", "--fail-on", "rules").exit_code == 1
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_git_does_not_know_is_one_sentence(tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "text.md"
+    elsewhere.write_text(author_text(), "utf-8")
+
+    for arguments, says in (
+        (("text.md", "--against", "nowhere"), '"nowhere" is no commit here: was it fetched?'),
+        (("text.md", "--against", "--all"), '"--all" is no commit here: was it fetched?'),
+        ((str(elsewhere),), "text.md is outside of the repository around this folder"),
+    ):
+        done = spec("check", *arguments)
+
+        assert (done.exit_code, done.stdout) == (4, "")
+        (told,) = done.stderr.splitlines()
+        assert says in told
+
+
+def _hook() -> dict[str, object]:
+    (hook,) = yaml.safe_load((CHECKOUT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert isinstance(hook, dict)
+    return hook
+
+
+def test_the_hook_does_what_pre_commit_would_do_with_it(repository: Path) -> None:
+    """It is run with the names of files that changed and that its pattern finds."""
+    hook = _hook()
+    name = "docs/scheduler-interface-spec.md"
+    assert re.search(str(hook["files"]), name)
+    assert re.search(str(hook["files"]), Path(name).name)
+    assert not re.search(str(hook["files"]), "README.md")
+    (repository / "docs").mkdir()
+    git(repository, "mv", "text.md", name)
+    git(repository, "commit", "--quiet", "--message", "renamed")
+
+    (repository / name).write_text(RENUMBERED, "utf-8")
+    program, *arguments = shlex.split(str(hook["entry"]))
+    installed = Path(sysconfig.get_path("scripts"), program)
+    done = subprocess.run(  # noqa: S603  # the hook's own arguments
+        [installed, *arguments, name], cwd=repository, capture_output=True, text=True, check=False
+    )
+
+    assert program == "siconform"
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith(f"BREAKING   git:HEAD:{name} -> {name}\n")
+
+
+def test_the_hook_brings_the_compiler_that_the_project_asks_for() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+
+    assert _hook()["additional_dependencies"] == project["optional-dependencies"]["spec"]
