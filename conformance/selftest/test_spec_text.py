@@ -328,3 +328,21 @@ def test_a_text_that_is_wrong_is_told_in_one_sentence_with_the_line(
     assert len(found) == len(says)
     for sentence, start in zip(found, says, strict=True):
         assert sentence.startswith(start)
+
+
+def test_conflicts_of_a_merge_are_named_by_their_first_line_and_nothing_else_is() -> None:
+    field = "  string nodeID = 1;\n"
+    left = f"<<<<<<< HEAD\n{field}=======\n  string hostID = 1;\n>>>>>>> other\n"
+    merged = SMALL.replace(field, left) + f"\n{left}"
+    first, second = line_of(merged, "<<<<<<< HEAD"), merged.count("\n") - 4
+    with pytest.raises(UnreadableSpec) as caught:
+        decode("text", merged.encode())
+    assert [(error.line, "keep one side" in error.says) for error in caught.value.errors] == [
+        (first, True),
+        (second, True),
+    ]
+
+
+def test_marks_that_are_no_conflict_are_left_alone() -> None:
+    quoted = SMALL.replace("Nodes must", "<<<<<<< a mark alone\n\nNodes must")
+    assert decode("text", quoted.encode()) == quoted

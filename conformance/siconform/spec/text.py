@@ -1,6 +1,6 @@
 """Reads a specification text: its protobuf blocks, constants, Go API and sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from siconform.catalogue.texts import SI_HEADINGS
@@ -10,6 +10,7 @@ from siconform.spec.model import ApiMethod, Constant, Sentence, SpecError, Unrea
 from siconform.spec.prose import read_sentences
 
 LARGEST_TEXT = 1024 * 1024  # bytes; the texts of the SI have 35 thousand
+_CONFLICT_FRONT, _CONFLICT_END = "<<<<<<< ", ">>>>>>> "  # at the start of a line, as git has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,22 @@ def decode(name: str, data: bytes) -> str:
         line = data[: error.start].count(b"\n") + 1
         says = "the text is not UTF-8 here: save it as UTF-8, or give the right file"
         raise UnreadableSpec(name, [SpecError(says, line)]) from error
-    return content.replace("\r\n", "\n").replace("\r", "\n")
+    content = content.replace("\r\n", "\n").replace("\r", "\n")
+    if conflicts := [*_conflicts(content)]:
+        raise UnreadableSpec(name, conflicts)
+    return content
+
+
+def _conflicts(content: str) -> Iterator[SpecError]:
+    """The merge conflicts that were left in a text: each a mark in front and one behind."""
+    front = None
+    for number, line in enumerate(content.split("\n"), 1):
+        if line.startswith(_CONFLICT_FRONT):
+            front = number
+        elif line.startswith(_CONFLICT_END) and front is not None:
+            says = f"a merge left its conflict here, up to line {number}: keep one side of it"
+            yield SpecError(says, front)
+            front = None
 
 
 def read_spec_text(name: str, content: str) -> SpecText:
