@@ -148,6 +148,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     session.run("python", "-m", "siconform.reporting.publish", *session.posargs)
     session.run("python", "-m", "proof.rules", *session.posargs)
+    session.run("python", "-m", "mixed", *session.posargs)
     session.run("python", "-m", "siconform.spec.chain", *session.posargs)
 
 

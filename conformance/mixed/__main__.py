@@ -1,0 +1,42 @@
+"""Writes docs/mixed-revisions.md: python -m mixed [--check].
+
+The reference is started once for each revision, and ended. With `--check` nothing is written; the
+exit code is 1 when the committed page differs. It is 2 when a scheduler does not start or answer.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from siconform.targets import TargetUnavailable
+
+from mixed.experiment import everything
+from mixed.link import NoAnswerError
+from mixed.page import page
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "mixed-revisions.md"
+COMMAND: Final = "python -m mixed"
+
+
+def main() -> int:
+    """Write the page, or check that it is as it would be written."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description="Write docs/mixed-revisions.md.")
+    parser.add_argument("--check", action="store_true", help="only compare with what is there")
+    is_check = parser.parse_args().check
+    try:
+        text = page(everything())
+    except (NoAnswerError, TargetUnavailable) as why:
+        sys.stderr.write(f"The experiment could not be made: {why}\n")
+        return 2
+    if not is_check:
+        PAGE.write_text(text, "utf-8")
+        return 0
+    if PAGE.exists() and PAGE.read_text("utf-8") == text:
+        return 0
+    sys.stderr.write(f"{PAGE} is not what comes of it. Run: {COMMAND}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
