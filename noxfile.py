@@ -150,6 +150,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "-m", "proof.rules", *session.posargs)
     session.run("python", "-m", "mixed", *session.posargs)
     session.run("python", "-m", "siconform.spec.chain", *session.posargs)
+    session.run("python", "-m", "selftest.worked_example", *session.posargs)
 
 
 @nox.session

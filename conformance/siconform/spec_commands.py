@@ -82,7 +82,7 @@ def extract(text: str, output: Path) -> None:
     for guess in spec.guesses:
         click.echo(f"{spec.name}: {guess}", err=True)
     click.echo(extracted(spec))
-    click.echo("\n".join(str(path) for path in written))
+    click.echo("\n".join(str(output / path.name) for path in written))
 
 
 @spec_group.command(help=f"Say what the change from OLD to NEW breaks. {_SIDES}", epilog=_CODES)
