@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,6 +20,10 @@ from siconform.spec_output import (
     tell,
     unwritable,
 )
+
+if TYPE_CHECKING:
+    from siconform.spec.model import Spec
+    from siconform.spec.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _FAILS = "What fails, instead of all but changed rules; may be given several times."
@@ -144,28 +148,39 @@ def check(
 
     A file that is new, or that mends one which did not compile, has to compile and no more.
     """
-    from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
-    from siconform.spec.former import NoFormer, former_of  # noqa: PLC0415  # the same
-    from siconform.spec.layout import not_compared  # noqa: PLC0415  # protobuf takes time
-    from siconform.spec.report import report  # noqa: PLC0415  # the same
+    from siconform.spec.former import NoFormer, former_of  # noqa: PLC0415  # takes time
 
     chosen = [*dict.fromkeys(files)]
-    told, code = [], 0
     try:
         formers = [former_of(file, against) for file in chosen]
     except NoFormer as error:
         ends(str(error), WRONG)
+    told, codes = [], []
     for new, former in zip(read(*chosen), formers, strict=True):
-        old = read_former(former)
-        if old is None:
-            told.append(f"{not_compared(new, former)}\n")
-            continue
-        found = report(old, new, tuple(catalogue().values()))
-        one = code_of(found, fail_on)
-        told.append(shown(found, form, one, details=details, coloured=output is None))
-        code = max(code, one)
+        found = _since(former, new)
+        codes.append(code_of(found, fail_on) if found else 0)
+        told.append(
+            shown(found, form, codes[-1], details=details, coloured=output is None)
+            if found
+            else _not_compared(new, former)
+        )
     say("\n".join(told), output)
-    sys.exit(code)
+    sys.exit(max(codes))
+
+
+def _since(former: str | None, new: "Spec") -> "Report | None":
+    """What became of a file; None where it is new or did not compile."""
+    from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
+    from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
+
+    old = read_former(former)
+    return None if old is None else report(old, new, tuple(catalogue().values()))
+
+
+def _not_compared(new: "Spec", former: str | None) -> str:
+    from siconform.spec.layout import not_compared  # noqa: PLC0415  # protobuf takes time
+
+    return f"{not_compared(new, former)}\n"
 
 
 @spec_group.command(epilog="Exit codes: 0 done, 2 the text cannot be read, 4 refused.")
