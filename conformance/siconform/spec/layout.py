@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from siconform.spec.changes import Change, Kind
+from siconform.spec.classes import Judgement
 from siconform.spec.impact import Impact
 from siconform.spec.misreading import Form, Reading
 from siconform.spec.model import Spec
@@ -114,6 +115,11 @@ def comment_title(change: Change) -> str:
     """A comment that says something else: what it is about, and where it stands."""
     line = at_line(change.line)
     return f"{change.kind.value}{f' ({line})' if line else ''}: {change.where}"
+
+
+def advice_of(words: Iterable[Judgement]) -> Iterable[str]:
+    """What to do instead of giving comments another sense: each advice once."""
+    return dict.fromkeys(one.advice for one in words if one.advice)
 
 
 def rule_stands(change: RuleChange) -> str:

@@ -98,6 +98,8 @@ def _rules(report: Report) -> Iterator[str]:
         for label, said in (("was", one.change.old), ("is", one.change.new)):
             if said:
                 yield f"  - {label}: {escaped(said)}"
+    for advice in layout.advice_of(report.words):
+        yield from ("", f"*Instead:* {escaped(advice)}")
     yield ""
 
 

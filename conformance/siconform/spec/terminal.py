@@ -121,8 +121,8 @@ def _rules(report: Report, width: int) -> Iterator[Line]:
         for mark, said in (("-", one.change.old), ("+", one.change.new)):
             if said:
                 yield from _wrapped(f"{mark} {' '.join(said.split())}", _IN, width)
-        if one.advice:
-            yield from _wrapped(f"instead: {one.advice}", "      ", width, "cyan")
+    for advice in layout.advice_of(report.words):
+        yield from _wrapped(f"instead: {advice}", "      ", width, "cyan")
 
 
 def _impact(found: Impact, *, details: bool, width: int) -> Iterator[Line]:
