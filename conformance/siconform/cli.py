@@ -1,9 +1,9 @@
 """The command ``siconform``: run the suite, list and explain requirements."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import click
 from siwire import find_revision, note_on
@@ -12,25 +12,15 @@ from siconform import __version__, guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
 from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
+from siconform.running.click_options import of_the_target
 from siconform.running.option_list import OPTIONS
 from siconform.running.prior_results import known_results
 from siconform.spec_commands import spec_group
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-_SWITCH = {"is_flag": True}
 _WRONG = 4  # exit code, as pytest has it for usage errors
 _COUNT = click.IntRange(min=1)
 _SECONDS = click.FloatRange(min=0)
-
-
-def of_the_target(command: Command) -> Command:
-    """The options that name a target, as ``siconform run`` has them."""
-    for option in reversed(OPTIONS):
-        if option.of_the_target:
-            kind: dict[str, Any] = {"metavar": option.metavar} if option.metavar else _SWITCH
-            command = click.option(option.flag, help=option.help, **kind)(command)
-    return command
 
 
 class _Command(click.Group):
@@ -170,7 +160,7 @@ def compare(first: Path, others: Sequence[Path]) -> None:
 )
 @click.option("--seed", type=int, help="To make the same histories again (default: any).")
 @click.option("--results", default="build/exploring", show_default=True, help="For what is found.")
-@of_the_target
+@of_the_target()
 def explore(
     *, histories: int, steps: int, seconds: float, seed: int | None, results: str, **target: Any
 ) -> None:
@@ -187,7 +177,7 @@ def explore(
 @click.option(
     "--results", default="build/replaying", show_default=True, help="For the target's log."
 )
-@of_the_target
+@of_the_target()
 def replay(file: Path, results: str, **target: Any) -> None:
     """Say again what the RM says in a history (JSON lines) and judge what comes."""
     from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis

@@ -3,6 +3,13 @@
 Whatever else a test raises is the kit's own fault and becomes KIT_ERROR.
 """
 
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_UNSAID: Final = re.compile(r" cannot be (said|heard) any more$")
+_ELEMENT: Final = re.compile(r"\bsi\.v1\.\w+(?:\.\w+)*")
+
 
 class Outcome(Exception):
     """Base of everything a test can find out by raising.
@@ -45,6 +52,23 @@ class CameLate(NotAsTheTextSays):
 
 class PremiseLost(Outcome):
     """The situation the requirement is about could not be had: COULD_NOT_RUN."""
+
+
+class CannotBeSaid(PremiseLost):
+    """An edited text has no words for what the test says or is told: COULD_NOT_RUN.
+
+    ``elements`` are those of the revision, by full name, each with why the text lacks it.
+    """
+
+    def __init__(self, elements: Mapping[str, str], *, what: str = "said") -> None:
+        self.elements = dict(elements)
+        named = (f"{name} ({why})" if why else name for name, why in elements.items())
+        super().__init__(f"{', '.join(named)} cannot be {what} any more")
+
+
+def unsaid_in(says: str) -> tuple[str, ...]:
+    """The elements a ``CannotBeSaid`` named, from what it says; none where it is no such thing."""
+    return tuple(dict.fromkeys(_ELEMENT.findall(says))) if _UNSAID.search(says) else ()
 
 
 class TargetLost(PremiseLost):

@@ -17,6 +17,8 @@ from siconform.verdicts import Evidence, Verdict
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "results.json"
+EDITED_MARK: Final = "+edited"
+"""After the name of a revision: the RM spoke an edited text of it. No results of the revision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from siconform.spec_output import (
     tell,
     unwritable,
 )
+from siconform.try_command import try_
 
 if TYPE_CHECKING:
     from siconform.spec.model import Spec
@@ -40,6 +41,9 @@ _CODES = (
 @click.group(name="spec")
 def spec_group() -> None:
     """Say what a change of the SI breaks, from its texts."""
+
+
+spec_group.add_command(try_)
 
 
 def _of_reports(command: Command) -> Command:

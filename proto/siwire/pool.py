@@ -27,18 +27,25 @@ def load(package: str, file_name: str = SI_FILE, data_name: str = "si.binpb") ->
             "unset PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION or install a protobuf wheel"
         )
         raise RuntimeError(message)
-    data = resources.files(package).joinpath(data_name).read_bytes()
+    return contents(resources.files(package).joinpath(data_name).read_bytes(), file_name)
+
+
+def contents(data: bytes, file_name: str = SI_FILE) -> dict[str, Any]:
+    """The same from a serialized FileDescriptorSet, imports first: each call has its own pool.
+
+    Raises DecodeError where the bytes are none, TypeError where its files do not fit together.
+    """
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
         pool.Add(file)
     descriptor = pool.FindFileByName(file_name)
-    contents: dict[str, Any] = {"DESCRIPTOR": descriptor, "POOL": pool}
+    found: dict[str, Any] = {"DESCRIPTOR": descriptor, "POOL": pool}
     for name, message_type in descriptor.message_types_by_name.items():
-        contents[name] = message_factory.GetMessageClass(message_type)
+        found[name] = message_factory.GetMessageClass(message_type)
     for name, enum in descriptor.enum_types_by_name.items():
-        contents[name] = enum_type_wrapper.EnumTypeWrapper(enum)
-        contents.update({value.name: value.number for value in enum.values})
+        found[name] = enum_type_wrapper.EnumTypeWrapper(enum)
+        found.update({value.name: value.number for value in enum.values})
     for name, extension in descriptor.extensions_by_name.items():
-        contents[name] = extension
-        contents[f"{name.upper()}_FIELD_NUMBER"] = extension.number
-    return contents
+        found[name] = extension
+        found[f"{name.upper()}_FIELD_NUMBER"] = extension.number
+    return found

@@ -24,9 +24,10 @@ from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
+from siconform.running.click_options import by_flag, words_of
 from siconform.running.command_line import CommandLine, started_as
 from siconform.running.open_target import check_command, describe, open_target, prepare
-from siconform.running.option_list import OPTIONS, STARTED_AS
+from siconform.running.option_list import STARTED_AS
 from siconform.running.options import BadOption, Settings, settings_from
 from siconform.running.results_dir import CannotWrite, ResultsDir, adds
 
@@ -96,26 +97,14 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
 
 
 def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
-    values = {f"--{name.replace('_', '-')}": value for name, value in given.items()}
-    values[STARTED_AS] = json.dumps([started_as(command), _words(values)])
+    values = by_flag(given)
+    values[STARTED_AS] = json.dumps([started_as(command), words_of(values)])
     values["--results"] = results
     settings = settings_from(values.get)
     if note := note_on(given.get("revision") or ""):
         click.echo(f"siconform: {note}", err=True)
     check_command(settings)
     return settings
-
-
-def _words(values: Mapping[str, Any]) -> list[str]:
-    """The options that name the target, as they were given."""
-    words: list[str] = []
-    for option in OPTIONS:
-        value = values.get(option.flag)
-        if option.metavar and value is not None:
-            words += [option.flag, str(value)]
-        elif value and not option.metavar:
-            words.append(option.flag)
-    return words
 
 
 @contextmanager

@@ -266,6 +266,22 @@ class Unreadable(Fact):
     problem: str = ANY
 
 
+@dataclass(frozen=True, slots=True)
+class NotInTheText(Fact):
+    """The RM speaks an edited text of the run's revision, and that has no words for this of it.
+
+    ``element`` is its full name; ``kind`` is None outside the conversations.
+    """
+
+    kind: UpdateKind | None = ANY
+    element: str = ANY
+    why: str = ANY
+    said: bool = False  # by the RM; not by the scheduler
+
+    def __str__(self) -> str:
+        return f"{self.element} is not in the edited text: {self.why}"
+
+
 CONVERSATIONS: Final[Mapping[type[Fact], UpdateKind]] = {
     NodeAccepted: UpdateKind.NODES,
     NodeRejected: UpdateKind.NODES,
@@ -282,12 +298,12 @@ CONVERSATIONS: Final[Mapping[type[Fact], UpdateKind]] = {
 }
 """What a scheduler tells on an update stream, and the conversation it belongs to."""
 
-CONNECTION_FACTS: Final = (StreamEnded, Nothing, Unreadable)
+CONNECTION_FACTS: Final = (StreamEnded, Nothing, Unreadable, NotInTheText)
 """What became of a stream, or of what came on it; each carries the conversation."""
 
 
 def kind_of(fact: Fact) -> UpdateKind | None:
     """The conversation a fact, or a pattern for one, belongs to; None outside of them."""
-    if isinstance(fact, (StreamEnded, Nothing, Unreadable)):
+    if isinstance(fact, CONNECTION_FACTS):
         return fact.kind
     return CONVERSATIONS.get(type(fact))

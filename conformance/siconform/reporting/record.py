@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from siconform.baseline import Baseline, KnownDeviation
-from siconform.results import FILE
+from siconform.results import EDITED_MARK, FILE
 from siconform.verdicts import Verdict
 
 _SPOKE: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.LATE, Verdict.BASELINED})
@@ -70,6 +70,8 @@ def read_results(folder: Path) -> tuple[Record, Baseline]:
     path = folder / FILE
     try:
         results = json.loads(path.read_text("utf-8"))
+        if str(results["revision"]).endswith(EDITED_MARK):
+            raise RecordError(f"{path} is of a run with an edited text: no results of a revision")
         return record_of(results), known_in(results)
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}") from None

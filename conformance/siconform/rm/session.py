@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import Protocol, TypeVar
 
@@ -262,7 +263,9 @@ class Session:
 
     def _connection(self, rm_id: str, history: History) -> Connection:
         pace = pace_for(self.target.traits)
-        return Connection(self.target.address, self.target.revision, rm_id, history, pace)
+        target, edited = self.target, self.target.terms.edited
+        speaks = partial(dialect_for, edited=edited)
+        return Connection(target.address, target.revision, rm_id, history, pace, speaks=speaks)
 
     def _connect(self, rm_id: str) -> Connection:
         connection = self._connection(rm_id, self.history)

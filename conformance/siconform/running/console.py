@@ -43,7 +43,7 @@ class Console:
         if self._verbosity < 0:
             return
         target = f"{name} ({version})" if version and version not in name else name
-        self.line(f"siconform {__version__}   SI {settings.revision}   target: {target}")
+        self.line(f"siconform {__version__}   SI {settings.spoken}   target: {target}")
         self.line()
 
     def test(self, report: pytest.TestReport, so_far: str) -> None:

@@ -97,7 +97,7 @@ class EvidenceStore:
         whole = ended_by in (ExitCode.OK, ExitCode.NON_CONFORMANT) and not self.not_begun
         evidence = [*self.evidence, *self._monitor_evidence()]
         return RunStatus(
-            revision=self.settings.revision.name,
+            revision=self.settings.spoken,
             unreachable=self.unreachable(),
             kit_errors=tuple(self.kit_errors),
             stale=baseline.stale(evidence, self._unfinished()) if whole else (),

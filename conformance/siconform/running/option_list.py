@@ -10,6 +10,8 @@ from siconform.running.command_line import RESULTS, SELECTED
 from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG
 
 STARTED_AS: Final = "--started-as"  # no option for people: how the kit was started, as JSON
+EDITED: Final = "--edited"  # no option for people: the descriptor set `siconform spec try` made
+FAILING: Final = "--failing"  # the same: seconds of tests that fail, all together, that are enough
 EXPLORING: Final = 10.0  # seconds of a run
 NO_BASELINE: Final = "none"  # as the value of --baseline
 FROM_APPLICATION: Final = "application"  # as the value of --placeholder-timeout

@@ -14,6 +14,7 @@ from siwire import DEFAULT_REVISION, Revision, find_revision
 from siconform.baseline import Baseline, BaselineError, read_baseline
 from siconform.catalogue.features import find_feature
 from siconform.protocol.timers import Timers
+from siconform.results import EDITED_MARK
 from siconform.running.command_line import (
     RESULTS,
     CommandLine,
@@ -21,7 +22,9 @@ from siconform.running.command_line import (
     started_as,
 )
 from siconform.running.option_list import (
+    EDITED,
     EXPLORING,
+    FAILING,
     FROM_APPLICATION,
     NO_BASELINE,
     OPTIONS,
@@ -54,8 +57,14 @@ class Settings:
     results: Path
     disruptive: bool
     explore: float  # seconds for arbitrary histories, 0: none
+    failing: float | None  # seconds of tests that fail after which the rest is not run
     baseline: Baseline
     command_line: CommandLine  # that was given
+
+    @property
+    def spoken(self) -> str:
+        """The revision as results name it: a run with an edited text is none of the revision."""
+        return f"{self.revision}{EDITED_MARK * bool(self.terms.edited)}"
 
     @property
     def restartable(self) -> bool:
@@ -77,6 +86,8 @@ def add_options(parser: pytest.Parser) -> None:
         else:
             group.addoption(option.flag, action="store_true", default=False, help=option.help)
     group.addoption(STARTED_AS, default=None, help=argparse.SUPPRESS)
+    for flag in (EDITED, FAILING):
+        group.addoption(flag, default=None, help=argparse.SUPPRESS)
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -130,6 +141,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         results=Path(get("--results") or RESULTS).absolute(),
         disruptive=bool(get("--disruptive")),
         explore=_exploring(get("--explore")),
+        failing=_seconds(FAILING, get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
     )
@@ -210,7 +222,15 @@ def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
         without,
         _seconds("--longest-timer", get("--longest-timer")) or LONGEST_TIMER,
         revision_given=bool(get("--revision") or named) or not (get("--target") or command),
+        edited=_edited(get(EDITED)),
     )
+
+
+def _edited(file: str | None) -> bytes:
+    try:
+        return Path(file).read_bytes() if file else b""
+    except OSError as error:
+        raise BadOption(f"{EDITED} {file} cannot be read: {error.strerror}") from None
 
 
 def _seconds(flag: str, text: str | None) -> float | None:

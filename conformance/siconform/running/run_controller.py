@@ -40,6 +40,7 @@ class RunController:
         self._began = time.monotonic()
         self._done = 0
         self._failed = 0
+        self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
 
@@ -81,6 +82,10 @@ class RunController:
             self._done += 1
             total = len(self.evidence.tests) - len(self.evidence.left_out)
             self._console.test(report, f"{self._done} of {total} tests, {self._failed} failed")
+        if report.failed:
+            self._failing += report.duration
+            if self.settings.failing is not None and self._failing > self.settings.failing:
+                raise pytest.Session.Interrupted(f"{self._failed} tests failed, which took long")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file of the suite that cannot even be read."""

@@ -12,11 +12,12 @@ from siconform import monitors
 from siconform.catalogue import Level, catalogue
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
 from siconform.expecting.target_habits import TARGET_HABITS
-from siconform.outcomes import LacksWhatIsDemanded, NotOffered, PremiseLost, TargetLost
+from siconform.outcomes import LacksWhatIsDemanded, NotOffered, PremiseLost, TargetLost, unsaid_in
 from siconform.protocol.notifications import StreamEnded
 from siconform.recording.history import HISTORY, Exchange
 from siconform.recording.history_verdict import HistoryVerdict
 from siconform.running import labels, report_payload
+from siconform.running.edited_text import unless_unheard, unless_unsaid
 from siconform.running.failure_text import failure_text
 from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
@@ -86,9 +87,11 @@ class TestHooks:
             self._send_selection(report)
             result = result_of_setup(raised)
             if result is not None:
+                result = unless_unsaid(result, item.stash.get(HISTORY, None))
                 self._tell(item, report, result, [])
         elif report.when == "call":
             result = self._unless_dead(item, result_of_body(raised))
+            result = unless_unsaid(result, item.stash.get(HISTORY, None))
             self._tell(item, report, result, self._monitored(item, report))
             self._tell_observed(item, report)
         elif raised is not None:
@@ -137,7 +140,7 @@ class TestHooks:
             report.outcome = "failed"
             report.longrepr = traceback.format_exc()
             return []
-        return [
+        told = [
             Evidence(
                 identifier,
                 _monitor_verdict(result),
@@ -149,6 +152,7 @@ class TestHooks:
             for result in results
             for identifier in result.requirements
         ]
+        return unless_unheard(told, exchange)
 
     def _tell(
         self,
@@ -195,7 +199,7 @@ class TestHooks:
         evidence: list[Evidence],
     ) -> None:
         """What pytest shall think of the test: failed, expected to fail, or left out."""
-        bad = [e for e in evidence if e.bad]
+        bad = [e for e in evidence if e.bad and not unsaid_in(e.says)]
         if not bad:
             if evidence and result.verdict is not Verdict.PASS:
                 why = f"{evidence[0].verdict.words}: {evidence[0].says}"

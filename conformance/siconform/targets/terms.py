@@ -1,7 +1,7 @@
 """What a target was said to be like, apart from its timers and its traits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,8 @@ class Terms:
     ``version`` is the one the RM names, None: that of the revision. ``config`` is the text it
     sends, "" for none at all, None: that of the cluster of all tests. ``without`` are names of
     ``siconform.catalogue.features``. A timer of more than ``longest_timer`` seconds is not waited
-    for.
+    for. ``edited`` is the descriptor set of a text whose messages the RM speaks in place of its
+    revision's, b"" for none.
     """
 
     version: str | None = None
@@ -30,6 +31,7 @@ class Terms:
     without: frozenset[str] = frozenset()
     longest_timer: float = LONGEST_TIMER
     revision_given: bool = True  # not taken for want of a better one
+    edited: bytes = field(default=b"", repr=False)
 
     def queues(self) -> QueueConfiguration:
         """The configuration the RM registers with where a test names none of its own."""

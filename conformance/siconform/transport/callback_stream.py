@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import grpc
-from siwire import Revision
 from siwire.ext import extension_pb2 as ext
 
 from siconform.protocol.callbacks import (
@@ -20,6 +19,7 @@ from siconform.protocol.facets import Facet
 from siconform.protocol.notifications import Fact
 from siconform.recording.history import History
 from siconform.transport.connection import is_fence
+from siconform.transport.dialects import Dialect
 from siconform.transport.dialects.callback_payloads import CallbackPayloads
 from siconform.transport.extension import Extension
 from siconform.transport.extension_messages import CALLBACKS
@@ -36,7 +36,7 @@ class CallbackStream:
     def __init__(
         self,
         extension: Extension,
-        revision: Revision,
+        dialect: Dialect,
         history: History,
         *,
         rm_id: str,
@@ -44,7 +44,7 @@ class CallbackStream:
         offer: int,
         answers: Answers,
     ) -> None:
-        self._words = CallbackPayloads(revision, offer)
+        self._words = CallbackPayloads(dialect.schema, dialect.payloads, offer)
         self._history = history
         self._rm_id = rm_id
         self._offer = offer

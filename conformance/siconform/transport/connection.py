@@ -3,14 +3,22 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import grpc
 from google.protobuf.message import DecodeError, Message
 from siwire import Revision, rpc
 
-from siconform.outcomes import Unreachable
-from siconform.protocol.notifications import Fact, Nothing, StreamEnded, Unreadable, UpdateKind
+from siconform.outcomes import CannotBeSaid, Unreachable
+from siconform.protocol.notifications import (
+    Fact,
+    Nothing,
+    NotInTheText,
+    StreamEnded,
+    Unreadable,
+    UpdateKind,
+)
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import (
     AskReleaseRequest,
@@ -61,7 +69,6 @@ class Connection:
         self._speaks = speaks
         self.dialect: Final = speaks(revision)
         self.listeners: list[Callable[[Fact], None]] = []
-        self._methods = rpc.methods(revision)
         self._channel = grpc.insecure_channel(address, options=OPTIONS)
         self._address = address
         self._streams: dict[str, Stream] = {}
@@ -86,10 +93,11 @@ class Connection:
 
     def registers(self, registration: Registration, timeout: float) -> RegistrationAnswered:
         """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within timeout)."""
-        request = self.dialect.registration(registration)
         rm = registration.rm
+        method = self.dialect.schema.method("RegisterResourceManager")
+        request = self.dialect.registration(registration)
         self.history.add(self.rm_id, [RegistrationRequested(rm)], said_by_rm=True, message=request)
-        call = rpc.callable_for(self._channel, self._methods["RegisterResourceManager"])
+        call = rpc.callable_for(self._channel, method)
         begun = time.monotonic()
         try:
             response = call(request, timeout=timeout)
@@ -123,9 +131,13 @@ class Connection:
             self._stream(kind)
 
     def opens_all(self) -> None:
-        """Open every stream that is not open, so that whatever is told finds its way."""
+        """Open every stream that is not open, so that whatever is told finds its way.
+
+        One that an edited text has no words for is left; whoever speaks on it is told.
+        """
         for kind in UpdateKind:
-            self.opens(kind)
+            with suppress(CannotBeSaid):
+                self.opens(kind)
 
     def half_closes(self, kind: UpdateKind) -> None:
         """Say that this RM has nothing more to say on the stream of this kind."""
@@ -170,12 +182,9 @@ class Connection:
         stream = self._streams.get(method)
         if stream is not None and stream.open:
             return stream
-        if method not in self._methods:
-            message = f"SI {self.revision} has no method {method}"
-            raise LookupError(message)
         call = rpc.callable_for(
             self._channel,
-            self._methods[method],
+            self.dialect.schema.method(method),
             serializer=_bytes,
             deserializer=_bytes,
         )
@@ -190,7 +199,13 @@ class Connection:
         return stream
 
     def _send(self, stream: Stream, kind: UpdateKind, requests: Sequence[Request]) -> None:
-        message = self.dialect.request(kind, self.rm_id, requests)
+        try:
+            message = self.dialect.request(kind, self.rm_id, requests)
+        except CannotBeSaid as lost:
+            if not all(map(is_fence, requests)):
+                unsaid = [NotInTheText(kind, *one, said=True) for one in lost.elements.items()]
+                self.history.add(self.rm_id, unsaid, said_by_rm=True)
+            raise
         time.sleep(max(0.0, self._next_turn - time.monotonic()))
         self.history.add(self.rm_id, requests, said_by_rm=True, message=message, fence=is_fence)
         stream.send(message.SerializeToString())

@@ -69,7 +69,7 @@ class CallbackVerbs:
         number = len(self._streams) + 1
         stream = CallbackStream(
             extension,
-            self._link.connection.revision,
+            self._link.connection.dialect,
             self._exchange.history,
             rm_id=self._link.connection.rm_id,
             facets=facets,

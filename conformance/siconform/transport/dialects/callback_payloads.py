@@ -1,16 +1,16 @@
 """The words of callbacks: payloads of one revision become facts, and an answer becomes one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from google.protobuf.message import DecodeError, Message
-from siwire import Revision
 from siwire.ext import extension_pb2 as ext
 
+from siconform.outcomes import CannotBeSaid
 from siconform.protocol.callbacks import StrangeCall
 from siconform.protocol.events import EmptyBatch
-from siconform.protocol.notifications import Fact
-from siconform.transport.dialects.registry import tables_of
+from siconform.protocol.notifications import Fact, NotInTheText
+from siconform.transport.dialects.schema import Schema
 from siconform.transport.dialects.tables import Payload
 
 ReadFact = tuple[Fact, Message | None]
@@ -20,10 +20,10 @@ ReadFact = tuple[Fact, Message | None]
 class CallbackPayloads:
     """Reads the calls of one stream of callbacks, the ``offer``-th of its RM."""
 
-    def __init__(self, revision: Revision, offer: int) -> None:
-        self._si: Any = revision.si
+    def __init__(self, schema: Schema, payloads: Mapping[int, Payload], offer: int) -> None:
+        self._schema = schema
         self._offer = offer
-        self._payloads = tables_of(revision).payloads
+        self._payloads = payloads
 
     def told(self, call: ext.ToRm) -> Iterator[ReadFact]:
         """Everything one call tells, in its order."""
@@ -42,10 +42,9 @@ class CallbackPayloads:
 
     def answer(self, *, fits: bool, index: int) -> ext.SiPayload:
         """The answer to an eviction check."""
-        response = self._si.PreemptionPredicatesResponse(success=fits, index=index)
-        return ext.SiPayload(
-            full_name=response.DESCRIPTOR.full_name, data=response.SerializeToString()
-        )
+        response: Any = self._schema.own("PreemptionPredicatesResponse")
+        answer = self._schema.said(response(success=fits, index=index))
+        return ext.SiPayload(full_name=answer.DESCRIPTOR.full_name, data=answer.SerializeToString())
 
     def _read(self, payload: ext.SiPayload, wanted: Payload) -> Iterator[ReadFact]:
         name = wanted.message
@@ -54,9 +53,14 @@ class CallbackPayloads:
             yield StrangeCall(problem, self._offer), None
             return
         try:
-            message = getattr(self._si, name).FromString(payload.data)
+            message = self._schema.read(name, payload.data)
         except DecodeError as error:
             yield StrangeCall(f"{name}: {error}: {payload.data.hex()}", self._offer), None
             return
-        for fact in wanted.read(message, self._offer):
+        except CannotBeSaid as lost:
+            yield from ((NotInTheText(None, *one), None) for one in lost.elements.items())
+            return
+        read, losses = self._schema.heard(message)
+        for fact in wanted.read(read, self._offer):
             yield fact, message
+        yield from ((NotInTheText(None, *one), message) for one in losses.items())

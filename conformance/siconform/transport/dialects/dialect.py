@@ -1,17 +1,18 @@
 """A dialect: how one RM's requests become bytes of a revision, and the scheduler's bytes facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from google.protobuf.message import Message
 from siwire import Revision
 
 from siconform.protocol.events import Detail
-from siconform.protocol.notifications import Fact, UpdateKind
+from siconform.protocol.notifications import Fact, NotInTheText, UpdateKind
 from siconform.protocol.requests import Registration, Request
 from siconform.protocol.subjects import Identity
 from siconform.transport.dialects.registry import tables_of
-from siconform.transport.dialects.tables import NoWords, Tables
+from siconform.transport.dialects.schema import schema_of
+from siconform.transport.dialects.tables import NoWords, Payload, Tables
 
 
 class Dialect:
@@ -23,10 +24,10 @@ class Dialect:
     are sent, each before it is sent; responses are read by the threads of the streams.
     """
 
-    def __init__(self, revision: Revision, tables: Tables) -> None:
+    def __init__(self, revision: Revision, tables: Tables, edited: bytes = b"") -> None:
         self.revision: Final = revision
+        self.schema: Final = schema_of(revision, tables.messages, edited)
         self._tables = tables
-        self._si = tables.messages(revision)
 
     @property
     def identity(self) -> Identity:
@@ -45,7 +46,13 @@ class Dialect:
 
     def defines(self, detail: Detail) -> bool:
         """Whether the revision has a number for this detail of an event."""
-        return detail.value in self._si.EventRecord.ChangeDetail.keys()  # noqa: SIM118  # no mapping
+        details = self.schema.own("EventRecord").ChangeDetail
+        return detail.value in details.keys()  # noqa: SIM118  # no mapping
+
+    @property
+    def payloads(self) -> Mapping[int, Payload]:
+        """What callbacks carry, by their kind."""
+        return self._tables.payloads
 
     def method(self, kind: UpdateKind) -> str:
         """Name of the streaming method that carries this conversation."""
@@ -57,30 +64,30 @@ class Dialect:
 
     def registration(self, registration: Registration) -> Message:
         """The registration request; NotForThisTarget where the revision cannot say it."""
-        request: Message = self._si.RegisterResourceManagerRequest()
+        request = self.schema.new("RegisterResourceManagerRequest")
         self._tables.registers(request, registration)
-        return request
+        return self.schema.said(request)
 
     def request(self, kind: UpdateKind, rm_id: str, requests: Sequence[Request]) -> Message:
         """One request carrying all ``requests``, which belong to ``kind``.
 
-        LookupError where the revision has no words for one of them.
+        LookupError where the revision has no words for one of them, CannotBeSaid where an edited
+        text of it has not.
         """
         name = self._tables.conversations[kind].request
-        message: Message = getattr(self._si, name)(rmID=rm_id)
+        message: Message = self.schema.own(name)(rmID=rm_id)
         for said in requests:
             self._write(message, said)
-        return message
+        return self.schema.said(message)
 
     def response(self, kind: UpdateKind, data: bytes) -> Message:
         """The response in these bytes; DecodeError where they are none."""
-        name = self._tables.conversations[kind].response
-        message: Message = getattr(self._si, name).FromString(data)
-        return message
+        return self.schema.read(self._tables.conversations[kind].response, data)
 
     def facts(self, kind: UpdateKind, message: Message) -> list[Fact]:
         """Everything a response of this conversation tells, in the order of its fields."""
-        return list(self._read(kind, message))
+        read, losses = self.schema.heard(message)
+        return [*self._read(kind, read), *(NotInTheText(kind, *lost) for lost in losses.items())]
 
     def _write(self, message: Message, said: Request) -> None:
         write = self._tables.writers.get(type(said), _no_words)
@@ -104,6 +111,14 @@ def _elements(value: Any) -> Sequence[Any]:
     return value if isinstance(value, Sequence) else (value,)
 
 
-def dialect_for(revision: Revision) -> Dialect:
-    """A new dialect of this revision."""
-    return Dialect(revision, tables_of(revision))
+def dialect_for(revision: Revision, edited: bytes = b"") -> Dialect:
+    """A new dialect of this revision, which speaks the messages of an edited text if one is given.
+
+    That is a serialized descriptor set.
+    """
+    return Dialect(revision, tables_of(revision), edited)
+
+
+def lost_in(revision: Revision, edited: bytes) -> Mapping[str, str]:
+    """All that a revision can say and an edited text cannot: full name to why."""
+    return schema_of(revision, tables_of(revision).messages, edited).losses()

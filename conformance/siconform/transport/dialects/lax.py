@@ -16,6 +16,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from siwire import Revision
 
+_PRIORITY: Final = "Priority"
 _EXPRESSION: Final = "AffinityTargetExpression"
 _OPERATORS: Final = ".si.v1.AffinityTargetExpression.AffinityTargetOperator"
 
@@ -25,9 +26,11 @@ def lax_messages(revision: Revision) -> Any:
     """The message classes of ``revision`` by name, each as an attribute."""
     file = File()
     revision.si.DESCRIPTOR.CopyToProto(file)
-    messages = {message.name: message for message in file.message_type}
-    _separate(messages["Priority"])
-    _correct(messages[_EXPRESSION])
+    for message in file.message_type:
+        if message.name == _PRIORITY:
+            _separate(message)
+        if message.name == _EXPRESSION:
+            _correct(message)
     pool = DescriptorPool()
     for dependency in revision.si.DESCRIPTOR.dependencies:
         imported = File()
@@ -48,6 +51,7 @@ def _separate(message: DescriptorProto) -> None:
 
 
 def _correct(message: DescriptorProto) -> None:
-    (operator,) = (field for field in message.field if field.name == "targetOperator")
-    operator.type = FieldDescriptorProto.TYPE_ENUM
-    operator.type_name = _OPERATORS
+    for field in message.field:
+        if field.name == "targetOperator":
+            field.type = FieldDescriptorProto.TYPE_ENUM
+            field.type_name = _OPERATORS

@@ -1,0 +1,41 @@
+"""The options that name a target, for commands other than ``siconform run``."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from siconform.running.option_list import OPTIONS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def of_the_target(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
+    """Give a command the options that name a target, as ``siconform run`` has them."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(OPTIONS):
+            if option.of_the_target and option.flag not in without:
+                kind: dict[str, Any] = {"metavar": option.metavar}
+                kind = kind if option.metavar else {"is_flag": True}
+                command = click.option(option.flag, help=option.help, **kind)(command)
+        return command
+
+    return decorate
+
+
+def by_flag(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What click gave a command for its options, by their flags."""
+    return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+
+
+def words_of(values: Mapping[str, Any]) -> list[str]:
+    """The options that name the target, by flag, as they were given."""
+    words: list[str] = []
+    for option in OPTIONS:
+        value = values.get(option.flag)
+        if option.metavar and value is not None:
+            words += [option.flag, str(value)]
+        elif value and not option.metavar:
+            words.append(option.flag)
+    return words

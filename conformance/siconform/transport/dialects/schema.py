@@ -1,0 +1,179 @@
+"""The messages and calls an RM speaks: those of its revision, or those of an edited text.
+
+With an edited text the RM still means what its revision has words for. It is said in the messages
+of the text, field by field under the names, and what it is told in them is read the same way.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from types import SimpleNamespace
+from typing import Any, Final
+
+from google.protobuf.message import Message
+from siwire import Revision, pool, rpc
+
+from siconform.outcomes import CannotBeSaid
+from siconform.transport.dialects.by_name import Losses, copied, lost_by
+
+_PACKAGE, _, _SERVICE = rpc.SERVICE.rpartition(".")
+_NO_MESSAGE: Final = "there is no such message"
+_KINDS: Final = {
+    "unary_unary": "one message each way",
+    "unary_stream": "a stream of answers to one message",
+    "stream_unary": "one answer to a stream",
+    "stream_stream": "a stream each way",
+}
+
+
+class Schema:
+    """The revision's own; `messages` are its message classes by name, each as an attribute."""
+
+    def __init__(self, revision: Revision, messages: Any) -> None:
+        self.revision = revision
+        self._messages = messages
+
+    def new(self, name: str) -> Message:
+        """An empty message of that name, for the dialect to write into."""
+        message: Message = self.own(name)()
+        return message
+
+    def own(self, name: str) -> Any:
+        """The message of that name, as the dialect knows it."""
+        return getattr(self._messages, name)
+
+    def method(self, name: str) -> rpc.Method:
+        """The call of that name; LookupError where there is none."""
+        try:
+            return self._methods[name]
+        except KeyError:
+            message = f"SI {self.revision} has no method {name}"
+            raise LookupError(message) from None
+
+    def said(self, message: Message) -> Message:
+        """What goes out for what the dialect wrote."""
+        return message
+
+    def read(self, name: str, data: bytes) -> Message:
+        """What came in; DecodeError where it is no such message."""
+        message: Message = self.own(name).FromString(data)
+        return message
+
+    def heard(self, message: Message) -> tuple[Message, Losses]:
+        """What came in as the dialect reads it, and what of it there are no words for."""
+        return message, {}
+
+    def losses(self) -> Losses:
+        """All that the revision can say and this cannot: full name to why."""
+        return {}
+
+    @cached_property
+    def _methods(self) -> Mapping[str, rpc.Method]:
+        return rpc.methods(self.revision)
+
+
+class EditedSchema(Schema):
+    """That of an edited text; what it has no words for is named as the revision has it."""
+
+    def __init__(self, revision: Revision, messages: Any, edited: Any) -> None:
+        super().__init__(revision, messages)
+        self._edited = edited
+
+    def method(self, name: str) -> rpc.Method:
+        """The call of that name; CannotBeSaid where the text has none, or one of another kind."""
+        own, edited = super().method(name), self._edited_methods.get(name)
+        why = "there is no such method" if edited is None else _differs(own, edited)
+        if edited is None or why:
+            raise CannotBeSaid({f"{rpc.SERVICE}.{name}": why})
+        return edited
+
+    def said(self, message: Message) -> Message:
+        """The same in the words of the text; CannotBeSaid with all that it has no words for."""
+        edited: Message = self._in_the_text(message.DESCRIPTOR.name)()
+        losses = copied(message, edited, unknown=True)
+        if losses:
+            raise CannotBeSaid(losses)
+        return edited
+
+    def read(self, name: str, data: bytes) -> Message:
+        """What came in, as the text has it; CannotBeSaid where it has no such message."""
+        message: Message = self._in_the_text(name).FromString(data)
+        return message
+
+    def heard(self, message: Message) -> tuple[Message, Losses]:
+        """What came in as the dialect reads it, and what its revision has in these bytes beyond."""
+        name = message.DESCRIPTOR.name
+        own = self.new(name)
+        copied(message, own)
+        told = super().read(name, message.SerializeToString())
+        return own, copied(told, self._in_the_text(name)())
+
+    def losses(self) -> Losses:
+        """All that the revision can say and the text cannot."""
+        losses: Losses = {}
+        for name in self._methods:
+            try:
+                self.method(name)
+            except CannotBeSaid as lost:
+                losses.update(lost.elements)
+        for name, message in self.revision.si.DESCRIPTOR.message_types_by_name.items():
+            edited = getattr(self._edited, name, None)
+            if edited is None:
+                losses[message.full_name] = _NO_MESSAGE
+            else:
+                losses.update(lost_by(self.own(name).DESCRIPTOR, edited.DESCRIPTOR))
+        return losses
+
+    @cached_property
+    def _edited_methods(self) -> Mapping[str, rpc.Method]:
+        services = self._edited.DESCRIPTOR.services_by_name
+        return rpc.methods_of(services[_SERVICE]) if _SERVICE in services else {}
+
+    def _in_the_text(self, name: str) -> Any:
+        if not hasattr(self._edited, name):
+            raise CannotBeSaid({f"{_PACKAGE}.{name}": _NO_MESSAGE})
+        return getattr(self._edited, name)
+
+
+@dataclass(frozen=True)
+class _EditedRevision(Revision):
+    """A revision with the schema of an edited text in place of its own."""
+
+    descriptors: bytes = field(repr=False)
+
+    @cached_property
+    def si(self) -> Any:
+        """The messages of the text, in a pool of their own."""
+        return SimpleNamespace(**pool.contents(self.descriptors))
+
+
+def schema_of(revision: Revision, messages: Callable[[Revision], Any], edited: bytes) -> Schema:
+    """The schema an RM speaks, its message classes looked up by `messages`.
+
+    `edited` is the descriptor set of an edited text, imports first; b"" for the revision itself.
+    """
+    own = messages(revision)
+    if not edited:
+        return Schema(revision, own)
+    return EditedSchema(revision, own, messages(_edited_revision(revision, edited)))
+
+
+@cache
+def _edited_revision(revision: Revision, edited: bytes) -> _EditedRevision:
+    known = (revision.name, revision.aliases, revision.package, revision.capabilities)
+    return _EditedRevision(*known, descriptors=edited)
+
+
+def _differs(own: rpc.Method, edited: rpc.Method) -> str:
+    """Why code for the one call cannot make the other; "" where it can."""
+    if own.kind != edited.kind:
+        return (
+            f"it is {edited.kind.replace('_', ' to ')} there, not {own.kind.replace('_', ' to ')}"
+        )
+    for direction, one, other in (
+        ("takes", own.request, edited.request),
+        ("returns", own.response, edited.response),
+    ):
+        if one.DESCRIPTOR.name != other.DESCRIPTOR.name:
+            return f"it {direction} {other.DESCRIPTOR.name} there, not {one.DESCRIPTOR.name}"
+    return ""

@@ -1,0 +1,81 @@
+"""The command ``siconform spec try``: what an edited text breaks with the schedulers there are."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import click
+
+from siconform.running.click_options import by_flag, of_the_target, words_of
+from siconform.spec_output import BREAKING, UNREADABLE, ends, read, say
+
+if TYPE_CHECKING:
+    from siconform.trying.attempt import How
+
+_CODES: Final = (
+    "Exit codes: 0 nothing breaks, 1 something fails because of the change or cannot be said any "
+    "more, 2 the text cannot be read, does not compile or is like no revision, 4 wrong usage, 12 "
+    "the scheduler cannot be reached."
+)
+_FORMS: Final = ("terminal", "markdown", "json")
+
+
+@click.command(name="try", epilog=_CODES)
+@click.argument("text")
+@click.option("-k", "expression", metavar="EXPRESSION", help="Only these tests, as in a run.")
+@click.option("--every-test", is_flag=True, help="Go on, however many tests fail.")
+@click.option(
+    "--results", default="build/spec-try", show_default=True, help="For those of the runs."
+)
+@click.option("--format", "form", type=click.Choice(_FORMS), default="terminal")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there.")
+@click.option("--revision", help="Whose suite is run (default: that of the nearest revision).")
+@of_the_target(without=["--revision"])
+def try_(
+    text: str,
+    *,
+    expression: str | None,
+    every_test: bool,
+    results: str,
+    form: str,
+    output: Path | None,
+    revision: str | None,
+    **target: Any,
+) -> None:
+    """Run the suite with the messages of TEXT, against a scheduler that does not know of it.
+
+    The RM means what the nearest revision says and says it in the messages of the text, field by
+    field under their names; the scheduler (without --target: the embedded reference) speaks the
+    revision. So it shows what the change breaks with the schedulers there are: what still passes,
+    what fails because of it, what cannot be said any more.
+    """
+    from siconform.trying.attempt import How  # noqa: PLC0415  # protobuf takes time
+
+    how = How(
+        target=tuple(words_of(by_flag(target))),
+        selection=("-k", expression) if expression is not None else (),
+        results=Path(results),
+        revision=revision,
+        every_test=every_test,
+    )
+    _try(text, how, form, output)
+
+
+def _try(text: str, how: "How", form: str, output: Path | None) -> NoReturn:
+    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
+    from siconform.trying.attempt import NotTried, try_text  # noqa: PLC0415  # the same
+    from siconform.trying.showing import shown  # noqa: PLC0415  # the same
+
+    (spec,) = read(text)
+    try:
+        trial = try_text(spec, how, _doing)
+    except UnreadableSpec as error:
+        ends(str(error), UNREADABLE)
+    except NotTried as error:
+        ends(str(error), error.code)
+    say(shown(trial, form), output)
+    sys.exit(BREAKING if trial.breaks else 0)
+
+
+def _doing(what: str) -> None:
+    click.echo(f"siconform: {what}", err=True)

@@ -1,0 +1,199 @@
+"""What came of trying an edited text, from the results of the runs that were made with it.
+
+A test that went well with the text needs nothing else. One that did not is held against the same
+test in the words of the known revision: what goes no better there is not the change's doing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from siconform.outcomes import unsaid_in
+from siconform.verdicts import Verdict
+
+Results = Mapping[str, Any]
+"""A results.json as it was read."""
+
+_NOT_JUDGED: Final = frozenset(
+    {Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.NOT_SELECTED, Verdict.OF_THE_RM}
+)
+_FINE: Final = _NOT_JUDGED | {Verdict.PASS, Verdict.BASELINED}
+_MONITORED: Final = 8  # tests of a requirement in which a monitor complains, that are run again
+_NOT_REACHED: Final = "not reached: "
+
+
+class Came(Enum):
+    """What became of a requirement, the worst first."""
+
+    FAILS = "fail because of the change"
+    UNSAID = "cannot be said any more"
+    UNJUDGED = "could not be judged"
+    PASSES = "still pass"
+    AS_BEFORE = "went no better without the change"
+
+
+BROKEN: Final = (Came.FAILS, Came.UNSAID)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a test ended for a requirement, or what a monitor complained of in it."""
+
+    test: str
+    verdict: Verdict
+    says: str = ""
+    monitor: str = ""
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The elements the edited text has no words for, where it ended for that."""
+        return unsaid_in(self.says) if self.verdict is Verdict.COULD_NOT_RUN else ()
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it is a test that ran and did not go well, for whatever reason."""
+        return not (self.verdict in _FINE or self.is_left_open)
+
+    @property
+    def is_left_open(self) -> bool:
+        """Whether the test was not run, or it is a monitor's word that its premise never held."""
+        return self.says.startswith(_NOT_REACHED) or self.test.startswith("monitor ")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A requirement, what became of it, and the outcomes that tell."""
+
+    requirement: str
+    title: str
+    level: str
+    came: Came
+    outcomes: tuple[Outcome, ...] = ()
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What it would take and the edited text has no words for."""
+        return tuple(dict.fromkeys(name for outcome in self.outcomes for name in outcome.lost))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An edited text, the revision whose suite was run with it, and what became of that."""
+
+    name: str
+    revision: str
+    target: str
+    findings: tuple[Finding, ...] = ()
+    losses: tuple[tuple[str, str], ...] = ()
+    """Everything of the revision that the text has no words for, each with why."""
+    stopped: str = ""
+    """Why not every test was run, "" where all were."""
+    guesses: tuple[str, ...] = ()
+
+    def of(self, came: Came) -> tuple[Finding, ...]:
+        """The requirements of which this became, in the order of the catalogue."""
+        return tuple(finding for finding in self.findings if finding.came is came)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether anything fails because of the change, or cannot be said any more."""
+        return any(finding.came in BROKEN for finding in self.findings)
+
+    @property
+    def unneeded(self) -> tuple[tuple[str, str], ...]:
+        """The losses that no test came upon."""
+        needed = {name for finding in self.findings for name in finding.lost}
+        return tuple(loss for loss in self.losses if loss[0] not in needed)
+
+
+def suspects(edited: Results) -> tuple[str, ...]:
+    """The tests that did not go well with the text and are to be run without the change.
+
+    Of those in which only a monitor complains some are enough, for each requirement.
+    """
+    found: dict[str, None] = {}
+    for requirement in edited["requirements"]:
+        outcomes = [outcome for outcome in _outcomes(requirement) if outcome.is_suspect]
+        monitored = [outcome for outcome in outcomes if outcome.monitor]
+        others = [outcome for outcome in outcomes if not outcome.monitor]
+        found.update(dict.fromkeys(o.test for o in (*others, *monitored[:_MONITORED])))
+    return tuple(found)
+
+
+def findings(
+    edited: Results, plain: Results | None = None, again: Results | None = None
+) -> tuple[Finding, ...]:
+    """What became of each requirement that tests judged, in the order of the catalogue.
+
+    `plain` are the results of the suspects in the words of the known revision. `again` are those
+    of a second run with the text: what went well in it is not held against the change.
+    """
+    compared = _Compared(_Ended(plain), _Ended(again))
+    return tuple(
+        compared.finding(requirement)
+        for requirement in edited["requirements"]
+        if Verdict(requirement["verdict"]) not in _NOT_JUDGED
+    )
+
+
+class _Ended:
+    """How tests ended in one run."""
+
+    def __init__(self, results: Results | None) -> None:
+        self._outcomes: dict[tuple[str, str], list[Outcome]] = {}
+        self._tests: set[str] = set()
+        for requirement in results["requirements"] if results is not None else ():
+            for outcome in _outcomes(requirement):
+                at = requirement["id"], outcome.test
+                self._outcomes.setdefault(at, []).append(outcome)
+                if not outcome.is_left_open:
+                    self._tests.add(outcome.test)
+
+    def ran(self, test: str) -> bool:
+        return test in self._tests
+
+    def went_well(self, requirement: str, test: str) -> bool:
+        """Whether the test ran, and neither it nor a monitor in it says otherwise."""
+        outcomes = self._outcomes.get((requirement, test), ())
+        return self.ran(test) and all(o.verdict is Verdict.PASS for o in outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    plain: _Ended
+    again: _Ended
+
+    def finding(self, requirement: Mapping[str, Any]) -> Finding:
+        identifier = requirement["id"]
+        by_class: dict[Came, list[Outcome]] = {}
+        for outcome in _outcomes(requirement):
+            by_class.setdefault(self._came(identifier, outcome), []).append(outcome)
+        came = next((came for came in Came if came in by_class), Came.UNJUDGED)
+        if came is Came.UNJUDGED and requirement["verdict"] == Verdict.PASS:
+            came = Came.PASSES  # a monitor saw no premise, tests did
+        return Finding(
+            identifier,
+            requirement["title"],
+            requirement["level"],
+            came,
+            tuple(by_class.get(came, ())),
+        )
+
+    def _came(self, requirement: str, outcome: Outcome) -> Came:
+        if outcome.verdict is Verdict.PASS:
+            return Came.PASSES
+        if outcome.verdict in _FINE:
+            return Came.AS_BEFORE
+        if outcome.is_left_open or not self.plain.ran(outcome.test):
+            return Came.UNJUDGED
+        if not self.plain.went_well(requirement, outcome.test):
+            return Came.AS_BEFORE
+        if self.again.went_well(requirement, outcome.test):
+            return Came.PASSES
+        return Came.UNSAID if outcome.lost else Came.FAILS
+
+
+def _outcomes(requirement: Mapping[str, Any]) -> Iterator[Outcome]:
+    for test in requirement["tests"]:
+        yield Outcome(test["id"], Verdict(test["verdict"]), test["says"], test["monitor"])
