@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from types import SimpleNamespace
 from typing import Any, Final
 
+from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 from siwire import Revision, pool, rpc
 
@@ -75,9 +76,16 @@ class Schema:
 class EditedSchema(Schema):
     """That of an edited text; what it has no words for is named as the revision has it."""
 
-    def __init__(self, revision: Revision, messages: Any, edited: Any) -> None:
+    def __init__(
+        self,
+        revision: Revision,
+        messages: Any,
+        edited: Any,
+        services: Mapping[str, ServiceDescriptor],
+    ) -> None:
         super().__init__(revision, messages)
         self._edited = edited
+        self._services = services
 
     def method(self, name: str) -> rpc.Method:
         """The call of that name; CannotBeSaid where the text has none, or one of another kind."""
@@ -126,8 +134,8 @@ class EditedSchema(Schema):
 
     @cached_property
     def _edited_methods(self) -> Mapping[str, rpc.Method]:
-        services = self._edited.DESCRIPTOR.services_by_name
-        return rpc.methods_of(services[_SERVICE]) if _SERVICE in services else {}
+        service = self._services.get(_SERVICE)
+        return rpc.methods_of(service) if service is not None else {}
 
     def _in_the_text(self, name: str) -> Any:
         if not hasattr(self._edited, name):
@@ -155,7 +163,8 @@ def schema_of(revision: Revision, messages: Callable[[Revision], Any], edited: b
     own = messages(revision)
     if not edited:
         return Schema(revision, own)
-    return EditedSchema(revision, own, messages(_edited_revision(revision, edited)))
+    text = _edited_revision(revision, edited)
+    return EditedSchema(revision, own, messages(text), text.si.DESCRIPTOR.services_by_name)
 
 
 @cache
@@ -167,9 +176,7 @@ def _edited_revision(revision: Revision, edited: bytes) -> _EditedRevision:
 def _differs(own: rpc.Method, edited: rpc.Method) -> str:
     """Why code for the one call cannot make the other; "" where it can."""
     if own.kind != edited.kind:
-        return (
-            f"it is {edited.kind.replace('_', ' to ')} there, not {own.kind.replace('_', ' to ')}"
-        )
+        return f"it is {_KINDS[edited.kind]} there, not {_KINDS[own.kind]}"
     for direction, one, other in (
         ("takes", own.request, edited.request),
         ("returns", own.response, edited.response),

@@ -1,0 +1,210 @@
+"""What came of trying an edited text, from small results; and how that is said."""
+
+import json
+from importlib import resources
+from typing import Any
+
+import jsonschema
+import pytest
+from siconform.outcomes import CannotBeSaid, unsaid_in
+from siconform.trying.showing import document, markdown_lines, shown, trial_lines
+from siconform.trying.trial import Came, Trial, findings, suspects
+from siconform.verdicts import Verdict
+
+TEST = "suite/test_nodes.py::test_one"
+OTHER = "suite/test_nodes.py::test_other"
+LOST = CannotBeSaid({"si.v1.NodeInfo.nodeID": "there is no such field"})
+
+Told = tuple[str, str, str, str]  # test, verdict, says, monitor
+
+
+def told(test: str, verdict: str, says: str = "", monitor: str = "") -> Told:
+    return test, verdict, says, monitor
+
+
+def results(verdict: str, *tests: Told, identifier: str = "SI-NODE-001") -> dict[str, Any]:
+    """A results.json as far as it is read, with one requirement."""
+    return {
+        "requirements": [
+            {
+                "id": identifier,
+                "title": "A node is accepted",
+                "level": "MUST",
+                "verdict": verdict,
+                "tests": [
+                    {"id": test, "verdict": verdict, "says": says, "monitor": monitor}
+                    for test, verdict, says, monitor in tests
+                ],
+            }
+        ]
+    }
+
+
+def came(*runs: dict[str, Any] | None) -> Came:
+    (finding,) = findings(*runs)  # type: ignore[arg-type]  # the first is none
+    return finding.came
+
+
+PASSED = results("pass", told(TEST, "pass"))
+FAILED = results("fail", told(TEST, "fail", "never told: node accepted"))
+UNSAID = results("could-not-run", told(TEST, "could-not-run", LOST.says))
+
+
+def test_what_passes_needs_no_other_run() -> None:
+    assert suspects(PASSED) == ()
+    assert came(PASSED) is Came.PASSES
+
+
+def test_what_fails_with_the_text_alone_fails_because_of_the_change() -> None:
+    assert suspects(FAILED) == (TEST,)
+    assert came(FAILED, PASSED) is Came.FAILS
+
+
+def test_what_fails_without_the_change_too_is_not_held_against_it() -> None:
+    assert came(FAILED, FAILED) is Came.AS_BEFORE
+    assert came(UNSAID, FAILED) is Came.AS_BEFORE
+
+
+def test_what_passes_the_second_time_is_not_held_against_the_change() -> None:
+    assert came(FAILED, PASSED, PASSED) is Came.PASSES
+    assert came(FAILED, PASSED, FAILED) is Came.FAILS
+
+
+def test_a_lost_premise_is_a_failure_too_and_what_has_no_words_is_none() -> None:
+    lost = results("could-not-run", told(TEST, "could-not-run", "premise lost (a node)"))
+
+    assert came(lost, PASSED) is Came.FAILS
+    assert came(UNSAID, PASSED) is Came.UNSAID
+
+
+def test_what_is_offered_no_longer_fails() -> None:
+    not_offered = results("not-applicable", told(TEST, "not-applicable", "not offered: late"))
+
+    assert suspects(not_offered) == (TEST,)
+    assert came(not_offered, PASSED) is Came.FAILS
+    assert came(not_offered, not_offered) is Came.AS_BEFORE
+
+
+def test_what_a_monitor_complains_of_is_compared_in_the_tests_it_saw() -> None:
+    complaint = told(TEST, "fail", "undeclared field 3", "every_field_is_declared")
+    held = told("monitor every_field_is_declared", "pass", "held in 1 test", "every_field")
+    silent = results("not-selected", told(TEST, "pass"), identifier="SI-NODE-002")
+
+    assert suspects(results("fail", complaint)) == (TEST,)
+    assert came(results("fail", complaint, held), silent) is Came.FAILS
+    assert came(results("fail", complaint), results("fail", complaint)) is Came.AS_BEFORE
+
+
+def test_of_many_tests_in_which_a_monitor_complains_some_are_run_again() -> None:
+    many = [told(f"suite/test_nodes.py::test_{n}", "fail", "no", "a monitor") for n in range(99)]
+
+    assert 1 < len(suspects(results("fail", *many))) < 20
+
+
+def test_the_worst_of_several_tests_decides() -> None:
+    both = results("fail", told(TEST, "fail", "no"), told(OTHER, "could-not-run", LOST.says))
+    passes = results("pass", told(TEST, "pass"), told(OTHER, "pass"))
+
+    (finding,) = findings(both, passes)
+
+    assert finding.came is Came.FAILS
+    assert [outcome.test for outcome in finding.outcomes] == [TEST]
+
+
+@pytest.mark.parametrize(
+    "open_one",
+    [
+        told(TEST, "could-not-run", "not reached: 9 tests failed, which took long"),
+        told("monitor a", "could-not-run", "its premise never held in the tests that ran", "a"),
+    ],
+)
+def test_what_was_not_reached_is_neither_passed_nor_failed(open_one: Told) -> None:
+    edited = results("could-not-run", open_one)
+
+    assert suspects(edited) == ()
+    assert came(edited) is Came.UNJUDGED
+
+
+def test_a_premise_that_a_monitor_did_not_see_takes_nothing_from_tests_that_passed() -> None:
+    absent = told("monitor a", "could-not-run", "its premise never held", "a")
+
+    assert came(results("pass", told(TEST, "pass"), absent)) is Came.PASSES
+
+
+@pytest.mark.parametrize("verdict", ["excluded", "no-test-yet", "not-selected", "of-the-rm"])
+def test_what_nobody_judges_is_left_out(verdict: str) -> None:
+    assert findings(results(verdict)) == ()
+
+
+def test_a_known_deviation_goes_on_as_before() -> None:
+    known = results("baselined", told(TEST, "baselined", "no (known: so it is)"))
+
+    assert suspects(known) == ()
+    assert came(known) is Came.AS_BEFORE
+
+
+def test_what_cannot_be_said_is_named_with_all_its_elements() -> None:
+    lost = CannotBeSaid({"si.v1.NodeInfo.nodeID": "it is bytes there", "si.v1.Allocation.a": ""})
+
+    assert unsaid_in(lost.says) == ("si.v1.NodeInfo.nodeID", "si.v1.Allocation.a")
+    assert unsaid_in(f"premise: {lost.says}") == unsaid_in(lost.says)
+    assert unsaid_in("si.v1.NodeInfo.nodeID was undeclared") == ()
+
+
+def trial(*parts: dict[str, Any], losses: tuple[tuple[str, str], ...] = ()) -> Trial:
+    found = tuple(finding for edited in parts for finding in findings(edited, PASSED))
+    return Trial("si.md", "2024-10", "the embedded reference", found, losses)
+
+
+def test_counts_come_first_then_each_requirement_under_its_reason() -> None:
+    losses = (("si.v1.NodeInfo.nodeID", "gone"), ("si.v1.UtilizationReport.a", "gone"))
+
+    lines = list(trial_lines(trial(PASSED, FAILED, UNSAID, losses=losses)))
+
+    assert lines == [
+        "BREAKS   si.md, spoken to the embedded reference, which speaks SI 2024-10",
+        "  1 still pass, 1 fail because of the change, 1 cannot be said any more",
+        "",
+        "FAIL BECAUSE OF THE CHANGE (1)",
+        "  never told: node accepted",
+        "    SI-NODE-001 MUST  A node is accepted  [test_one]",
+        "",
+        "CANNOT BE SAID ANY MORE (1)",
+        "  si.v1.NodeInfo.nodeID (there is no such field) cannot be said any more",
+        "    SI-NODE-001 MUST  A node is accepted  [test_one]",
+        "",
+        "GONE, AND NO TEST THAT RAN NEEDS IT (1)",
+        "  si.v1.UtilizationReport.a: gone",
+    ]
+
+
+def test_where_nothing_breaks_that_is_all_that_is_said() -> None:
+    assert not trial(PASSED).breaks
+    assert [*trial_lines(trial(PASSED))] == [
+        "NOTHING BREAKS   si.md, spoken to the embedded reference, which speaks SI 2024-10",
+        "  1 still pass, 0 fail because of the change, 0 cannot be said any more",
+    ]
+
+
+def test_in_markdown_the_reasons_are_lists_and_brackets_no_markup() -> None:
+    lines = "\n".join(markdown_lines(trial(FAILED)))
+
+    assert "#### Fail because of the change (1)" in lines
+    assert "\\[test_one\\]" in lines
+
+
+def test_the_json_is_as_its_schema_says() -> None:
+    schema = resources.files("siconform.trying").joinpath("trial.schema.json").read_text("utf-8")
+    some = trial(PASSED, FAILED, UNSAID, losses=(("si.v1.NodeInfo.nodeID", "gone"),))
+
+    said = json.loads(shown(some, "json"))
+
+    jsonschema.validate(said, json.loads(schema))
+    assert said == document(some)
+    assert said["counts"] == {"fails": 1, "unsaid": 1, "unjudged": 0, "passes": 1, "as_before": 0}
+    assert [one["came"] for one in said["requirements"]] == ["passes", "fails", "unsaid"]
+    assert all(one["tests"] for one in said["requirements"] if one["came"] != "passes")
+    assert {Verdict(t["verdict"]) for one in said["requirements"] for t in one["tests"]} == {
+        Verdict.FAIL,
+        Verdict.COULD_NOT_RUN,
+    }

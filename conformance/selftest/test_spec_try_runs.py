@@ -1,0 +1,163 @@
+"""Edited texts tried for real: a part of the suite each, against the embedded reference."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from siconform.cli import main
+from siconform.reporting.record import RecordError, read_results
+
+from .processes import programs
+from .spec_edits import UNARY
+
+SI = Path(__file__).parents[2] / "proto" / "si" / "2024-10" / "si.proto"
+Try = Callable[..., Result]
+
+
+@pytest.fixture
+def trying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Try:
+    """Tries our own schema of 2024-10 with each first string replaced by the second."""
+
+    def run(*edits: tuple[str, str], only: str, options: Sequence[str] = ()) -> Result:
+        text = SI.read_text("utf-8")
+        for before, after in edits:
+            assert before in text, before
+            text = text.replace(before, after, 1)
+        (tmp_path / "si.proto").write_text(text, "utf-8")
+        monkeypatch.chdir(tmp_path)
+        return CliRunner().invoke(main, ["spec", "try", "si.proto", "-k", only, *options])
+
+    return run
+
+
+def test_a_text_that_is_not_edited_breaks_nothing(trying: Try) -> None:
+    done = trying(only="SI-NODE-002 or SI-NODE-004")
+
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("NOTHING BREAKS   si.proto, spoken to the embedded reference")
+    assert ", 0 fail because of the change, 0 cannot be said any more\n" in done.stdout
+
+
+def test_what_was_made_with_a_text_is_no_result_of_its_revision(trying: Try) -> None:
+    trying(only="SI-NODE-004")
+
+    made = json.loads(Path("build/spec-try/edited/results.json").read_text("utf-8"))
+    assert made["revision"] == "2024-10+edited"
+    assert made["sentence"].endswith("of SI 2024-10+edited")
+    with pytest.raises(RecordError, match="an edited text"):
+        read_results(Path("build/spec-try/edited"))
+
+
+def test_a_renumbered_field_fails_because_of_the_change(trying: Try) -> None:
+    rejected = "message RejectedNode {\n  string nodeID = 1;\n  string reason ="
+
+    done = trying((f"{rejected} 2;", f"{rejected} 3;"), only="SI-NODE-002 or SI-NODE-026")
+
+    assert done.exit_code == 1, done.output
+    assert "SI-WIRE-006 MUST  Every field sent" in done.stdout
+    assert "undeclared field 2 in si.v1.RejectedNode" in done.stdout
+    assert ", 0 cannot be said any more" in done.stdout
+
+
+def test_a_renamed_field_cannot_be_said_any_more(trying: Try) -> None:
+    done = trying(
+        ("allocationTags = 2", "marks = 2"),
+        only="SI-ASK-001 or SI-ALLOC-002",
+        options=["--format", "json"],
+    )
+
+    assert done.exit_code == 1, done.output
+    said = json.loads(done.stdout)
+    came = {one["id"]: one["came"] for one in said["requirements"]}
+    assert came["SI-ASK-001"] == "unsaid"
+    assert came["SI-ALLOC-002"] == "passes"
+    assert said["counts"]["fails"] == 0
+    assert [one["element"] for one in said["gone"]] == ["si.v1.Allocation.allocationTags"]
+
+
+def test_a_renamed_field_cannot_be_heard_any_more(trying: Try) -> None:
+    rejected = "message RejectedNode {\n  string nodeID = 1;\n  string "
+
+    done = trying(
+        (f"{rejected}reason", f"{rejected}why"), only="test_the_rejection_of_a_node_gives"
+    )
+
+    assert done.exit_code == 1, done.output
+    assert "si.v1.RejectedNode.reason (there is no such field) cannot be heard" in done.stdout
+    assert " 0 fail because of the change" in done.stdout
+
+
+def test_what_needs_no_lost_method_still_passes(trying: Try) -> None:
+    done = trying(*UNARY, only="SI-NODE-002 or SI-APP-004")
+
+    assert done.exit_code == 1, done.output
+    assert "CANNOT BE SAID ANY MORE" in done.stdout
+    assert "SI-NODE-002" in done.stdout
+    assert "SI-APP-004" not in done.stdout
+
+
+def test_a_text_that_does_not_compile_is_one_sentence_with_the_line(trying: Try) -> None:
+    done = trying(("  string nodeID = 1;", "  string nodeID = 1"), only="SI-NODE-002")
+
+    line = SI.read_text("utf-8").split("  string nodeID = 1;")[0].count("\n") + 1
+    assert done.exit_code == 2, done.output
+    assert not done.stdout
+    (sentence,) = done.stderr.strip().splitlines()
+    assert sentence.startswith("siconform: si.proto: line ")
+    assert abs(int(sentence.split("line ")[1].split(":")[0]) - line) <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "sentence"),
+    [
+        (["--target", "127.0.0.1:1"], 12, "nothing listens on 127.0.0.1:1"),
+        (["--target-command", f"{sys.executable} -c 'exit(3)'"], 12, "did not start"),
+        (["--revision", "2024-13"], 4, '"2024-13" is no revision of the SI'),
+        (["-k", "SI-NODE-4"], 4, '"SI-NODE-4" is no requirement'),
+        (["-k", "nothing_like_it"], 4, "no test was selected"),
+    ],
+)
+def test_what_cannot_be_tried_is_one_sentence(
+    trying: Try, options: list[str], code: int, sentence: str
+) -> None:
+    done = trying(only="SI-NODE-002", options=options)
+
+    assert done.exit_code == code, done.output
+    assert not done.stdout
+    assert sentence in done.stderr.splitlines()[-1]
+
+
+def test_what_is_like_no_revision_cannot_be_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("other.proto").write_text('syntax = "proto3";\npackage si.v1;\nmessage A {}\n')
+
+    done = CliRunner().invoke(main, ["spec", "try", "other.proto"])
+
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "siconform: other.proto: it is like no revision of the SI, so that no suite can be run "
+        "with it\n"
+    )
+
+
+def test_a_target_that_does_not_speak_the_revision_cannot_be_tried(
+    trying: Try, tmp_path: Path
+) -> None:
+    program = (
+        "import grpc, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "server = grpc.server(ThreadPoolExecutor())\n"
+        "port = server.add_insecure_port('127.0.0.1:0')\nserver.start()\n"
+        "print(f'listening on 127.0.0.1:{port}', flush=True)\ntime.sleep(300)\n"
+    )
+    with programs(tmp_path, 20.0) as start:
+        address = start(program).address
+
+        done = trying(only="SI-NODE-002", options=["--target", address])
+
+    assert done.exit_code == 12, done.output
+    assert "does not speak SI 2024-10" in done.stderr
