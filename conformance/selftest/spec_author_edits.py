@@ -118,7 +118,7 @@ EDITS = (
         "1 silently misread, 1 compatible",
         (
             'A peer of 2021-02 reads Allocation.zone = "zone-1" as queueName = "zone-1".',
-            "instead: Append zone as 16; reserve 7.",
+            "instead: Append zone as 16; reserve 7: it was Allocation.queueName (2021-02).",
             'instead: Keep 7, "queueName" reserved in Allocation.',
         ),
     ),

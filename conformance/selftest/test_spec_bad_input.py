@@ -156,7 +156,8 @@ def test_errors_of_both_sides_are_told(folder: Path) -> None:
 
 
 def test_very_many_errors_are_cut_short(folder: Path) -> None:
-    (folder / "bad.md").write_bytes(_with('"proto3"', '"proto2"'))
+    bad = author_text().replace("  string ", "  required string ")
+    (folder / "bad.md").write_text(bad, "utf-8")
 
     told = spec("diff", "good.md", "bad.md").stderr.splitlines()
 

@@ -62,7 +62,7 @@ def test_a_reused_number_is_misread_by_a_revision_long_gone() -> None:
     zone = judged["Allocation.zone"]
     assert zone.classes == (MISREAD,)
     assert 'A peer of 2021-02 reads Allocation.zone = "zone-1" as queueName' in zone.old_peer
-    assert zone.advice == "Append zone as 16; reserve 7."
+    assert zone.advice == "Append zone as 16; reserve 7: it was Allocation.queueName (2021-02)."
     assert judged["Allocation"].worst is COMPATIBLE
     assert judged["Allocation"].advice == 'Keep 7, "queueName" reserved in Allocation.'
 

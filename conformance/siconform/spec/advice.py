@@ -51,9 +51,15 @@ def _on_added(change: Change, exchange: Exchange) -> str:
     number = exchange.number(change)
     if free == number:
         return ""  # the number is new; what is read in it is a matter of other changes
+    if exchange.is_alias(change):
+        former = exchange.named(declaration, number)
+        return f"Put {name} behind {former}: JSON has the first name of a number."
     text = f"Append {name} as {free}"
     if not exchange.reserved(declaration).holds(number) and not _owned_now(exchange, change):
         text = f"{text}; reserve {number}"
+    owner = exchange.former_owner(change)
+    if owner is not None:
+        text = f"{text}: it was {owner}"
     return f"{text}."
 
 
@@ -64,6 +70,8 @@ def _on_removed(change: Change, exchange: Exchange) -> str:
     missing = Reserved(frozenset({(number, number)}), frozenset({name})).without(
         exchange.reserved(now)
     )
+    if exchange.is_alias(change):
+        return f"Keep {name}, marked deprecated, for one release."
     taker = next((n for n, k in exchange.members(now) if k == number), "")
     if taker:
         return f"Reserve {missing} in {now}, and give {taker} a number of its own."
@@ -120,10 +128,8 @@ def _on_details(change: Change, exchange: Exchange) -> str:
         kept = f"{was.cardinality} {was.type} {was.name} = {was.number}".strip()
         wanted = f"{now.cardinality} {now.type}".strip()
         return f"Keep {kept}, and append a field ({wanted}) as {free} under another name."
-    if change.kind is Kind.CONSTANT_VALUE and change.was:
-        return f'Keep {change.was} = "{change.old}" beside it until no peer looks for that.'
     if change.kind is Kind.CONSTANT_VALUE:
-        return f'Add a constant with another name for "{change.new}", and keep {name} as it is.'
+        return _on_constant(change)
     if change.kind in (Kind.CONSTANT_REMOVED, Kind.CONSTANT_RENAMED):
         return f"Keep {split(change.old_place)[1]}, marked deprecated, for one release."
     return {
@@ -132,6 +138,15 @@ def _on_details(change: Change, exchange: Exchange) -> str:
         Kind.MESSAGE_RENAMED: f"Keep the name {change.old}, or announce it.",
         Kind.ENUM_MOVED: f"Leave it where it was, as {change.old}, or announce it.",
     }.get(change.kind, "")
+
+
+def _on_constant(change: Change) -> str:
+    if change.taken_from:
+        meant = f'"{change.new}" is what {change.taken_from} stands for'
+        return f'Keep {change.old_place} = "{change.old}": {meant}.'
+    if change.was:
+        return f'Keep {change.was} = "{change.old}" beside it until no peer looks for that.'
+    return f'Add a constant with another name for "{change.new}", and keep {change.where} as it is.'
 
 
 def _owned_now(exchange: Exchange, change: Change) -> bool:

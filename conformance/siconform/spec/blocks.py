@@ -174,6 +174,7 @@ class _Fenced:
                 )
 
     def _look_at_labels(self) -> None:
+        other: dict[str, list[int]] = {}
         for block, label in zip(self.blocks, self.labels, strict=True):
             line = block.first - 1
             if block.kind is BlockKind.OTHER and _looks_like_protobuf(block.lines):
@@ -182,9 +183,9 @@ class _Fenced:
                     f"line {line}: a block looks like protobuf but {called}; it is left out"
                 )
             elif block.kind is BlockKind.PROTOBUF and label in {"proto", "proto3"}:
-                self.guesses.append(
-                    f"line {line}: a block is labelled {label}, not protobuf; it is read as that"
-                )
+                other.setdefault(label, []).append(line)
+        for label, lines in other.items():
+            self.guesses.append(_of_other_label(label, lines))
 
     def _look_outside(self) -> None:
         """Declarations beside the blocks have lost their fences."""
@@ -196,6 +197,13 @@ class _Fenced:
                 self.errors.append(_outside(number, line, "protobuf"))
             elif number not in inside and _CONSTANTS.match(line):
                 self.errors.append(_outside(number, line, "constants"))
+
+
+def _of_other_label(label: str, lines: Sequence[int]) -> str:
+    read = f"labelled {label}, not protobuf;"
+    if len(lines) == 1:
+        return f"line {lines[0]}: a block is {read} it is read as that"
+    return f"lines {lines[0]} to {lines[-1]}: {len(lines)} blocks are {read} they are read as that"
 
 
 def _outside(line: int, content: str, label: str) -> SpecError:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from siconform.spec.comments import comments_of, says_otherwise
+from siconform.spec.compiling import line_of_path
+from siconform.spec.go_code import types_of
 from siconform.spec.model import Spec
 from siconform.spec.naming import Rename, rename_of
 from siconform.spec.pairing import (
@@ -17,6 +19,8 @@ from siconform.spec.pairing import (
     translated,
 )
 from siconform.spec.schema import Enumeration, Field, Message, Method, Reserved, schema_of
+
+_PACKAGE, _SYNTAX, _GO_PACKAGE = 2, 12, (8, 11)  # in FileDescriptorProto
 
 
 class Kind(Enum):
@@ -65,6 +69,7 @@ class Kind(Enum):
     API_ADDED = "Go API method added"
     API_REMOVED = "Go API method removed"
     API_SIGNATURE = "Go API method has another signature"
+    API_PARAMETERS = "Go API method has other names of parameters"
     API_COMMENT = "comment of the Go API changed"
 
 
@@ -81,6 +86,7 @@ class Change:
     line: int = 0  # of the new text, of the old one for what is gone; 0 where not known
     was: str = ""  # its place in the old text, where that is another one
     rename: Rename | None = None  # for what is renamed or replaced
+    taken_from: str = ""  # the constant of the old text that has the value of this one
 
     @property
     def old_place(self) -> str:
@@ -138,15 +144,15 @@ class _Comparison:
 
     def _file(self) -> Iterator[Change]:
         if self.before.package != self.after.package:
-            yield Change(Kind.PACKAGE, "package", self.before.package, self.after.package)
-        for name in ("syntax", "go_package"):
-            source = "file" if name == "syntax" else "options"
+            sides = self.before.package, self.after.package
+            yield Change(Kind.PACKAGE, "package", *sides, line_of_path(self.new.file, (_PACKAGE,)))
+        for name, path in (("syntax", (_SYNTAX,)), ("go_package", _GO_PACKAGE)):
             old, new = (
-                getattr(s.file if source == "file" else s.file.options, name)
+                getattr(s.file if name == "syntax" else s.file.options, name)
                 for s in (self.old, self.new)
             )
             if old != new:
-                yield Change(Kind.OPTION, name, old, new)
+                yield Change(Kind.OPTION, name, old, new, line_of_path(self.new.file, path))
 
     def _services(self) -> Iterator[Change]:
         before, after = self.before, self.after
@@ -177,12 +183,12 @@ class _Comparison:
     def _messages(self) -> Iterator[Change]:
         for name, message in self.before.messages.items():
             if name not in self.pairs:
-                yield self._removed(Kind.MESSAGE_REMOVED, name, _fields_said(message))
+                yield self._removed(Kind.MESSAGE_REMOVED, name, message.members)
         back = {new: old for old, new in self.pairs.items()}
         for name, message in self.after.messages.items():
             was = self.before.messages.get(back.get(name, ""))
             if was is None:
-                yield self._added(Kind.MESSAGE_ADDED, name, _fields_said(message))
+                yield self._added(Kind.MESSAGE_ADDED, name, message.members)
                 continue
             if was.name != name:
                 yield self._changed(
@@ -222,7 +228,7 @@ class _Comparison:
         if old.number != new.number:
             yield self._changed(Kind.FIELD_NUMBER, places, old, new)
         if translated(old.type, self.pairs) != new.type:
-            yield self._changed(Kind.FIELD_TYPE, places, old.type, new.type)
+            yield self._changed(Kind.FIELD_TYPE, places, *_types_said(old, new))
         if old.cardinality != new.cardinality and "map<" not in old.type + new.type:
             sides = old.cardinality or "singular", new.cardinality or "singular"
             yield self._changed(Kind.FIELD_CARDINALITY, places, *sides)
@@ -237,12 +243,12 @@ class _Comparison:
     def _enums(self) -> Iterator[Change]:
         for name, enum in self.before.enums.items():
             if name not in self.pairs:
-                yield self._removed(Kind.ENUM_REMOVED, name, _values_said(enum))
+                yield self._removed(Kind.ENUM_REMOVED, name, enum.members)
         back = {new: old for old, new in self.pairs.items()}
         for name, enum in self.after.enums.items():
             was = self.before.enums.get(back.get(name, ""))
             if was is None:
-                yield self._added(Kind.ENUM_ADDED, name, _values_said(enum))
+                yield self._added(Kind.ENUM_ADDED, name, enum.members)
                 continue
             if was.name != name:
                 yield self._changed(Kind.ENUM_MOVED, (was.name, name), was.name, name)
@@ -301,7 +307,9 @@ class _Comparison:
             was = former if former != name else ""
             if before[former].value != constant.value:
                 sides = before[former].value, constant.value
-                yield Change(Kind.CONSTANT_VALUE, name, *sides, constant.line, was)
+                taken = next((n for n, c in before.items() if c.value == constant.value), "")
+                place = name, *sides, constant.line, was
+                yield Change(Kind.CONSTANT_VALUE, *place, taken_from=taken)
             elif was:
                 yield Change(Kind.CONSTANT_RENAMED, name, former, name, constant.line, was)
         for name in only(before, partners.values()):
@@ -327,15 +335,16 @@ class _Comparison:
             former = was.name if was.name != name else ""
             if was.signature != method.signature:
                 sides = was.signature, method.signature
-                yield Change(Kind.API_SIGNATURE, name, *sides, method.line, former)
+                same = types_of(was.signature) == types_of(method.signature)
+                kind = Kind.API_PARAMETERS if same else Kind.API_SIGNATURE
+                yield Change(kind, name, *sides, method.line, former)
             elif has_comments and was.comment.split() != method.comment.split():
                 sides = was.comment, method.comment
                 yield Change(Kind.API_COMMENT, name, *sides, method.line, former)
 
 
-def _fields_said(message: Message) -> str:
-    return ", ".join(f"{f.name} {f}" for f in message.fields.values()) or "no fields"
-
-
-def _values_said(enum: Enumeration) -> str:
-    return ", ".join(f"{name} {number}" for name, number in enum.values.items())
+def _types_said(old: Field, new: Field) -> tuple[str, str]:
+    """The types of a field; with what a map has in it, where one of them is a map."""
+    if "map<" not in old.type + new.type:
+        return old.type, new.type
+    return f"{old.cardinality} {old.type}".strip(), f"{new.cardinality} {new.type}".strip()

@@ -115,7 +115,8 @@ _OF_METHODS = frozenset(
         Kind.METHOD_STREAMING,
     }
 )
-_OF_THE_API = frozenset({Kind.API_ADDED, Kind.API_REMOVED, Kind.API_RENAMED, Kind.API_SIGNATURE})
+_SIGNATURES = frozenset({Kind.API_SIGNATURE, Kind.API_PARAMETERS})
+_OF_THE_API = frozenset({Kind.API_ADDED, Kind.API_REMOVED, Kind.API_RENAMED}) | _SIGNATURES
 _AGES = {OLD: "an old", NEW: "a new"}
 _LOSSES = (Outcome.LOST, Outcome.PARTLY, Outcome.REFUSED)
 
@@ -142,7 +143,11 @@ class _Court:
         readings = self._exchange.readings(change)
         classes = self._classes(change, readings)
         breaks = classes != (Class.COMPATIBLE,)
-        advised = breaks or change.kind in (Kind.RESERVED_REMOVED, Kind.FIELD_ROLE)
+        advised = bool(
+            breaks
+            or change.kind in (Kind.RESERVED_REMOVED, Kind.FIELD_ROLE)
+            or (change.kind is Kind.FIELD_ADDED and self._exchange.former_owner(change))
+        )
         return Judgement(
             change,
             classes,
@@ -158,14 +163,17 @@ class _Court:
             found |= self._of_reading(change, reading)
         if change.kind in _SOURCE or self._must_be_implemented(change):
             found.add(Class.SOURCE_BREAKING)
+        if change.kind is Kind.CONSTANT_VALUE and change.taken_from:
+            found.add(Class.MISREAD)
         if change.kind is Kind.CONSTANT_VALUE and change.was:
             found.add(Class.SOURCE_BREAKING)
-        if change.kind in _JSON or (
+        alias = self._exchange.is_alias(change)  # which its readings show
+        if (change.kind in _JSON and not alias) or (
             change.kind is Kind.ENUM_REMOVED
             and self._is_used(change.where, self._exchange.before.messages)
         ):
             found.add(Class.JSON_BREAKING)
-        if change.kind in _WIRE or self._is_gone_from_wire(change):
+        if (change.kind in _WIRE and not alias) or self._is_gone_from_wire(change):
             found.add(Class.WIRE_BREAKING)
         if change.kind is Kind.VALUE_NUMBER and not readings:
             found.add(Class.WIRE_BREAKING)

@@ -31,9 +31,11 @@ _ADVICE = (
     (r"built-in options message", 'import "google/protobuf/descriptor.proto" first'),
     (r"first enum value|must be zero|zero value", "begin the enum with a value 0 that means unset"),
 )
+_TWICE = re.compile(r"`(\w+)` declared multiple times")
 _DECLARED = re.compile(r"\b(?:message|enum)\s+(\w+)")
 _NOT_FOUND = re.compile(r"cannot find `(\w+)`")
 _SYNTAX = re.compile(r"^\s*(?:syntax|edition)\s*=", re.MULTILINE)
+_OTHER_SYNTAX = re.compile(r"^\s*((?:syntax\s*=\s*[\"']proto2|edition\s*=)[^;\n]*;?)", re.MULTILINE)
 _FOLLOWS = "have the same JSON name"  # from a name that is given twice
 _MESSAGES, _ENUMS, _SERVICES, _EXTENSIONS = 4, 5, 6, 7  # field numbers in FileDescriptorProto
 _FIELDS, _NESTED, _NESTED_ENUMS, _NESTED_EXTENSIONS, _ONEOFS = 2, 3, 4, 6, 8  # in DescriptorProto
@@ -51,6 +53,10 @@ def compile_source(name: str, source: str) -> FileDescriptorProto:
         image = Path(folder, "out.binpb")
         arguments = ["build", ".", "--as-file-descriptor-set", "--exclude-imports"]
         findings = buf.run([*arguments, "-o", image.name], Path(folder))
+        other = _OTHER_SYNTAX.search(source)
+        if findings and other:
+            says = f'`{other[1]}` is not the syntax of the SI: write `syntax = "proto3";`'
+            raise UnreadableSpec(name, [SpecError(says, source.count("\n", 0, other.start(1)) + 1)])
         if findings and not _SYNTAX.search(source):
             says = 'the protobuf does not begin with `syntax = "proto3";`: write that first'
             raise UnreadableSpec(name, [SpecError(says)])
@@ -87,6 +93,12 @@ def declared_lines(file: FileDescriptorProto) -> dict[str, int]:
     return {name: starts[path] for name, path in named if path in starts}
 
 
+def line_of_path(file: FileDescriptorProto, path: Sequence[int]) -> int:
+    """The line of what has this path in the source info, or 0 where it is not known."""
+    starts = (at.span[0] + 1 for at in file.source_code_info.location if [*at.path] == [*path])
+    return next(starts, 0)
+
+
 def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[SpecError]:
     """The first finding of each line, once for lines in a row, without what follows from others.
 
@@ -98,16 +110,40 @@ def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[S
         for found in findings
         if not (declared & set(_NOT_FOUND.findall(found.says)) or _FOLLOWS in found.says)
     ]
+    own = _without_members(own, lines)
     last = buf.Finding(-1, "", "")
     for found in sorted(own or findings, key=lambda finding: finding.line):
         before, last = last, found
         if found.line == before.line or (found.line - 1, found.says) == (before.line, before.says):
+            continue
+        twice = _TWICE.match(found.says)
+        places = _lines_of(twice[1], lines) if twice else []
+        if twice and len(places) > 1:
+            yield SpecError(f"`{twice[1]}` is declared on {_listed(places)}: keep one", found.line)
             continue
         code = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
         code = code.split("//")[0].strip()
         beside = f", in `{code}`" if code else ""
         advice = next((says for pattern, says in _ADVICE if re.search(pattern, found.says)), "")
         yield SpecError(f"{found.says}{beside}{advice and ': '}{advice}", found.line)
+
+
+def _without_members(findings: Sequence[buf.Finding], lines: Sequence[str]) -> list[buf.Finding]:
+    """Without the members of what is declared twice: they are, too."""
+    twice = {found: _TWICE.match(found.says) for found in findings}
+    if not any(known and len(_lines_of(known[1], lines)) > 1 for known in twice.values()):
+        return [*findings]
+    return [f for f, known in twice.items() if not known or len(_lines_of(known[1], lines)) > 1]
+
+
+def _lines_of(name: str, lines: Sequence[str]) -> list[int]:
+    """The lines that declare a message, an enum or a service of this name."""
+    declares = re.compile(rf"^\s*(?:message|enum|service)\s+{name}\b")
+    return [number for number, line in enumerate(lines, 1) if declares.match(line)]
+
+
+def _listed(places: Sequence[int]) -> str:
+    return f"lines {', '.join(map(str, places[:-1]))} and {places[-1]}"
 
 
 _Path = tuple[int, ...]

@@ -66,6 +66,11 @@ def _groups(block: Block) -> Block:
     return Block(block.kind, block.first, tuple(kept))
 
 
+def types_of(signature: str) -> str:
+    """A signature, `(request *si.NodeRequest) error`, without the names of its parameters."""
+    return re.sub(r"(?<=[(,])(\s*)\w+\s+(?=[\w*\[])", r"\1", signature)
+
+
 def read_api(blocks: Iterable[Block]) -> dict[str, ApiMethod]:
     """The methods of all interfaces by `Interface.Method`, in order of the text."""
     found: dict[str, ApiMethod] = {}

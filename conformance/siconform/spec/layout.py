@@ -159,7 +159,8 @@ def impact_counts(found: Impact) -> Iterator[str]:
     yield f"  {counted(len(found.arriving), 'requirement')} of other revisions begin to hold"
     yield f"  {counted(len(found.uncovered), 'new or changed rule')} that no requirement covers"
     tests = {test for one in touched for test in one.tests}
-    yield f"  {counted(len(tests), 'test')} of the suite cite those that are touched"
+    cite = "cites" if len(tests) == 1 else "cite"
+    yield f"  {counted(len(tests), 'test')} of the suite {cite} those that are touched"
     if not found.has_checkout:
         yield "  code, faults and published results are known in a checkout only"
         return

@@ -39,6 +39,7 @@ _KNOWN_FILES: Final = {
     )
 }
 _LONGEST: Final = 60  # characters of a value in a sentence
+_CUT: Final = "..."
 
 
 class Form(Enum):
@@ -82,6 +83,11 @@ class Reading:
     carrier: str = ""  # the field in which an enum value travelled, as the reader calls it
     inside: tuple[tuple[str, str], ...] = ()
     """Fields inside of a message that was written, each with the one it was read as."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the value that was written is too long for a sentence."""
+        return self.wrote.endswith(_CUT)
 
 
 class Decoder:
@@ -161,6 +167,8 @@ class Route:
         wrote = contents(written).get(field.name)
         data, got = self._carry(written, form)
         if isinstance(got, str):
+            if form is Form.JSON and field.enum_type is not None:
+                wrote = json.loads(data)[field.json_name]  # by name
             return self._reading((field.name, wrote), (data, form), (Outcome.REFUSED, "", got))
         understood = contents(got)
         taken, value = next(iter(understood.items()), ("", None))
@@ -190,7 +198,14 @@ class Route:
         left = element if whole else " and ".join(understood)
         return self._reading((element, wrote), (data, form), (outcome, left, said(understood)))
 
-    def pass_value(self, name: str, number: int, taken_in: str, former: str = "") -> Reading:
+    def pass_value(
+        self,
+        name: str,
+        number: int,
+        taken_in: str,
+        former: str = "",
+        form: Form = Form.BYTES,
+    ) -> Reading:
         """What becomes of the `number` of an enum in the field `name`.
 
         The reader calls that field `taken_in`; `former` is its name for the same value, where
@@ -203,16 +218,18 @@ class Route:
         else:
             setattr(written, name, number)
         wrote = _value_name(field, number)
-        data, got = self._carry(written, Form.BYTES)
+        data, got = self._carry(written, form)
         if isinstance(got, str):
             understood = Outcome.REFUSED, "", got
+        elif form is Form.JSON and not contents(got):
+            understood = Outcome.LOST, "", ""
         else:
             value = getattr(got, taken_in)
             read = value[0] if field.is_repeated else value
             read_as = _value_name(self.reader.field(self.taken_as, taken_in), read)
             same = Outcome.SAME if read_as in (wrote, former) else Outcome.MISREAD
             understood = same if read_as else Outcome.UNNAMED, read_as, str(read)
-        reading = self._reading((wrote, number), (data, Form.BYTES), understood)
+        reading = self._reading((wrote, number), (data, form), understood)
         return replace(reading, carrier=taken_in)
 
     def _carry(self, written: Message, form: Form) -> tuple[bytes, Message | str]:
@@ -260,7 +277,7 @@ def contents(message: Message) -> dict[str, Any]:
 def said(value: Any) -> str:
     """A value as text for a sentence, cut when it is long."""
     text = json.dumps(value, ensure_ascii=True, default=lambda raw: raw.hex())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - len(_CUT)]}{_CUT}"
 
 
 def _plain(field: FieldDescriptor, value: Any) -> Any:
@@ -272,11 +289,22 @@ def _plain(field: FieldDescriptor, value: Any) -> Any:
 
 
 def _arrived(wrote: Any, read: Any) -> Outcome:
-    if isinstance(wrote, list) and not isinstance(read, list | dict):
+    if _as_map(wrote, read) or _as_map(read, wrote):
+        return Outcome.SAME
+    if isinstance(wrote, list) and not isinstance(read, list):
         return Outcome.PARTLY if any(_equal(one, read) for one in wrote) else Outcome.MISREAD
-    if isinstance(read, list) and not isinstance(wrote, list | dict):
+    if isinstance(read, list) and not isinstance(wrote, list):
         read = read[0] if len(read) == 1 else read
     return Outcome.SAME if _equal(wrote, read) else Outcome.MISREAD
+
+
+def _as_map(entries: Any, other: Any) -> bool:
+    """Whether these are the entries of that map, as bytes have them."""
+    if not (isinstance(entries, list) and isinstance(other, Mapping)):
+        return False
+    if not all(isinstance(one, Mapping) and one.keys() == {"key", "value"} for one in entries):
+        return False
+    return bool({one["key"]: one["value"] for one in entries} == other)
 
 
 def _taken_for_others(wrote: Any, read: Any) -> Iterator[tuple[str, str]]:

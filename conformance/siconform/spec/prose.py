@@ -33,7 +33,8 @@ _MODAL = re.compile(
     r"\b(?:(must|should|may|will)(\s+not)?|(reject)\w*|(error)s?|(ignore)[ds]?)\b", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
-_BULLET = re.compile(r"^\s*(?:[*•-]|\d\.)\s")
+_BULLET = re.compile(r"^\s*(?:[*+•-]|\d{1,3}[.)])\s")
+_ROW = re.compile(r"^\s*\|.*\|\s*$")
 _DRAWN = re.compile(r"[|+<>^]|-{2,}|^ {4}")
 _PLAINLY_DRAWN = re.compile(r"\+-|-\+|-{3,}|^\s+[|^v](?:\s|$)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -136,6 +137,11 @@ class _Prose:
             self.title = line
         elif self._is_drawn(line):
             self.end_paragraph()
+        elif self.fenced and _ROW.match(line):
+            for cell in line.strip().strip("|").split("|"):
+                self.end_paragraph()
+                self.paragraph.append((number, cell.strip(" :-")))
+            self.end_paragraph()
         else:
             if not line.strip() or _BULLET.match(line):
                 self.end_paragraph()
@@ -173,7 +179,7 @@ def _sentences(words: _Words, section: str, place: str) -> Iterator[Sentence]:
         line = starts[bisect_right(starts, begins, key=itemgetter(0)) - 1][1] if starts else 0
         at = end.end() if end else at
         if normalised(text):
-            shown = " ".join(_LINK.sub(r"\1", text).split())
+            shown = " ".join(_LINK.sub(r"\1", _BULLET.sub("", text)).split())
             yield Sentence(shown, section, line, modal_words(shown), place)
 
 

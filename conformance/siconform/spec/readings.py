@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from siconform.spec.changes import Change, Kind
 from siconform.spec.misreading import Decoder, Form, Outcome, Reading, Route
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
-from siconform.spec.owners import Memory, memory_before, revision_decoder, revision_schema
+from siconform.spec.owners import Memory, Owner, memory_before, revision_decoder, revision_schema
 from siconform.spec.pairing import field_partners, paired
 from siconform.spec.schema import Field, Message, Reserved, Schema, schema_of
 
@@ -104,6 +104,10 @@ class Exchange:
         uses = (m.name for m in schema.messages.values() if _has_one_of(m, enums))
         return next(uses, "")
 
+    def named(self, enum: str, number: int) -> str:
+        """The first name that a value of an enum of the new text had in the old one."""
+        return self.before.enums[self._back[enum]].named(number)
+
     def next_free(self, change: Change) -> int:
         """The lowest number above all that anything else there has, had or may not have."""
         declaration, name = split(change.where)
@@ -193,12 +197,39 @@ class Exchange:
         before, after = self.before.enums[old_enum], self.after.enums[new_enum]
         if old_name in before.values:
             number, former = before.values[old_name], new_name if same else ""
+            if change.kind is Kind.VALUE_REMOVED and self.is_alias(change):
+                former = after.named(number)
+                yield there.pass_value(
+                    carrier.field, number, carrier.new_field, former, form=Form.JSON
+                )
             yield there.pass_value(carrier.field, number, carrier.new_field, former)
         if new_name in after.values:
             number, former = after.values[new_name], old_name if same else ""
-            if after.values.get(alias := before.named(number)) == number:
-                former = alias  # another name beside the one that stays
+            if self.is_alias(change):
+                former = before.named(number)
+                yield back.pass_value(
+                    carrier.new_field, number, carrier.field, former, form=Form.JSON
+                )
             yield back.pass_value(carrier.new_field, number, carrier.field, former)
+
+    def is_alias(self, change: Change) -> bool:
+        """Whether a value that came or went is another name of a number that keeps one."""
+        if change.kind not in (Kind.VALUE_ADDED, Kind.VALUE_REMOVED):
+            return False
+        (old, name), (new, _) = split(change.old_place), split(change.where)
+        came = change.kind is Kind.VALUE_ADDED
+        before = self.before.enums[self._back[new] if came else old]
+        after = self.after.enums[new if came else self.pairs[old]]
+        number = (after if came else before).values[name]
+        return any(k == number and after.values.get(n) == k for n, k in before.values.items())
+
+    def former_owner(self, change: Change) -> Owner | None:
+        """Who had the number of a field that is added, when the old text has nobody there."""
+        message, name = split(change.where)
+        was, number = self._back.get(message, ""), self.number(change)
+        if was not in self.before.messages or self.before.messages[was].owner(number):
+            return None
+        return next(reversed(self.memory.others(message, number, name)), None)
 
     def carrier(self, old_enum: str, new_enum: str) -> Carrier | None:
         """A field that brings values of the enum from one side to the other, if there is one."""
@@ -224,6 +255,8 @@ class Exchange:
         if now is None or name not in now.values:
             return
         number = now.values[name]
+        if self.is_alias(change):
+            return  # whoever misreads it has done so before
         for owner in self.memory.others(enum, number, name):
             if self.before.enums[self._back[enum]].named(number) == owner.name:
                 continue  # still so in the old text

@@ -174,7 +174,7 @@ def report(
         old,
         new,
         tuple(sorted(_entries(judged), key=lambda entry: list(Class).index(entry.worst))),
-        tuple(one for one in judged if one.change.kind in _OF_WORDS),
+        tuple(_words(judged, rules)),
         rules,
         rules_of_buf,
         missing,
@@ -201,6 +201,15 @@ def _without_renamed_places(
         stayed = place and now(rule.old) == place
         if not (rule.kind is RuleChangeKind.MOVED and stayed):
             yield rule
+
+
+def _words(judged: Iterable[Judgement], rules: Iterable[RuleChange]) -> Iterator[Judgement]:
+    """Changed comments; without those of the Go API that a changed rule shows already."""
+    shown = {name_of(one.new.place) for one in rules if one.old and one.new}
+    for one in judged:
+        of_api = one.change.kind is Kind.API_COMMENT
+        if one.change.kind in _OF_WORDS and not (of_api and one.change.where in shown):
+            yield one
 
 
 def _entries(judged: Iterable[Judgement]) -> Iterator[Entry]:

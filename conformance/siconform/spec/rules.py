@@ -25,6 +25,8 @@ _NEGATIONS: Final = re.compile(
     r"\b(?:not|never|no|none|neither|nor|cannot|without|unless|n't)\b|n['\u2019]t\b", re.IGNORECASE
 )
 
+_NUMBERED: Final = re.compile(r"(?<=\")(?:\d+\.)*\d+\.?\s+|^(?:\d+\.)*\d+\.?\s+")
+"""The number of a heading: others in front of it change it."""
 _SIGNS: Final = re.compile(r"[<>]=?(?=\s*-?\d)|[!=]=|(?<![\w-])-(?=\d)")
 
 
@@ -264,7 +266,7 @@ def _identity(sentence: Sentence, *, with_place: bool) -> tuple[str, str]:
 def _place(sentence: Sentence) -> str:
     """Where it stands; a name that is only spelled otherwise is the same place."""
     name = name_of(sentence.place).replace("_", "").lower()
-    return name or sentence.place or sentence.section
+    return name or _NUMBERED.sub("", sentence.place) or _NUMBERED.sub("", sentence.section)
 
 
 def _without_not(sentence: Sentence) -> list[str]:

@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 
 _DEPTH: Final = 3  # of messages in messages: enough to be recognised, and recursive ones end
 _BIG: Final = 2**33 + 7  # more than 32 bits, and not zero in the lower ones
+_BELOW_THE_TOP: Final = -5  # of what an unsigned number can be: one that has no sign has its bit
 _ENTRIES: Final = 2  # of a repeated field: enough to see one of them lost
 
 _TEXTS: Final[Mapping[str, str]] = {
@@ -29,6 +30,12 @@ _INTEGERS_OF_64: Final = frozenset(
         FieldDescriptor.TYPE_SFIXED64,
     }
 )
+_UNSIGNED: Final = {
+    FieldDescriptor.TYPE_UINT32: 2**32,
+    FieldDescriptor.TYPE_FIXED32: 2**32,
+    FieldDescriptor.TYPE_UINT64: 2**64,
+    FieldDescriptor.TYPE_FIXED64: 2**64,
+}
 _SIGNED: Final = frozenset(
     {
         FieldDescriptor.TYPE_INT32,
@@ -54,9 +61,9 @@ def samples(field: FieldDescriptor) -> list[Any]:
         return _numbers(field.enum_type)
     if field.type in (FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FLOAT):
         return [5.5]
-    signed = [-5] if field.type in _SIGNED else []
+    last = [-5] if field.type in _SIGNED else [_UNSIGNED[field.type] + _BELOW_THE_TOP]
     wide = [_BIG] if field.type in _INTEGERS_OF_64 else []
-    return [5, *wide, *signed]
+    return [5, *wide, *last]
 
 
 def put(message: Message, field: FieldDescriptor, which: int = 0, depth: int = _DEPTH) -> None:

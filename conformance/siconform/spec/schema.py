@@ -77,6 +77,11 @@ class Message:
     fields: Mapping[str, Field]
     reserved: Reserved = field(default_factory=Reserved)
 
+    @property
+    def members(self) -> str:
+        """Its fields in one line."""
+        return ", ".join(f"{f.name} {f}" for f in self.fields.values()) or "no fields"
+
     def owner(self, number: int) -> Field | None:
         """The field that has `number`."""
         return next((f for f in self.fields.values() if f.number == number), None)
@@ -89,6 +94,11 @@ class Enumeration:
     name: str
     values: Mapping[str, int]
     reserved: Reserved = field(default_factory=Reserved)
+
+    @property
+    def members(self) -> str:
+        """Its values in one line."""
+        return ", ".join(f"{name} {number}" for name, number in self.values.items())
 
     def named(self, number: int) -> str:
         """The first name of `number`, or "" where it has none."""

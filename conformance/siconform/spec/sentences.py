@@ -49,9 +49,10 @@ class Teller:
             case Outcome.MISREAD:
                 says = self._misread(reading)
             case Outcome.REFUSED:
+                what = reading.element if reading.is_cut else f"{reading.element} = {reading.wrote}"
                 says = (
-                    f"cannot decode {article(reading.message)} with {reading.element} = "
-                    f"{reading.wrote}: the whole message is refused"
+                    f"cannot decode {article(reading.message)} with {what}: "
+                    "the whole message is refused"
                 )
             case Outcome.LOST:
                 schema = self._schemas[reading.reader]
@@ -60,6 +61,8 @@ class Teller:
             case Outcome.PARTLY if _TOGETHER in reading.element:
                 says = f"keeps only {reading.read_as} of {article(reading.message)} with "
                 says += reading.element
+            case Outcome.PARTLY if reading.is_cut:
+                says = f"keeps only one of several {place}"
             case Outcome.PARTLY:
                 only = f"{reading.read_as} = {reading.read}"
                 says = f"keeps of {place} = {reading.wrote} only {only}"
@@ -96,6 +99,8 @@ class Teller:
         unsent = "" if reading.data else ", which is zero and not sent,"
         if reading.outcome is Outcome.MISREAD:
             return f"takes {reading.element}{unsent} for {reading.read_as} ({place})"
+        if reading.outcome is Outcome.LOST:
+            return f"does not see {place} = {reading.element}, a name it does not know"
         if reading.outcome is Outcome.UNNAMED:
             return f"gets {reading.read} for {reading.element} ({place}), a number without a name"
         if reading.outcome is Outcome.REFUSED:
@@ -186,6 +191,7 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
         "{who} calls {where} as it was, and does not compile beside the new one",
         "{who} has {where} as it is now",
     ),
+    Kind.API_PARAMETERS: ("{who} compiles as it is", "{who} compiles as it is"),
     Kind.API_RENAMED: (
         "{who} names {old} and does not compile",
         "{who} names {new}",
@@ -198,12 +204,21 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
 """What an old and a new peer understand where no bytes differ, or where there are none."""
 
 
+_TAKEN = (
+    '{who} takes what is sent as {where}, "{new}", for {taken_from}',
+    '{who} takes what is sent as {taken_from}, "{new}", for {where}',
+)
+"""The same of a constant with a value that is another one's in the old text."""
+
+
 def without_bytes(change: Change, side: str, who: str) -> str:
     """What the peer `who` of one side understands of a change that no message shows."""
     if change.kind is Kind.METHOD_STREAMING:
         says = _of_streaming(change, side, who)
     else:
         both = _SAYINGS.get(change.kind)
+        if change.kind is Kind.CONSTANT_VALUE and change.taken_from:
+            both = _TAKEN
         template = (
             "{who} reads the same bytes and the same JSON" if both is None else both[side == NEW]
         )
@@ -214,6 +229,7 @@ def without_bytes(change: Change, side: str, who: str) -> str:
             member=split(change.where)[1],
             old=change.old or absent,
             new=change.new or absent,
+            taken_from=change.taken_from,
             other=_other(who),
         )
     return f"{says[0].upper()}{says[1:]}."

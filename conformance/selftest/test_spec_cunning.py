@@ -1,0 +1,234 @@
+"""Edits that look harmless or worse than they are, and what an author of the SI is told of them."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from selftest.spec_author import author_text
+from selftest.spec_author_edits import BREAKING, COMPATIBLE, UNREADABLE, AuthorsEdit
+from siconform.cli import main
+
+_ENUM = "enum TerminationType {\n"
+_ALIASES = (_ENUM, f"{_ENUM}  option allow_alias = true;\n")
+_SCHEDULER = "  PREEMPTED_BY_SCHEDULER = 3;"
+_CORE = "  PREEMPTED_BY_CORE = 3;\n"
+_KNOWN = "A node that is known already must be rejected."
+_NODES = "  repeated NodeInfo nodes = 1;"
+_CONFIRMED = "A release by the RM must be confirmed."
+
+EDITS = (
+    AuthorsEdit(
+        "another name behind the one of a number",
+        (_ALIASES, ("  PLACEHOLDER_REPLACED = 4;", f"{_CORE}  PLACEHOLDER_REPLACED = 4;")),
+        COMPATIBLE,
+        "1 compatible; 0 rules changed",
+        ("TerminationType.PREEMPTED_BY_CORE: enum value added (3)",),
+    ),
+    AuthorsEdit(
+        "another name in front of the one of a number",
+        (_ALIASES, (_SCHEDULER, _CORE + _SCHEDULER)),
+        BREAKING,
+        "1 JSON-breaking; 0 rules changed",
+        (
+            (
+                "From JSON, an old peer does not see AllocationRelease.terminationType = "
+                "PREEMPTED_BY_CORE, a name it does not know."
+            ),
+            "instead: Put PREEMPTED_BY_CORE behind PREEMPTED_BY_SCHEDULER",
+        ),
+    ),
+    AuthorsEdit(
+        "a map as what its bytes are",
+        (
+            ("  map<string, Quantity> resources = 1;\n}", "  repeated Entry resources = 1;\n}"),
+            (
+                "message Quantity {",
+                (
+                    "message Entry {\n  string key = 1;\n  Quantity value = 2;\n}\n\n"
+                    "message Quantity {"
+                ),
+            ),
+        ),
+        BREAKING,
+        "1 JSON-breaking, 1 compatible",
+        (
+            "type changed (map<string, Quantity> -> repeated Entry)",
+            "From JSON, an old peer cannot decode a Resource with resources",
+        ),
+    ),
+    AuthorsEdit(
+        "an amount without a sign",
+        (("  int64 value = 1;", "  uint64 value = 1;"),),
+        BREAKING,
+        "1 silently misread",
+        (
+            "An old peer reads Quantity.value = 18446744073709551611 as -5.",
+            "A new peer reads Quantity.value = -5 as 18446744073709551611.",
+        ),
+    ),
+    AuthorsEdit(
+        "an enum as its number",
+        (("  TerminationType terminationType = 4;", "  int32 terminationType = 4;"),),
+        BREAKING,
+        "1 JSON-breaking",
+        (
+            (
+                "From JSON, a new peer cannot decode an AllocationRelease with terminationType = "
+                '"STOPPED_BY_RM": the whole message is refused.'
+            ),
+        ),
+    ),
+    AuthorsEdit(
+        "one where there were many",
+        ((_NODES, "  NodeInfo nodes = 1;"),),
+        BREAKING,
+        "1 wire-breaking",
+        (
+            "A new scheduler keeps only one of several NodeRequest.nodes.",
+            "an old scheduler cannot decode a NodeRequest with nodes: the whole message",
+        ),
+    ),
+    AuthorsEdit(
+        "a reserved number for another type",
+        (('  reserved 7;\n  reserved "queueName";\n', "  bool hot = 7;\n"),),
+        BREAKING,
+        "2 compatible",
+        ("instead: Append hot as 16; reserve 7: it was Allocation.queueName (2021-02).",),
+    ),
+    AuthorsEdit(
+        "constants that change places",
+        (
+            ('HostName = "si.io/hostname"', 'HostName = "si.io/rackname"'),
+            ('RackName = "si.io/rackname"', 'RackName = "si.io/hostname"'),
+        ),
+        BREAKING,
+        "2 silently misread",
+        (
+            'An old peer takes what is sent as HostName, "si.io/rackname", for RackName.',
+            'A new peer takes what is sent as RackName, "si.io/rackname", for HostName.',
+            'instead: Keep HostName = "si.io/hostname": "si.io/rackname" is what RackName stands',
+        ),
+    ),
+    AuthorsEdit(
+        "another name of a parameter",
+        (("UpdateNode(request *si.NodeRequest)", "UpdateNode(nodes *si.NodeRequest)"),),
+        COMPATIBLE,
+        "1 compatible; 0 rules changed",
+        ("SchedulerAPI.UpdateNode: Go API method has other names of parameters",),
+    ),
+    AuthorsEdit(
+        "headings with numbers",
+        (
+            ("### Schedulable nodes registration", "### 2.1. Schedulable nodes registration"),
+            ("### Release previously", "### 3 Release previously"),
+        ),
+        COMPATIBLE,
+        "both declare the same; 0 rules changed",
+        ("NO CHANGE",),
+    ),
+    AuthorsEdit(
+        "rules in a table and below a rule of a list",
+        (
+            (
+                _CONFIRMED,
+                (
+                    f"{_CONFIRMED}\n\n| no | rule |\n|----|:----:|\n| 1 | It must be repeated |\n"
+                    "| 2 | It may be late |\n\n10. The RM should wait\n    - and it must not poll\n"
+                ),
+            ),
+        ),
+        COMPATIBLE,
+        "no change of the schema; 4 rules changed",
+        ("+ It must be repeated ", "+ It may be late ", "+ The RM should wait ", "+ and it must"),
+    ),
+    AuthorsEdit(
+        "a rule in a comment of the Go API",
+        (("	// Tells what became of nodes.\n", "	// Must tell what became of nodes.\n"),),
+        COMPATIBLE,
+        "no change of the schema; 1 rule changed",
+        ("is more binding",),
+    ),
+    AuthorsEdit(
+        "another package",
+        (("package si.v1;", "package si.v2;"),),
+        BREAKING,
+        "1 wire-breaking",
+        ("package: package changed (si.v1 -> si.v2) line ",),
+    ),
+    AuthorsEdit(
+        "what proto3 does not know",
+        (('syntax = "proto3";', 'syntax = "proto2";'),),
+        UNREADABLE,
+        "",
+        ('`syntax = "proto2";` is not the syntax of the SI: write `syntax = "proto3";`',),
+    ),
+    AuthorsEdit(
+        "a message in two blocks",
+        (
+            (
+                _CONFIRMED,
+                (
+                    f"{_CONFIRMED}\n\n```protobuf\nmessage AcceptedNode {{\n  string nodeID = 1;\n}}\n"
+                    "```\n"
+                ),
+            ),
+        ),
+        UNREADABLE,
+        "`AcceptedNode` is declared on lines ",
+        (": keep one",),
+    ),
+)
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "old.md").write_text(author_text(), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _told(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["spec", "diff", *arguments])
+    return done.exit_code, " ".join((done.stderr or done.stdout).split())
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
+def test_an_edit_is_told_as_a_person_would(edit: AuthorsEdit, texts: Path) -> None:
+    (texts / "new.md").write_text(edit.text(), "utf-8")
+
+    code, told = _told("old.md", "new.md")
+
+    assert code == edit.code
+    assert edit.counts in told
+    for sentence in edit.says:
+        assert sentence in told
+    assert told.count("siconform: ") == (edit.code == UNREADABLE)
+
+
+@pytest.mark.parametrize(
+    ("edit", "counts", "says"),
+    [
+        (EDITS[0], "1 source-breaking", "Keep PREEMPTED_BY_CORE, marked deprecated"),
+        (EDITS[1], "1 JSON-breaking", "From JSON, a new peer does not see AllocationRelease"),
+    ],
+    ids=lambda value: value.name if isinstance(value, AuthorsEdit) else "",
+)
+def test_another_name_of_a_number_that_went_takes_no_number_away(
+    edit: AuthorsEdit, counts: str, says: str, texts: Path
+) -> None:
+    (texts / "new.md").write_text(edit.text(), "utf-8")
+
+    code, told = _told("new.md", "old.md")
+
+    assert code == BREAKING
+    assert f" {counts}; 0 rules changed" in told
+    assert says in told
+
+
+def test_blocks_with_another_label_are_told_in_one_line(texts: Path) -> None:
+    (texts / "new.md").write_text(author_text().replace("```protobuf", "```proto"), "utf-8")
+
+    code, told = _told("old.md", "new.md")
+
+    assert code == COMPATIBLE
+    assert told.count("labelled proto, not protobuf; they are read as that") == 1
