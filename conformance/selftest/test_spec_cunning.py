@@ -168,8 +168,8 @@ EDITS = (
             (
                 _CONFIRMED,
                 (
-                    f"{_CONFIRMED}\n\n```protobuf\nmessage AcceptedNode {{\n  string nodeID = 1;\n}}\n"
-                    "```\n"
+                    f"{_CONFIRMED}\n\n```protobuf\nmessage AcceptedNode {{\n"
+                    "  string nodeID = 1;\n}\n```\n"
                 ),
             ),
         ),

@@ -87,7 +87,7 @@ def test_rules_have_their_line_section_place_and_words() -> None:
             line_of(SMALL, "- nodes of"),
             *(api, told, ("ignored",)),
         ),
-        "- an unknown one may not be updated": (
+        "an unknown one may not be updated": (
             line_of(SMALL, "- an unknown"),
             *(api, told, ("may not",)),
         ),
