@@ -83,7 +83,7 @@ def test_rules_have_their_line_section_place_and_words() -> None:
             line_of(SMALL, "what it does not know."),
             *(api, told, ("should",)),
         ),
-        "- nodes of others are ignored": (
+        "nodes of others are ignored": (
             line_of(SMALL, "- nodes of"),
             *(api, told, ("ignored",)),
         ),
