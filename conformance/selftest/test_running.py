@@ -343,3 +343,21 @@ def test_other_peoples_runs_are_left_alone(pytester: pytest.Pytester) -> None:
     done.assert_outcomes(passed=1)
     assert "siconform" not in done.stdout.str()
     assert not (pytester.path / "build").exists()
+
+
+SLOW_FAILURES = (
+    '@requirement("SI-NODE-004")\n'
+    "def test_one(target):\n    time.sleep(0.3)\n    raise NotAsTheTextSays('no')\n"
+    '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
+)
+
+
+def test_a_run_with_an_edited_text_stops_once_failing_tests_have_taken_long(
+    conformance: Run,
+) -> None:
+    outcome = conformance(SLOW_FAILURES, "--failing", "0.2")
+
+    assert outcome.verdict("SI-NODE-004") == "fail"
+    assert outcome.verdict("SI-NODE-006") == "could-not-run"
+    assert outcome.reason("SI-NODE-006") == "not reached: the tests that fail took more than 0.2 s"
+    assert conformance(SLOW_FAILURES, "--failing", "9").verdict("SI-NODE-006") == "pass"

@@ -85,7 +85,9 @@ class RunController:
         if report.failed:
             self._failing += report.duration
             if self.settings.failing is not None and self._failing > self.settings.failing:
-                raise pytest.Session.Interrupted(f"{self._failed} tests failed, which took long")
+                raise pytest.Session.Interrupted(
+                    f"the tests that fail took more than {self.settings.failing:g} s"
+                )
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file of the suite that cannot even be read."""
