@@ -111,10 +111,19 @@ class Connection:
         return outcome
 
     def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
-        """Send one request with all ``requests`` of the stream; opens it where it is not open."""
+        """Send one request with all ``requests`` of the stream; opens it where it is not open.
+
+        CannotBeSaid where an edited text has no words for it.
+        """
         with self._speaking:
-            stream = self._stream(kind)
-            self._send(stream, kind, requests)
+            try:
+                stream = self._stream(kind)
+                self._send(stream, kind, requests)
+            except CannotBeSaid as lost:
+                if not all(map(is_fence, requests)):
+                    unsaid = [NotInTheText(kind, *one, said=True) for one in lost.elements.items()]
+                    self.history.add(self.rm_id, unsaid, said_by_rm=True)
+                raise
 
     def is_open(self, kind: UpdateKind) -> bool:
         """Whether the stream of this kind was opened and has not ended."""
@@ -199,13 +208,7 @@ class Connection:
         return stream
 
     def _send(self, stream: Stream, kind: UpdateKind, requests: Sequence[Request]) -> None:
-        try:
-            message = self.dialect.request(kind, self.rm_id, requests)
-        except CannotBeSaid as lost:
-            if not all(map(is_fence, requests)):
-                unsaid = [NotInTheText(kind, *one, said=True) for one in lost.elements.items()]
-                self.history.add(self.rm_id, unsaid, said_by_rm=True)
-            raise
+        message = self.dialect.request(kind, self.rm_id, requests)
         time.sleep(max(0.0, self._next_turn - time.monotonic()))
         self.history.add(self.rm_id, requests, said_by_rm=True, message=message, fence=is_fence)
         stream.send(message.SerializeToString())
