@@ -28,7 +28,7 @@ def trying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Try:
             text = text.replace(before, after, 1)
         (tmp_path / "si.proto").write_text(text, "utf-8")
         monkeypatch.chdir(tmp_path)
-        return CliRunner().invoke(main, ["spec", "try", "si.proto", "-k", only, *options])
+        return CliRunner().invoke(main, ["spec", "try", "si.proto", "-n0", "-k", only, *options])
 
     return run
 

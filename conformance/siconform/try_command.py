@@ -23,6 +23,7 @@ _FORMS: Final = ("terminal", "markdown", "json")
 @click.command(name="try", epilog=_CODES)
 @click.argument("text")
 @click.option("-k", "expression", metavar="EXPRESSION", help="Only these tests, as in a run.")
+@click.option("-n", "workers", metavar="NUMBER", help="So many at a time, as in a run.")
 @click.option("--every-test", is_flag=True, help="Go on, however many tests fail.")
 @click.option(
     "--results", default="build/spec-try", show_default=True, help="For those of the runs."
@@ -35,6 +36,7 @@ def try_(
     text: str,
     *,
     expression: str | None,
+    workers: str | None,
     every_test: bool,
     results: str,
     form: str,
@@ -51,9 +53,10 @@ def try_(
     """
     from siconform.trying.attempt import How  # noqa: PLC0415  # protobuf takes time
 
+    chosen = {"-k": expression, "-n": workers}
     how = How(
         target=tuple(words_of(by_flag(target))),
-        selection=("-k", expression) if expression is not None else (),
+        selection=tuple(w for flag, v in chosen.items() if v is not None for w in (flag, v)),
         results=Path(results),
         revision=revision,
         every_test=every_test,
