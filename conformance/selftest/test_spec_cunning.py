@@ -149,6 +149,36 @@ EDITS = (
         ("is more binding",),
     ),
     AuthorsEdit(
+        "an option of the text's own",
+        (("Information ugi = 4;", "Information ugi = 4 [(si_secret) = true];"),),
+        COMPATIBLE,
+        "1 compatible",
+        ("AddApplicationRequest.ugi: field option changed (si_secret: true)",),
+    ),
+    AuthorsEdit(
+        "a message with another name, and a Go API without",
+        (
+            ("message NodeRequest {", "message NodeUpdateRequest {"),
+            ("(stream NodeRequest)", "(stream NodeUpdateRequest)"),
+        ),
+        BREAKING,
+        "1 source-breaking",
+        ("SchedulerAPI.UpdateNode names si.NodeRequest, which no block declares",),
+    ),
+    AuthorsEdit(
+        "a block that is commented out",
+        (
+            (
+                "```protobuf\n// A node that was registered",
+                "<!--\n```protobuf\n// A node that was registered",
+            ),
+            ("```protobuf\n// Amounts by", "-->\n```protobuf\n// Amounts by"),
+        ),
+        COMPATIBLE,
+        "0 rules changed",
+        ("a block stands in an HTML comment, where a reader does not see it",),
+    ),
+    AuthorsEdit(
         "another package",
         (("package si.v1;", "package si.v2;"),),
         BREAKING,

@@ -223,6 +223,10 @@ def test_a_rule_of_a_field_that_is_only_respelled_stands_where_it_stood() -> Non
             False,
         ),
         ("What the parcel wieghs now, in grams", "What the parcel weighs now, in grams", False),
+        ("When it was taken in, in seconds", "When it was taken in, in milliseconds", True),
+        ("Taken in (true) or given (false)", "Taken in (false) or given (true)", True),
+        ("The shelf with the lower number", "The shelf with the higher number", True),
+        ("The shelf with the number", "The first shelf with the number", False),
     ],
 )
 def test_a_comment_gives_another_role_in_other_words_or_by_another_name(

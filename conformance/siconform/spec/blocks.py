@@ -122,6 +122,7 @@ class _Fenced:
         if not any(block.kind is BlockKind.PROTOBUF for block in self.blocks):
             self._take_unlabelled()
         self._look_at_labels()
+        self._look_at_comments()
         self._look_outside()
         self.errors += filter(None, map(_unbalanced, self._of_kind(BlockKind.PROTOBUF)))
         self.errors.sort(key=lambda error: error.line)
@@ -186,6 +187,19 @@ class _Fenced:
                 other.setdefault(label, []).append(line)
         for label, lines in other.items():
             self.guesses.append(_of_other_label(label, lines))
+
+    def _look_at_comments(self) -> None:
+        """Blocks inside of `<!--` and `-->` are read, as what makes a schema of a text does."""
+        outside = list(self.lines)
+        for block in self.blocks:
+            outside[block.first - 1 : block.last] = [""] * len(block.lines)
+        for block in self.blocks:
+            before = "\n".join(outside[: block.first - 1])
+            if block.kind is not BlockKind.OTHER and before.rfind("<!--") > before.rfind("-->"):
+                self.guesses.append(
+                    f"line {block.first - 1}: a block stands in an HTML comment, where a reader "
+                    "does not see it; it is read all the same"
+                )
 
     def _look_outside(self) -> None:
         """Declarations beside the blocks have lost their fences."""

@@ -236,7 +236,8 @@ class _Comparison:
             sides = old.oneof or "in no oneof", new.oneof or "in no oneof"
             yield self._changed(Kind.FIELD_ONEOF, places, *sides)
         if old.options != new.options:
-            yield self._changed(Kind.FIELD_OPTION, places, old.options, new.options)
+            sides = self.before.options_said(old.options), self.after.options_said(new.options)
+            yield self._changed(Kind.FIELD_OPTION, places, *sides)
         if all(remarks) and says_otherwise(*remarks):
             yield self._changed(Kind.FIELD_ROLE, places, *remarks)
 
@@ -306,9 +307,8 @@ class _Comparison:
                 continue
             was = former if former != name else ""
             if before[former].value != constant.value:
-                sides = before[former].value, constant.value
                 taken = next((n for n, c in before.items() if c.value == constant.value), "")
-                place = name, *sides, constant.line, was
+                place = name, before[former].value, constant.value, constant.line, was
                 yield Change(Kind.CONSTANT_VALUE, *place, taken_from=taken)
             elif was:
                 yield Change(Kind.CONSTANT_RENAMED, name, former, name, constant.line, was)

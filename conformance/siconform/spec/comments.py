@@ -27,6 +27,12 @@ _TURNING: Final = frozenset(
     {"not", "no", "never", "only", "if", "when", "unless", "until", "without", "except"}
 )
 """Words after which a comment says something else."""
+_DECIDING: Final = re.compile(
+    r"\b(?:\d+|true|false|first|last|lower|higher|smaller|larger|less|more|(?:max|min)(?:imum)?"
+    r"|before|after|old|new|positive|negative|(?:nano|micro|milli)?seconds?|minutes?|hours?"
+    r"|accepted|rejected|added|removed|rm|scheduler|shim|core|(?:in|ex)clu(?:ded|ding|sive))\b"
+)
+"""Words that decide what a comment says: it is another role where one stands for another one."""
 
 _MESSAGE, _ENUM, _SERVICE = 4, 5, 6  # numbers of the lists in FileDescriptorProto
 _FIELD, _NESTED, _NESTED_ENUM = 2, 3, 4  # in DescriptorProto
@@ -48,14 +54,17 @@ def comments_of(file: FileDescriptorProto) -> dict[str, str]:
 def says_otherwise(one: str, other: str) -> bool:
     """Whether two comments of a field may give it different roles.
 
-    They do where most words differ, where one name stands for another one, and where a condition
-    or a negation came or went. A word or two more or less are the same role in other words.
+    They do where most words differ, where one name stands for another one or `higher` for `lower`,
+    and where a condition or a negation came or went. A word or two more or less are the same role
+    in other words.
     """
     less, more = sorted((_telling(one), _telling(other)), key=len)
     if (less ^ more) & _TURNING:
         return True
+    if _decides_otherwise(one, other) and less == more:
+        return True
     if _alike(one, other) >= _MOSTLY_EQUAL:
-        return _has_another_name(one, other)
+        return _has_another_name(one, other) or _decides_otherwise(one, other)
     return not less <= more or len(more - less) > _FEW
 
 
@@ -74,6 +83,13 @@ def _has_another_name(one: str, other: str) -> bool:
         rename_of(*pair) not in (Rename.SPELLING, Rename.TYPO)
         for pair in zip(gone, come, strict=True)
     )
+
+
+def _decides_otherwise(one: str, other: str) -> bool:
+    """Whether words that decide stand for others, or have changed places."""
+    before, after = (_DECIDING.findall(comment.lower()) for comment in (one, other))
+    gone, come = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    return bool(gone and come) or (before != after and not (gone or come))
 
 
 def _telling(comment: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from siconform.spec.blocks import Block, BlockKind, code_of
 from siconform.spec.model import ApiMethod, Constant, SpecError
@@ -64,6 +65,10 @@ def _groups(block: Block) -> Block:
         meant = inside and (plain.startswith("//") or _CONSTANT.match(plain))
         kept.append(line if meant else "")
     return Block(block.kind, block.first, tuple(kept))
+
+
+GO_MESSAGE: Final = re.compile(r"\bsi\.(\w+)")
+"""A message as the Go API names it."""
 
 
 def types_of(signature: str) -> str:

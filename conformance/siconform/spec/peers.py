@@ -1,10 +1,10 @@
 """Who sends a message: an RM, a scheduler or both."""
 
-import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final
 
+from siconform.spec.go_code import GO_MESSAGE
 from siconform.spec.model import ApiMethod
 from siconform.spec.schema import Schema
 
@@ -31,8 +31,6 @@ _CALLED: Final[Mapping[str, Peer]] = {
 }
 """Who sends what no rpc carries, for a schema that came without its Go API."""
 
-_GO_MESSAGE = re.compile(r"\bsi\.(\w+)")
-
 
 _OF_THE_RM: Final = ("Callback", "Plugin")
 
@@ -56,8 +54,8 @@ def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset
     for call in api.values():
         arguments, _, results = call.signature.partition(")")
         caller = implementer(call.name).other
-        note(_GO_MESSAGE.findall(arguments), caller)
-        note(_GO_MESSAGE.findall(results), caller.other)
+        note(GO_MESSAGE.findall(arguments), caller)
+        note(GO_MESSAGE.findall(results), caller.other)
     for name, peer in _CALLED.items():
         if name not in found:
             note([name], peer)

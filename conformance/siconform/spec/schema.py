@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
@@ -9,6 +10,7 @@ from google.protobuf.descriptor_pb2 import (
     FieldDescriptorProto,
     FileDescriptorProto,
 )
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 _SCALARS = {
     number: name.removeprefix("TYPE_").lower() for name, number in FieldDescriptorProto.Type.items()
@@ -135,6 +137,16 @@ class Schema:
     methods: Mapping[str, Method]
     extensions: Mapping[str, Field]
 
+    def options_said(self, options: str) -> str:
+        """The options of a field, those of the text's own by name: `si_secret: true`."""
+        for extension in self.extensions.values():
+            by_number, by_name = f"({extension.number}): ", f"{extension.name}: "
+            if extension.type == "bool":
+                options = options.replace(f"{by_number}1", f"{by_name}true")
+                options = options.replace(f"{by_number}0", f"{by_name}false")
+            options = options.replace(by_number, by_name)
+        return options
+
     def full(self, name: str) -> str:
         """The full name of `name`, which stands inside the package."""
         return f"{self.package}.{name}" if self.package else name
@@ -215,8 +227,15 @@ def _field(
         cardinality,
         "" if f.proto3_optional else within,
         f.json_name or json_name(f.name),
-        " ".join(str(f.options).split()),
+        _options_said(f),
     )
+
+
+def _options_said(f: FieldDescriptorProto) -> str:
+    """The options of a field; those of the text's own by number."""
+    unknown: Any = UnknownFieldSet(f.options)  # the stubs do not let it be walked
+    own = (f"({one.field_number}): {one.data}" for one in unknown)
+    return " ".join([*str(f.options).split(), *own])
 
 
 def _type(f: FieldDescriptorProto, package: str) -> str:

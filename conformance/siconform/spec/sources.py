@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
@@ -12,7 +13,8 @@ from siwire.revisions import Revision, find_revision, note_on
 from siconform.spec.blocks import Block, BlockKind
 from siconform.spec.compiling import SI_FILE, compile_source, declared_lines
 from siconform.spec.go_api import api_of
-from siconform.spec.model import Constant, Spec, SpecError, UnreadableSpec
+from siconform.spec.go_code import GO_MESSAGE
+from siconform.spec.model import ApiMethod, Constant, Spec, SpecError, UnreadableSpec
 from siconform.spec.prose import read_sentences
 from siconform.spec.text import decode, read_spec_text
 
@@ -69,13 +71,24 @@ def from_text(name: str, content: str) -> Spec:
         text.constants,
         text.sentences,
         declared_lines(file),
-        text.guesses,
+        (*text.guesses, *_dangling(file, text.api.values())),
         text.api,
         text.schema,
         content,
         has_text=True,
         has_constants=True,
     )
+
+
+def _dangling(file: FileDescriptorProto, api: Iterable[ApiMethod]) -> Iterator[str]:
+    """What the Go API names and no block declares, as one does after a renaming."""
+    declared = {message.name for message in file.message_type}
+    declared |= {enum.name for enum in file.enum_type}
+    for method in api:
+        for name in GO_MESSAGE.findall(method.signature):
+            if name not in declared:
+                says = f"{method.name} names si.{name}, which no block declares"
+                yield f"line {method.line}: {says}"
 
 
 def from_revision(revision: Revision, name: str = "") -> Spec:
