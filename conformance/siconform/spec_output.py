@@ -97,7 +97,10 @@ def shown(report: "Report", form: str, code: int, *, details: bool, coloured: bo
         return json_report.to_json(report, code)
     if form == "markdown":
         return markdown.to_markdown(report)
-    width = min(terminal.WIDTH, shutil.get_terminal_size((terminal.WIDTH, 24)).columns)
+    seen = (
+        shutil.get_terminal_size().columns if coloured and sys.stdout.isatty() else terminal.WIDTH
+    )
+    width = min(terminal.WIDTH, seen)
     lines = terminal.report_lines(report, details=details, width=max(width, 40))
     told = [_coloured(line.text, line.colour) if coloured else line.text for line in lines]
     return "".join(f"{line}\n" for line in told)
