@@ -32,6 +32,7 @@ _MATTERS: Final = ("conformance/siconform", "reference/sireference", "proto/siwi
 _ASIDE: Final = (
     *("conformance/siconform/spec", "conformance/siconform/trying"),
     *("conformance/siconform/cli.py", "conformance/siconform/spec_commands.py"),
+    *("conformance/siconform/spec_output.py", "conformance/siconform/try_command.py"),
 )
 """What judges no scheduler: changes of it leave every judgement as it was."""
 _MAKES: Final = (
