@@ -92,6 +92,17 @@ def test_a_sentence_in_another_section_has_moved() -> None:
     assert bases(touched_by(moved, [REJECTED])) == {"SI-NODE-903": {Basis.MOVED}}
 
 
+def test_a_new_sentence_that_a_later_revision_has_for_a_requirement_touches_it() -> None:
+    said = ("NodeRequest.rmID", "Nodes are told by their RM alone.")
+    (later,) = requirement("SI-NODE-901", said).sources
+    both = replace(NODE_ID, sources=(*NODE_ID.sources, replace(later, revision="2026-04")))
+    told = edited("  string rmID = 2;", f"  // {said[1]}\n  string rmID = 2;")
+
+    assert bases(touched_by(told, [both])) == {"SI-NODE-901": {Basis.JOINED}}
+    assert touched_by(told, [NODE_ID]).requirements == ()
+    assert touched_by(spec(name="draft.md"), [both]).requirements == ()
+
+
 def test_a_change_of_a_member_touches_the_type_that_has_it() -> None:
     code = "message NodeInfo { string nodeID = 1; int64 freeCapacity = 2; int64 heldByOthers = 3;"
     standing = replace(TYPE, sources=requirement("X", ("type of NodeInfo", code)).sources)

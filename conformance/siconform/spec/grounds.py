@@ -56,6 +56,7 @@ class Basis(Enum):
     GONE = "its sentence is gone"
     REWORDED = "its sentence reads differently"
     MOVED = "its sentence stands elsewhere"
+    JOINED = "a new sentence says it, too"
     NAMED = "what it names is changed"
     INSIDE = "something inside of what it names is changed"
     RECORDED = "the catalogue has it otherwise from there on"

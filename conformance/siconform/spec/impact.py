@@ -130,7 +130,7 @@ def impact(
     code = CodeUsage(checkout.root, revision, old.file) if checkout is not None else None
     standings = _standings(known, revision, before, after)
     lost = lost_names(before, after, changes)
-    recorded = _recorded(known, revision, after)
+    recorded = _recorded(known, revision, after) or _joined(known, revision, before, after)
     grounds = {
         one.id: (*grounds_of(one, standings[one.id], changes, lost), *recorded.get(one.id, ()))
         for one in known
@@ -198,6 +198,21 @@ def _recorded(
             places = gone or ([""] if len(now) > len(was) or other not in one.revisions else [])
             found[one.id] = [Ground(Basis.RECORDED, where) for where in places]
     return found
+
+
+def _joined(
+    known: Iterable[Requirement], revision: str, before: Footing, after: Footing
+) -> Mapping[str, Sequence[Ground]]:
+    """Sentences that other revisions have for a requirement, and that are new in the text."""
+    if not (before.spec.has_text and after.spec.has_text):
+        return {}
+    found: dict[str, dict[Ground, None]] = {}
+    for one, source in sources_of(known):
+        if revision not in one.revisions or source.revision == revision:
+            continue
+        if after.holds(source) and not before.holds(source):
+            found.setdefault(one.id, {})[Ground(Basis.JOINED, source.where)] = None
+    return {identifier: tuple(grounds) for identifier, grounds in found.items()}
 
 
 def _of_changes(
