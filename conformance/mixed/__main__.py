@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from siconform.generated import kept
 from siconform.targets import TargetUnavailable
 
 from mixed.experiment import everything
@@ -29,13 +30,7 @@ def main() -> int:
     except (NoAnswerError, TargetUnavailable) as why:
         sys.stderr.write(f"The experiment could not be made: {why}\n")
         return 2
-    if not is_check:
-        PAGE.write_text(text, "utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text("utf-8") == text:
-        return 0
-    sys.stderr.write(f"{PAGE} is not what comes of it. Run: {COMMAND}\n")
-    return 1
+    return kept({PAGE: text}, command=COMMAND, check=is_check)
 
 
 if __name__ == "__main__":

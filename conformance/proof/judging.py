@@ -33,6 +33,7 @@ _ASIDE: Final = (
     *("conformance/siconform/spec", "conformance/siconform/trying"),
     *("conformance/siconform/cli.py", "conformance/siconform/spec_commands.py"),
     *("conformance/siconform/spec_output.py", "conformance/siconform/try_command.py"),
+    "conformance/siconform/generated.py",
 )
 """What judges no scheduler: changes of it leave every judgement as it was."""
 _MAKES: Final = (

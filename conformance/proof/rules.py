@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from siconform.catalogue import Requirement, Side, catalogue, subjects
+from siconform.generated import kept
 from siconform.running.index import cited
 
 from proof.altering import Inside, function_of
@@ -144,14 +145,7 @@ def main() -> int:
     """Write the page, or check that it is as it would be written."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Write docs/rules.md.")
     parser.add_argument("--check", action="store_true", help="only compare with what is there")
-    text = page()
-    if not parser.parse_args().check:
-        PAGE.write_text(text, "utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text("utf-8") == text:
-        return 0
-    sys.stderr.write(f"{PAGE} is not what the faults say. Run: {COMMAND}\n")
-    return 1
+    return kept({PAGE: page()}, command=COMMAND, check=parser.parse_args().check)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from siconform.catalogue import (
 )
 from siconform.catalogue.features import FEATURES, Offer
 from siconform.catalogue.windows import in_words
+from siconform.generated import kept
 
 PAGE = Path(__file__).parents[3] / "docs" / "requirements.md"
 COMMAND = "python -m siconform.catalogue.document"
@@ -139,13 +140,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args(arguments).check
     wanted = page(catalogue().values(), subjects())
-    if not check:
-        PAGE.write_text(wanted, "utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text("utf-8") == wanted:
-        return 0
-    sys.stderr.write(f"docs/requirements.md differs from the catalogue: run {COMMAND}\n")
-    return 1
+    return kept({PAGE: wanted}, command=COMMAND, check=check)
 
 
 def _offer(offer: Offer) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
+from siconform.generated import kept
 from siconform.reporting import found, versions
 from siconform.reporting.classify import ResultClass, rows
 from siconform.reporting.page import Section, counts, of_the_scheduler, page, table
@@ -102,22 +103,8 @@ def main(arguments: Sequence[str]) -> int:
     except (RecordError, BaselineError, TargetUnavailable) as error:
         sys.stderr.write(f"siconform: {error}\n")
         return 1
-    present = {path.name for path in PAGES.glob("*.md")}
-    if not given.check:
-        PAGES.mkdir(parents=True, exist_ok=True)
-        for name in present - wanted.keys():
-            (PAGES / name).unlink()
-        for name, text in wanted.items():
-            (PAGES / name).write_text(text, "utf-8")
-        return 0
-    wrong = sorted(
-        name
-        for name in present | wanted.keys()
-        if name not in present or (PAGES / name).read_text("utf-8") != wanted.get(name)
-    )
-    if wrong:
-        sys.stderr.write(f"docs/results differs ({', '.join(wrong)}): run {COMMAND}\n")
-    return bool(wrong)
+    made = {PAGES / name: text for name, text in wanted.items()}
+    return kept(made, command=COMMAND, check=given.check, there=PAGES.glob("*.md"))
 
 
 def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 from siwire import REVISIONS
 
 from siconform.catalogue import Requirement, catalogue
-from siconform.spec import layout, markdown
+from siconform.generated import kept
+from siconform.spec import markdown
 from siconform.spec.buf import NoCompiler, executable
 from siconform.spec.checkout import find_checkout
 from siconform.spec.classes import Class
@@ -109,23 +110,8 @@ def main(arguments: list[str] | None = None) -> int:
     except NoCompiler as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    made = pages()
-    there = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.md")}
-    differing = sorted(
-        name for name in made.keys() | there.keys() if made.get(name) != there.get(name)
-    )
-    if check:
-        for name in differing:
-            sys.stderr.write(f"docs/changes/{name} differs: run {COMMAND}\n")
-        return bool(differing)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name in differing:
-        if name in made:
-            (FOLDER / name).write_text(made[name], "utf-8")
-        else:
-            (FOLDER / name).unlink()
-    sys.stdout.write(f"{layout.counted(len(differing), 'page')} written\n")
-    return 0
+    made = {FOLDER / name: text for name, text in pages().items()}
+    return kept(made, command=COMMAND, check=check, there=FOLDER.glob("*.md"))
 
 
 if __name__ == "__main__":
