@@ -6,7 +6,7 @@ import pytest
 from siconform.baseline import KnownDeviation
 from siconform.catalogue import Level, Requirement, Side, catalogue
 from siconform.policy import ExitCode, RequirementResult, RunStatus, RunVerdict, judge
-from siconform.verdicts import Evidence, Verdict, decisive
+from siconform.verdicts import Evidence, Verdict, decisive, of_monitors_alone
 
 MUST = next(r for r in catalogue().values() if r.level is Level.MUST and Side.SCHEDULER in r.sides)
 SHOULD = next(r for r in catalogue().values() if r.level is Level.SHOULD)
@@ -175,3 +175,17 @@ def test_failures_are_counted_by_kind() -> None:
     judgement = judge([result(Verdict.FAIL), result(Verdict.LATE), result(Verdict.LATE)], PLAIN)
     assert judgement.sentence == "NON-CONFORMANT: 1 MUST fail and 2 MUST late"
     assert judgement.exit_code is ExitCode.NON_CONFORMANT
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ((), False),
+        ((evidence(Verdict.PASS),), False),
+        ((evidence(Verdict.FAIL, "wire"),), True),
+        ((evidence(Verdict.PASS), evidence(Verdict.FAIL, "wire")), True),
+        ((evidence(Verdict.FAIL), evidence(Verdict.FAIL, "wire")), False),
+    ],
+)
+def test_what_monitors_alone_complain_of(told: tuple[Evidence, ...], *, expected: bool) -> None:
+    assert of_monitors_alone(told) is expected

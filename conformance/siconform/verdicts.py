@@ -97,3 +97,9 @@ def decisive(evidence: Iterable[Evidence]) -> Evidence | None:
 def worst_first(evidence: Iterable[Evidence]) -> list[Evidence]:
     """By verdict; among equals in the order given."""
     return sorted(evidence, key=lambda e: _WORST_FIRST.index(e.verdict))
+
+
+def of_monitors_alone(evidence: Iterable[Evidence]) -> bool:
+    """Whether nothing that is bad comes from the test itself, and something does."""
+    bad = [one for one in evidence if one.bad]
+    return bool(bad) and all(one.monitor for one in bad)

@@ -20,7 +20,7 @@ from siconform.running.open_target import describe
 from siconform.running.option_list import STARTED_AS
 from siconform.running.options import Settings
 from siconform.running.results_dir import CannotWrite
-from siconform.verdicts import Verdict
+from siconform.verdicts import Verdict, of_monitors_alone
 
 _OF_THE_CATALOGUE = (Verdict.PASS, Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM)
 TOLD: Final = "siconform"
@@ -82,12 +82,17 @@ class RunController:
             self._done += 1
             total = len(self.evidence.tests) - len(self.evidence.left_out)
             self._console.test(report, f"{self._done} of {total} tests, {self._failed} failed")
-        if report.failed:
+        if self.settings.failing is not None and report.failed and self._waited(report):
             self._failing += report.duration
-            if self.settings.failing is not None and self._failing > self.settings.failing:
+            if self._failing > self.settings.failing:
                 raise pytest.Session.Interrupted(
                     f"the tests that fail took more than {self.settings.failing:g} s"
                 )
+
+    def _waited(self, report: pytest.TestReport) -> bool:
+        """Whether it failed by itself: where monitors alone complain nothing was waited for."""
+        told = (one for one in self.evidence.evidence if one.test == report.nodeid)
+        return not of_monitors_alone(told)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file of the suite that cannot even be read."""

@@ -26,6 +26,7 @@ from siconform.trying.trial import BROKEN, Came, Finding, Results, Trial, findin
 
 DESCRIPTOR_SET: Final = "edited.binpb"
 _FAILING: Final = 60  # seconds of all workers: what fails waits long for what never comes
+_FAILING_THERE: Final = 300  # the same at a target, whose timers nobody moves on
 _FEW: Final = 8  # tests that are run once more before the change is blamed
 _ALONE: Final = 24  # tests that are over before more workers would have begun
 _OURS: Final = "siconform: "  # before a sentence of ours
@@ -127,7 +128,8 @@ class _Runs:
     def edited(self, *, every_test: bool) -> Results:
         """With the text, as far as it gets."""
         self.tell(f"runs the suite of SI {self.revision} in the words of {self.name}")
-        limit = () if every_test else (FAILING, str(_FAILING))
+        seconds = _FAILING_THERE if self.how.target else _FAILING
+        limit = () if every_test else (FAILING, str(seconds))
         return self._run("edited", *self._with_the_text, *limit, *self.how.selection)
 
     def plain(self, tests: Sequence[str]) -> Results | None:
