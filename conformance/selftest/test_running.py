@@ -1,5 +1,6 @@
 """A run as a whole: what is selected, what stops it, what it leaves behind."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -221,15 +222,34 @@ def test_a_run_out_of_time_says_what_it_did_not_reach(conformance: Run) -> None:
     assert outcome.code == 10
 
 
+INTERRUPTED = TWO.replace('raise NotAsTheTextSays("no")', "os.kill(os.getpid(), signal.SIGINT)")
+
+
 def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
-    source = TWO.replace('raise NotAsTheTextSays("no")', "os.kill(os.getpid(), signal.SIGINT)")
-    outcome = conformance(source, fresh=True)
+    outcome = conformance(INTERRUPTED, fresh=True)
 
     assert outcome.code == 2
     assert outcome.results["verdict"] == "INCOMPLETE"
     assert outcome.verdict("SI-NODE-004") == "pass"
     assert outcome.verdict("SI-NODE-006") == "could-not-run"
     assert "interrupted" in outcome.reason("SI-NODE-006")
+
+
+def test_who_breaks_over_an_interrupt_keeps_no_other_from_being_told(
+    conformance: Run, pytester: pytest.Pytester
+) -> None:
+    """As pytest's terminal does, rarely, when it shows where the interrupt came."""
+    pytester.makeconftest(
+        "class Breaks:\n"
+        "    def pytest_keyboard_interrupt(self): raise OSError('no such frame')\n"
+        "def pytest_sessionstart(session): session.config.pluginmanager.register(Breaks())\n"
+    )
+
+    outcome = conformance(INTERRUPTED, fresh=True, results=False)
+
+    document = json.loads((outcome.folder / "results.json").read_text("utf-8"))
+    assert document["exit_code"] == 2
+    assert document["sentence"].startswith("INCOMPLETE: interrupted")
 
 
 TELLS_ITS_PID = """

@@ -105,6 +105,7 @@ class RunController:
         said = [s for s in excinfo.exconly().splitlines() if s.strip() and s != "assert False"]
         self.evidence.broke(f"the run broke: {said[-1].strip()} (see pytest.log)")
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C, SIGTERM or pytest.exit()."""
         said = str(excinfo.value)
