@@ -65,14 +65,14 @@ DIAGRAMS = (
     "State transition of node",
 )
 
-_BLOCK = re.compile(r"^(?:message|enum|service|oneof|extend|type)\s+([\w.]+)[^{]*\{")
+OPENED = re.compile(r"^(?:message|enum|service|oneof|extend|type)\s+([\w.]+)[^{]*\{")
 _RPC = re.compile(r"^rpc\s+(\w+)")
 _FIELD = re.compile(r"^[\w<>, .]*?\b(\w+)\s*=\s*\d+\s*;")
 _METHOD = re.compile(r"^([A-Z]\w*)\(")
 _RESERVED = re.compile(r"^(reserved\s+[^;]+);")
 _CONSTANT = re.compile(r"^(\w+)\s*=\s*\"")
-_SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
-_DRAWN = re.compile(r"[|+<>^]|-{2,}|^ {4}")
+SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
+DRAWN = re.compile(r"[|+<>^]|-{2,}|^ {4}")
 _BULLET = re.compile(r"^\s*(?:[*•-]|\d\.)\s")
 
 
@@ -146,7 +146,7 @@ def _read_declarations(lines: list[str], found: dict[str, Declaration]) -> None:
             continue
         code, _, beside = line.partition("//")
         comment = " ".join([*above, beside]).strip()
-        opened = _BLOCK.match(code)
+        opened = OPENED.match(code)
         if opened:
             path.append(opened[1])
             found[".".join(path)] = Declaration(comment, code)
@@ -192,10 +192,10 @@ class _Prose:
             self.found.sections.setdefault(heading, [])
         elif caption in DIAGRAMS:
             self.title = caption
-        elif self.depth or line.lstrip().startswith("//") or _BLOCK.match(line.strip()):
+        elif self.depth or line.lstrip().startswith("//") or OPENED.match(line.strip()):
             self.depth += line.count("{") - line.count("}")
             self.title = ""
-        elif self.title and _DRAWN.search(line):
+        elif self.title and DRAWN.search(line):
             drawn = self.found.diagrams.get(self.title, "")
             self.found.diagrams[self.title] = f"{drawn} {line}"
         elif not self.fenced:
@@ -204,7 +204,7 @@ class _Prose:
             self.paragraph.append(line.strip())
 
     def end_paragraph(self) -> None:
-        for sentence in _SENTENCE_END.split(" ".join(self.paragraph)):
+        for sentence in SENTENCE_END.split(" ".join(self.paragraph)):
             if normalised(sentence):
                 self.found.sections.setdefault(self.section, []).append(sentence)
         self.paragraph.clear()

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from siconform.catalogue.texts import DESIGN_HEADINGS, DIAGRAMS, SI_HEADINGS, normalised
+from siconform.catalogue.texts import (
+    DESIGN_HEADINGS,
+    DIAGRAMS,
+    DRAWN,
+    OPENED,
+    SENTENCE_END,
+    SI_HEADINGS,
+    normalised,
+)
 from siconform.spec.blocks import Block, BlockKind
 from siconform.spec.model import Sentence
 
@@ -32,14 +40,11 @@ MODAL_WORDS = (
 _MODAL = re.compile(
     r"\b(?:(must|should|may|will)(\s+not)?|(reject)\w*|(error)s?|(ignore)[ds]?)\b", re.IGNORECASE
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _BULLET = re.compile(r"^\s*(?:[*+•-]|\d{1,3}[.)])\s")
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
-_DRAWN = re.compile(r"[|+<>^]|-{2,}|^ {4}")
 _PLAINLY_DRAWN = re.compile(r"\+-|-\+|-{3,}|^\s+[|^v](?:\s|$)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
-_OPENED = re.compile(r"^(?:message|enum|service|oneof|extend|type)\s+([\w.]+)[^{]*\{")
 _MEMBER = re.compile(
     r"^rpc\s+(\w+)|^(reserved\s+[^;]+);|^[\w<>, .]{0,500}?\b(\w{1,200})\s*=\s*-?\w+\s*[;\[]"
     r"|^([A-Z]\w*)\("
@@ -100,7 +105,7 @@ def comments(block: Block) -> Iterator[tuple[str, _Words]]:
             above.append((number, line.lstrip("/ ")))
             continue
         code, _, beside = line.partition("//")
-        opened = _OPENED.match(code)
+        opened = OPENED.match(code)
         member = _MEMBER.match(code)
         place = list(path)
         if opened:
@@ -161,7 +166,7 @@ class _Prose:
             return False
         if line.startswith("//"):
             return True
-        return bool((_DRAWN if self.title else _PLAINLY_DRAWN).search(line))
+        return bool((DRAWN if self.title else _PLAINLY_DRAWN).search(line))
 
 
 def _sentences(words: _Words, section: str, place: str) -> Iterator[Sentence]:
@@ -173,7 +178,7 @@ def _sentences(words: _Words, section: str, place: str) -> Iterator[Sentence]:
         length += len(piece) + 1
     joined = " ".join(piece for _, piece in words)
     at = 0
-    for end in [*_SENTENCE_END.finditer(joined), None]:
+    for end in [*SENTENCE_END.finditer(joined), None]:
         text = joined[at : end.start() if end else len(joined)]
         begins = at + len(text) - len(text.lstrip())
         line = starts[bisect_right(starts, begins, key=itemgetter(0)) - 1][1] if starts else 0
