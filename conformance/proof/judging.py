@@ -31,8 +31,7 @@ _SCALE: Final = "0.4"  # what is missing is waited for over and over; on virtual
 _MATTERS: Final = ("conformance/siconform", "reference/sireference", "proto/siwire")
 _ASIDE: Final = (
     *("conformance/siconform/spec", "conformance/siconform/trying"),
-    *("conformance/siconform/cli.py", "conformance/siconform/spec_commands.py"),
-    *("conformance/siconform/spec_output.py", "conformance/siconform/try_command.py"),
+    *("conformance/siconform/cli.py", "conformance/siconform/commands"),
     "conformance/siconform/generated.py",
 )
 """What judges no scheduler: changes of it leave every judgement as it was."""

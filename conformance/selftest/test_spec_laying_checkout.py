@@ -13,12 +13,12 @@ import siconform.spec.checkout
 from click.testing import CliRunner
 from selftest.spec_laying import CHECKOUT, constants_of, text_of
 from siconform.catalogue import catalogue
+from siconform.commands.spec_commands import spec_group
 from siconform.spec.laying import telling, writing
 from siconform.spec.laying.decisions import Topic
 from siconform.spec.laying.plan import Known, Plan, plan
 from siconform.spec.laying.source_edits import NotLaidError
 from siconform.spec.sources import from_text
-from siconform.spec_commands import spec_group
 from siwire import REVISIONS
 
 NAME, BEFORE = "2027-01", "2026-04"

@@ -3,22 +3,23 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from siwire import find_revision, note_on
 
 from siconform import __version__, guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
+from siconform.commands.ending import wrong
+from siconform.commands.results_commands import compare, page
+from siconform.commands.spec_commands import spec_group
 from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
 from siconform.running.click_options import of_the_target
 from siconform.running.option_list import OPTIONS
 from siconform.running.prior_results import known_results
-from siconform.spec_commands import spec_group
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-_WRONG = 4  # exit code, as pytest has it for usage errors
 _COUNT = click.IntRange(min=1)
 _SECONDS = click.FloatRange(min=0)
 
@@ -36,7 +37,7 @@ class _Command(click.Group):
             except click.exceptions.NoArgsIsHelpError as error:
                 click.echo(error.format_message())
             except click.ClickException as error:
-                _wrong(error.format_message())
+                wrong(error.format_message())
 
 
 @click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,6 +47,8 @@ def main() -> None:
 
 
 main.add_command(spec_group)
+main.add_command(page)
+main.add_command(compare)
 
 
 @main.command(context_settings=_PASS_ON, add_help_option=False)
@@ -60,7 +63,7 @@ def run(options: Sequence[str]) -> None:
     try:
         sys.exit(launching.run(options))
     except launching.NoSuchTest as error:
-        _wrong(str(error))
+        wrong(str(error))
 
 
 @main.command(name="list")
@@ -78,11 +81,11 @@ def list_requirements(
     chosen = frozenset(area.upper() for area in areas)
     unknown = sorted(chosen - set(AREAS))
     if unknown:
-        _wrong(f'"{unknown[0]}" is no area. Known: {", ".join(AREAS)}.')
+        wrong(f'"{unknown[0]}" is no area. Known: {", ".join(AREAS)}.')
     try:
         name = find_revision(revision).name if revision else ""
     except LookupError as error:
-        _wrong(str(error))
+        wrong(str(error))
     if note := note_on(revision):
         click.echo(f"siconform: {note}", err=True)
     filters = Filters(
@@ -104,48 +107,9 @@ def explain(ids: Sequence[str]) -> None:
     try:
         requirements = [find_requirement(identifier) for identifier in ids]
     except LookupError as error:
-        _wrong(str(error))
+        wrong(str(error))
     told = [render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements]
     click.echo("\n\n".join(told))
-
-
-@main.command()
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
-def page(results: Sequence[Path]) -> None:
-    """Print a page (Markdown) about a scheduler, from the results folders of its runs."""
-    from siconform.reporting.record import RecordError  # noqa: PLC0415  # the same
-    from siconform.reporting.single import page_of  # noqa: PLC0415  # imports pytest
-
-    try:
-        click.echo(page_of(results), nl=False)
-    except RecordError as error:
-        _wrong(str(error))
-
-
-@main.command()
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
-def compare(first: Path, others: Sequence[Path]) -> None:
-    """Compare results folders, requirement by requirement; exit code 1 where verdicts differ."""
-    from siconform.reporting.comparing import differences  # noqa: PLC0415  # imports pytest
-    from siconform.reporting.record import RecordError, read_results  # noqa: PLC0415  # the same
-
-    try:
-        one, *more = [read_results(folder)[0] for folder in (first, *others)]
-    except RecordError as error:
-        _wrong(str(error))
-    found = [
-        (folder, difference)
-        for folder, other in zip(others, more, strict=True)
-        for difference in differences(one, other)
-    ]
-    for folder, difference in found:
-        click.echo(f"{folder}: {difference}")
-    compared = f"{len(one.requirements)} requirements in {1 + len(others)} runs"
-    click.echo(
-        f"{compared}: {len(found) or 'no'} different verdict{'' if len(found) == 1 else 's'}"
-    )
-    sys.exit(bool(found))
 
 
 @main.command()
@@ -203,11 +167,6 @@ def doctor(*, results: str, jobs: int | None) -> None:
         is_right = is_right and one.is_right
     click.echo("the kit can be believed here" if is_right else "the kit cannot be believed here")
     sys.exit(not is_right)
-
-
-def _wrong(sentence: str) -> NoReturn:
-    click.echo(f"siconform: {sentence}", err=True)
-    sys.exit(_WRONG)
 
 
 def _run_help() -> str:

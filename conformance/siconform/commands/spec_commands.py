@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from siconform.spec_output import (
+from siconform.commands.spec_output import (
     FAIL_ON,
     UNREADABLE,
     WRONG,
@@ -20,7 +20,7 @@ from siconform.spec_output import (
     tell,
     unwritable,
 )
-from siconform.try_command import try_
+from siconform.commands.try_command import try_
 
 if TYPE_CHECKING:
     from siconform.spec.model import Spec

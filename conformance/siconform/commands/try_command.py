@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
+from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, say
 from siconform.running.click_options import by_flag, of_the_target, words_of
-from siconform.spec_output import BREAKING, UNREADABLE, ends, read, say
 
 if TYPE_CHECKING:
     from siconform.trying.attempt import How

@@ -1,0 +1,1 @@
+"""The commands of siconform beside cli.py: each module has those of one subject."""

@@ -1,0 +1,19 @@
+"""How a command that cannot do what it was asked ends: one sentence, and the code of the policy."""
+
+import sys
+from typing import NoReturn
+
+import click
+
+from siconform.policy import ExitCode
+
+
+def wrong(sentence: str) -> NoReturn:
+    """End for what was asked wrongly, as pytest has it for usage errors."""
+    ends(sentence, ExitCode.USAGE)
+
+
+def ends(sentence: str, code: ExitCode) -> NoReturn:
+    """Say the sentence where errors are read, and end with the code."""
+    click.echo(f"siconform: {sentence}", err=True)
+    sys.exit(int(code))
