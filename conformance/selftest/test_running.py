@@ -217,7 +217,7 @@ def test_a_run_out_of_time_says_what_it_did_not_reach(conformance: Run) -> None:
     outcome = conformance(source, "--session-timeout", "0.1", fresh=True)
 
     assert outcome.verdict("SI-NODE-004") == "pass"
-    assert outcome.verdict("SI-NODE-006") == "could-not-run"
+    assert outcome.verdict("SI-NODE-006") == "not-reached"
     assert "session-timeout" in outcome.reason("SI-NODE-006")
     assert outcome.code == 10
 
@@ -231,8 +231,34 @@ def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
     assert outcome.code == 2
     assert outcome.results["verdict"] == "INCOMPLETE"
     assert outcome.verdict("SI-NODE-004") == "pass"
-    assert outcome.verdict("SI-NODE-006") == "could-not-run"
+    assert outcome.verdict("SI-NODE-006") == "not-reached"
     assert "interrupted" in outcome.reason("SI-NODE-006")
+    assert outcome.results["counts"]["not-reached"] == 1
+    assert outcome.results["counts"]["could-not-run"] == 0
+    assert f"SI-NODE-006: {outcome.results['ended_early']}" in outcome.out
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_junit_counts_and_names_every_test_after_an_interrupt(
+    conformance: Run, workers: str
+) -> None:
+    whole_run = "os.getppid() if 'PYTEST_XDIST_WORKER' in os.environ else os.getpid()"
+    interrupts = f"time.sleep(0.5); os.kill({whole_run}, signal.SIGINT); time.sleep(20)"
+    source = TWO.replace('raise NotAsTheTextSays("no")', interrupts)
+    source += '@requirement("SI-NODE-008")\ndef test_three(target): pass\n'
+    outcome = conformance(source, "-n", workers, fresh=True)
+
+    (suite,) = ET.parse(outcome.folder / "junit.xml").getroot()  # noqa: S314  # our own
+    cases = suite.findall("testcase")
+    skipped = {c.get("name"): [e.get("message") for e in c.findall("skipped")] for c in cases}
+    assert (suite.get("tests"), suite.get("skipped")) == ("3", "2")
+    assert {c.get("classname") for c in cases} == {"test_fake"}
+    assert list(skipped) == ["test_one", "test_two", "test_three"]
+    assert skipped["test_one"] == []
+    for name in ("test_two", "test_three"):
+        assert skipped[name] == [f"not reached: {outcome.results['ended_early']}"]
+    told = [p.get("value") for p in cases[1].iter("property")]
+    assert told == ["SI-NODE-006", "SI-NODE-006 not-reached"]
 
 
 def test_who_breaks_over_an_interrupt_keeps_no_other_from_being_told(
@@ -378,6 +404,6 @@ def test_a_run_with_an_edited_text_stops_once_failing_tests_have_taken_long(
     outcome = conformance(SLOW_FAILURES, "--failing", "0.2")
 
     assert outcome.verdict("SI-NODE-004") == "fail"
-    assert outcome.verdict("SI-NODE-006") == "could-not-run"
+    assert outcome.verdict("SI-NODE-006") == "not-reached"
     assert outcome.reason("SI-NODE-006") == "not reached: the tests that fail took more than 0.2 s"
     assert conformance(SLOW_FAILURES, "--failing", "9").verdict("SI-NODE-006") == "pass"

@@ -69,6 +69,7 @@ EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
 )
 """What each says, for people: in the help of a run and in README.md."""
 
+_NOT_RUN: Final = (Verdict.COULD_NOT_RUN, Verdict.NOT_REACHED)
 _PYTEST_BROKE: Final = 3  # pytest's own exit code for an internal error
 
 
@@ -124,13 +125,13 @@ def _judge_status(results: Sequence[RequirementResult], status: RunStatus) -> Ru
 
 def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
     failed = [f for f in results if f.decides and f.verdict in (Verdict.FAIL, Verdict.LATE)]
-    not_run = [f for f in results if f.decides and f.verdict is Verdict.COULD_NOT_RUN]
+    not_run = [f for f in results if f.decides and f.verdict in _NOT_RUN]
     if failed:
         known = all(f.entries for f in failed)
         code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
         return RunJudgement(RunVerdict.NON_CONFORMANT, code, f"NON-CONFORMANT: {_failed(failed)}")
     if not_run:
-        sentence = f"INCOMPLETE: {len(not_run)} MUST could not run"
+        sentence = f"INCOMPLETE: {_not_run(not_run)}"
         return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if not any(f.verdict in REACHED for f in results):
         sentence = f"INCOMPLETE: nothing was judged, {_tested(results, status)}"
@@ -168,6 +169,12 @@ def _kit_error(what: str) -> RunJudgement:
 def _failed(failed: Sequence[RequirementResult]) -> str:
     late = sum(f.verdict is Verdict.LATE for f in failed)
     words = {"fail": len(failed) - late, "late": late}
+    return " and ".join(f"{n} MUST {word}" for word, n in words.items() if n)
+
+
+def _not_run(some: Sequence[RequirementResult]) -> str:
+    not_reached = sum(f.verdict is Verdict.NOT_REACHED for f in some)
+    words = {"could not run": len(some) - not_reached, "not reached": not_reached}
     return " and ".join(f"{n} MUST {word}" for word, n in words.items() if n)
 
 

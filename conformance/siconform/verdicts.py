@@ -19,6 +19,7 @@ class Verdict(StrEnum):
     EXCLUDED = "excluded"  # no test can show it; the catalogue says why
     NO_TEST_YET = "no-test-yet"
     NOT_SELECTED = "not-selected"
+    NOT_REACHED = "not-reached"  # it was to run, and the run ended before
     OF_THE_RM = "of-the-rm"  # only a resource manager can break it
 
     @property
@@ -38,6 +39,7 @@ _WORST_FIRST = (
     Verdict.FAIL,
     Verdict.LATE,
     Verdict.COULD_NOT_RUN,
+    Verdict.NOT_REACHED,
     Verdict.BASELINED,
     Verdict.PASS,
     Verdict.NOT_APPLICABLE,

@@ -35,6 +35,7 @@ _BY_VERDICT: Final[Mapping[Verdict, ResultClass]] = MappingProxyType(
         Verdict.LATE: ResultClass.DEVIATES,
         Verdict.COULD_NOT_RUN: ResultClass.COULD_NOT_RUN,
         Verdict.KIT_ERROR: ResultClass.COULD_NOT_RUN,
+        Verdict.NOT_REACHED: ResultClass.COULD_NOT_RUN,
         Verdict.NOT_APPLICABLE: ResultClass.NOT_OFFERED,
         Verdict.NOT_SELECTED: ResultClass.LEFT_OUT,
         Verdict.EXCLUDED: ResultClass.EXCLUDED,

@@ -121,7 +121,7 @@ class EvidenceStore:
 
     def _monitor_evidence(self) -> Iterator[Evidence]:
         """Evidence by monitor and requirement; in a part of the suite a premise may be missing."""
-        unseen = Verdict.COULD_NOT_RUN if self._ran_the_whole_suite() else Verdict.NOT_SELECTED
+        unseen = self._unseen()
         for (identifier, monitor, verdict), times in self.monitored.items():
             test = f"monitor {monitor}"
             if verdict is Verdict.PASS:
@@ -131,7 +131,13 @@ class EvidenceStore:
                 says = "its premise never held in the tests that ran"
                 yield Evidence(identifier, unseen, test, says, monitor=monitor)
 
-    def _ran_the_whole_suite(self) -> bool:
+    def _unseen(self) -> Verdict:
+        """Of a premise that no test had: whether one could have had it."""
+        if not self._chose_the_whole_suite():
+            return Verdict.NOT_SELECTED
+        return Verdict.NOT_REACHED if self.not_reached() else Verdict.COULD_NOT_RUN
+
+    def _chose_the_whole_suite(self) -> bool:
         collected = {test.partition("[")[0] for test in self.tests if test not in self.left_out}
         revision = self.settings.revision.name
         return all(
@@ -140,16 +146,25 @@ class EvidenceStore:
             if identifier in catalogue() and revision in catalogue()[identifier].revisions
         )
 
+    def not_reached(self) -> Mapping[str, list[str]]:
+        """The tests that were to run and of which nothing came, with their requirements."""
+        heard = {e.test for e in self.evidence}
+        return {
+            test: ids
+            for test, ids in self.tests.items()
+            if test not in self.left_out and test not in heard
+        }
+
     def _missing(self) -> Iterator[Evidence]:
         """For tests that were to run and of which nothing came."""
-        heard = {e.test for e in self.evidence}
+        not_reached = self.not_reached()
         for test, ids in self.tests.items():
             if test in self.left_out:
                 reason = self.left_out[test]
                 verdict = Verdict.NOT_SELECTED
-            elif test not in heard:
+            elif test in not_reached:
                 reason = f"not reached: {self.ended_early or 'nothing came from it'}"
-                verdict = Verdict.COULD_NOT_RUN
+                verdict = Verdict.NOT_REACHED
             else:
                 continue
             for identifier in ids:
@@ -178,18 +193,15 @@ class EvidenceStore:
             reason = "" if settled.verdict is Verdict.PASS else settled.says
             return RequirementResult(requirement, settled.verdict, reason, judged, tests, entries)
         if not tests:
-            if Side.SCHEDULER not in requirement.sides:
-                return RequirementResult(
-                    requirement, Verdict.OF_THE_RM, "binds the RM, not the scheduler"
-                )
-            if requirement.not_tested:
-                return RequirementResult(requirement, Verdict.EXCLUDED, requirement.not_tested)
-            return RequirementResult(requirement, Verdict.NO_TEST_YET, "")
+            return _untested(requirement)
         if self.not_begun:
             return RequirementResult(
                 requirement, Verdict.COULD_NOT_RUN, self.not_begun, tests=tests, entries=entries
             )
-        return RequirementResult(requirement, Verdict.NOT_SELECTED, "not selected", tests=tests)
+        verdict, reason = Verdict.NOT_SELECTED, Verdict.NOT_SELECTED.words
+        if self.ended_early and not self.tests:
+            verdict, reason = Verdict.NOT_REACHED, f"not reached: {self.ended_early}"
+        return RequirementResult(requirement, verdict, reason, tests=tests)
 
     def _explained(self, evidence: Evidence) -> Evidence:
         if not evidence.bad:
@@ -203,6 +215,14 @@ class EvidenceStore:
     def _unfinished(self) -> frozenset[str]:
         """Requirements with a test that this run did not get to, by choice or not."""
         return frozenset(e.requirement for e in self._missing())
+
+
+def _untested(requirement: Requirement) -> RequirementResult:
+    if Side.SCHEDULER not in requirement.sides:
+        return RequirementResult(requirement, Verdict.OF_THE_RM, "binds the RM, not the scheduler")
+    if requirement.not_tested:
+        return RequirementResult(requirement, Verdict.EXCLUDED, requirement.not_tested)
+    return RequirementResult(requirement, Verdict.NO_TEST_YET, "")
 
 
 def _cited_by(test: str) -> list[str]:

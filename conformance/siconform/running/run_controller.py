@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
-from _pytest.junitxml import xml_key
 
 from siconform import results
 from siconform.policy import ExitCode, judge
@@ -16,13 +15,13 @@ from siconform.results import Run, TargetFacts
 from siconform.running import report_payload
 from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
+from siconform.running.junit import Junit
 from siconform.running.open_target import describe
 from siconform.running.option_list import STARTED_AS
 from siconform.running.options import Settings
 from siconform.running.results_dir import CannotWrite
-from siconform.verdicts import Verdict, of_monitors_alone
+from siconform.verdicts import of_monitors_alone
 
-_OF_THE_CATALOGUE = (Verdict.PASS, Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM)
 TOLD: Final = "siconform"
 """Under this name a worker is told what its command line does not say."""
 
@@ -36,6 +35,7 @@ class RunController:
         self.settings = settings
         self.evidence = EvidenceStore(settings)
         self._console = console
+        self._junit = Junit()
         self._started = datetime.now(UTC)
         self._began = time.monotonic()
         self._done = 0
@@ -74,6 +74,7 @@ class RunController:
         """Take what the worker sent before anyone else looks at the report."""
         for payload, content in report_payload.take(report):
             self.evidence.receive(report.nodeid, payload, content)
+        self._junit.hears(report)
         if report.when == _CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
         if report.when != "teardown":
@@ -130,7 +131,7 @@ class RunController:
         run = self._run(ended_by)
         with contextlib.suppress(OSError):
             self._write(run)  # before others end, who may take their time
-        self._tell_junit(session.config, run)
+        self._junit.tell(session.config, run, self.evidence.not_reached())
         try:
             yield
         except Exception as error:  # noqa: BLE001  # of whoever else writes something
@@ -185,21 +186,6 @@ class RunController:
         else:
             with contextlib.suppress(FileNotFoundError):
                 told.unlink()
-
-    def _tell_junit(self, config: pytest.Config, run: Run) -> None:
-        """The verdict of the run, and how many requirements have each, as suite properties."""
-        xml = config.stash.get(xml_key, None)
-        if xml is None:
-            return
-        xml.add_global_property("verdict", run.judgement.verdict.value)
-        xml.add_global_property("sentence", run.judgement.sentence)
-        xml.add_global_property("revision", run.status.revision)
-        xml.add_global_property("target", run.target.name)
-        for verdict, count in run.counts().items():
-            xml.add_global_property(f"requirements.{verdict.value}", str(count))
-        for result in run.requirements:
-            if result.verdict not in _OF_THE_CATALOGUE:
-                xml.add_global_property(result.requirement.id, result.verdict.value)
 
 
 def _in_short(error: Exception) -> str:

@@ -25,6 +25,7 @@ _IN_BAR: Final = (
     ("!", (Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR)),
     ("?", (Verdict.COULD_NOT_RUN,)),
     ("~", (Verdict.BASELINED,)),
+    ("-", (Verdict.NOT_REACHED,)),
     (".", _SILENT),
 )
 _ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
@@ -54,10 +55,11 @@ def by_area(results: Sequence[RequirementResult]) -> Iterator[str]:
 
 
 def failing(results: Sequence[RequirementResult]) -> Iterator[str]:
-    """What fails, worst first, MUST before SHOULD; then what could not run, by reason."""
+    """What fails, worst first, MUST before SHOULD; what could not run and what was not reached."""
     for result in _worst_first(results):
         yield from _failing(result)
     yield from _by_reason(results, Verdict.COULD_NOT_RUN)
+    yield from _by_reason(results, Verdict.NOT_REACHED)
 
 
 def not_offered(results: Sequence[RequirementResult]) -> Iterator[str]:
@@ -156,7 +158,8 @@ def _by_reason(results: Sequence[RequirementResult], verdict: Verdict) -> Iterat
     reasons: dict[str, list[RequirementResult]] = {}
     for result in results:
         if result.verdict is verdict:
-            reasons.setdefault(result.reason, []).append(result)
+            reason = result.reason.removeprefix(f"{verdict.words}: ")
+            reasons.setdefault(reason, []).append(result)
     if reasons:
         yield f"  {verdict.words}:"
     for reason, affected in list(reasons.items())[:_GROUPS]:

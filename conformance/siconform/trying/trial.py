@@ -20,7 +20,6 @@ _NOT_JUDGED: Final = frozenset(
 )
 _FINE: Final = _NOT_JUDGED | {Verdict.PASS, Verdict.BASELINED}
 _MONITORED: Final = 8  # tests of a requirement in which a monitor complains, that are run again
-_NOT_REACHED: Final = "not reached: "
 
 
 class Came(Enum):
@@ -58,7 +57,7 @@ class Outcome:
     @property
     def is_left_open(self) -> bool:
         """Whether the test was not run, or it is a monitor's word that its premise never held."""
-        return self.says.startswith(_NOT_REACHED) or self.test.startswith("monitor ")
+        return self.verdict is Verdict.NOT_REACHED or self.test.startswith("monitor ")
 
 
 @dataclass(frozen=True, slots=True)

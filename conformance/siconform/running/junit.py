@@ -1,0 +1,94 @@
+"""What JUnit is told of a run beside pytest's own: its verdict, and what it did not reach."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pytest
+from _pytest.junitxml import LogXML, xml_key
+
+from siconform.results import Run
+from siconform.verdicts import Verdict
+
+_OF_THE_CATALOGUE: Final = (
+    Verdict.PASS,
+    Verdict.EXCLUDED,
+    Verdict.NO_TEST_YET,
+    Verdict.OF_THE_RM,
+)
+
+
+class Junit:
+    """Completes the file that pytest writes: every test selected is in it, once and by its name."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, Any], pytest.TestReport] = {}
+
+    def hears(self, report: pytest.TestReport) -> None:
+        """Remember which tests have begun and not come to their end."""
+        key = report.nodeid, getattr(report, "node", None)
+        if report.when == "teardown":
+            self._open.pop(key, None)
+        else:
+            self._open[key] = report
+
+    def tell(self, config: pytest.Config, run: Run, not_reached: Mapping[str, list[str]]) -> None:
+        """What is left to say, before pytest writes."""
+        xml = config.stash.get(xml_key, None)
+        if xml is None:
+            return
+        _tell_verdicts(xml, run)
+        self._close_what_was_judged(xml, not_reached)
+        nodes = {nodeid: node for nodeid, node in self._open if nodeid in not_reached}
+        for test, ids in not_reached.items():
+            _tell_not_reached(xml, test, nodes.get(test), ids, run.status.ended_early)
+
+    def _close_what_was_judged(self, xml: LogXML, not_reached: Mapping[str, list[str]]) -> None:
+        """Tests that were judged, and of which the run did not hear that they cleared up."""
+        for (nodeid, node), heard in self._open.items():
+            if nodeid not in not_reached:
+                told = heard.user_properties
+                xml.pytest_runtest_logreport(_report(nodeid, node, "teardown", told))
+        self._open = {key: heard for key, heard in self._open.items() if key[0] in not_reached}
+
+
+def _tell_verdicts(xml: LogXML, run: Run) -> None:
+    """The verdict of the run, and how many requirements have each, as suite properties."""
+    xml.add_global_property("verdict", run.judgement.verdict.value)
+    xml.add_global_property("sentence", run.judgement.sentence)
+    xml.add_global_property("revision", run.status.revision)
+    xml.add_global_property("target", run.target.name)
+    for verdict, count in run.counts().items():
+        xml.add_global_property(f"requirements.{verdict.value}", str(count))
+    for result in run.requirements:
+        if result.verdict not in _OF_THE_CATALOGUE:
+            xml.add_global_property(result.requirement.id, result.verdict.value)
+
+
+def _tell_not_reached(
+    xml: LogXML, test: str, node: Any, ids: Sequence[str], ended_early: str
+) -> None:
+    verdict = Verdict.NOT_REACHED
+    told: list[tuple[str, object]] = [("requirement", one) for one in ids]
+    told += [("verdict", f"{one} {verdict}") for one in ids]
+    why = f"{verdict.words}: {ended_early or 'nothing came from it'}"
+    xml.pytest_runtest_logreport(_report(test, node, "setup", [], why))
+    xml.pytest_runtest_logreport(_report(test, node, "teardown", told))
+
+
+def _report(
+    test: str, node: Any, when: str, told: list[tuple[str, object]], skipped: str = ""
+) -> pytest.TestReport:
+    """As pytest makes one; ``node`` is the worker that began the test."""
+    file, _, name = test.partition("::")
+    report = pytest.TestReport(
+        nodeid=test,
+        location=(file, None, name),
+        keywords={},
+        outcome="skipped" if skipped else "passed",
+        longrepr=(file, 0, f"Skipped: {skipped}") if skipped else None,
+        when=when,  # type: ignore[arg-type]  # one of its phases
+        user_properties=told,
+    )
+    if node is not None:
+        setattr(report, "node", node)  # noqa: B010  # as xdist does
+    return report
