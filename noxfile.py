@@ -1,5 +1,8 @@
 """What a person or CI runs; ``nox -l`` lists it, ``nox`` alone runs everything CI checks."""
 
+import os
+import shutil
+
 import nox
 
 nox.needs_version = ">=2025.5"
@@ -18,6 +21,9 @@ JUDGED = (
     ("yunikorn-core@1.9.0", "2026-04"),
 )
 """What docs/results has a page about, and by which revision it is judged."""
+
+AXE = "axe-core@4.14.1"
+"""The accessibility checker that looks at our pages, from npm."""
 
 KIT_COVERAGE = "conformance/coverage.toml"
 PYPROJECT = nox.project.load_toml("pyproject.toml")
@@ -101,6 +107,20 @@ def liveness(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """Look at our pages in a headless Chromium, by keyboard, at three widths, with axe-core."""
+    chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    if shutil.which(chromium) is None:
+        session.error(f"no {chromium}: apt-get install chromium, or say in CHROMIUM where one is")
+    if shutil.which("npm") is None:
+        session.error("no npm, which fetches axe-core: apt-get install npm")
+    install(session, "tests", "browser")
+    npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save"]
+    session.run(*npm, "--prefix", "build/axe", AXE, external=True)
+    session.run("pytest", "-p", "no:cacheprovider", "conformance/browser", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format (ruff); -- --fix mends what can be mended."""
     install(session, "lint")
@@ -115,7 +135,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typing(session: nox.Session) -> None:
     """Check types (mypy --strict) over all three packages and their tests."""
-    install(session, "typing", "tests")
+    install(session, "typing", "tests", "browser")
     session.install("nox")
     session.run("mypy")
 

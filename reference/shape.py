@@ -18,6 +18,7 @@ TESTS: Final = (
     "conformance/siconform/suite",
     "proto/tests",
     "reference/tests",
+    "conformance/browser",
     "conformance/selftest",
     "conformance/proof",
     "conformance/mixed",

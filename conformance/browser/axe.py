@@ -1,0 +1,49 @@
+"""The accessibility checker axe-core, run in a page."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import Page
+
+_CHECKOUT: Final = Path(__file__).parents[2]
+SCRIPT: Final = _CHECKOUT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+INSTALLED_BY: Final = "nox -s browser"
+_SHOWN: Final = 5  # places of one violation
+
+
+class NoAxe(Exception):
+    """The checker is not there; the message is a sentence."""
+
+
+def violations(page: Page) -> list[str]:
+    """What is wrong with the page as it stands there now, a paragraph each; NoAxe."""
+    if not SCRIPT.is_file():
+        raise NoAxe(f"no axe-core in {SCRIPT.parent}: {INSTALLED_BY} installs it")
+    page.evaluate(SCRIPT.read_text("utf-8"))
+    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [_told(violation) for violation in found["violations"]]
+
+
+def assert_none(page: Page) -> None:
+    """Fails with every violation and where it is."""
+    found = violations(page)
+    assert not found, _counted(found)
+
+
+def _counted(found: Sequence[str]) -> str:
+    return "\n\n".join((f"{len(found)} violations by axe-core:", *found))
+
+
+def _told(violation: dict[str, Any]) -> str:
+    return "\n".join(_lines(violation))
+
+
+def _lines(violation: dict[str, Any]) -> Iterator[str]:
+    yield f"{violation['impact']}  {violation['id']}: {violation['help']}"
+    nodes = violation["nodes"]
+    for node in nodes[:_SHOWN]:
+        yield f"    {' '.join(map(str, node['target']))}    {node['html'][:160]}"
+        yield from (f"      {line}" for line in str(node["failureSummary"]).splitlines())
+    if len(nodes) > _SHOWN:
+        yield f"    and {len(nodes) - _SHOWN} more places"
