@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final, Self
 
+from siconform import shipped
 from siconform.outcomes import PremiseLost
 
 POLICY_GROUP: Final = "conformance"
@@ -108,11 +109,7 @@ def policy_groups() -> Mapping[str, Path]:
 
 
 def _conformance_file() -> Path:
-    """Packaged with the wheel; in a checkout the one in the tree."""
-    packaged = Path(str(resources.files("siconform").joinpath("conformance.yaml")))
-    if packaged.is_file():
-        return packaged
-    tree = Path(__file__).resolve().parents[3] / "fixtures" / "queues" / "conformance.yaml"
-    if not tree.is_file():
-        raise PremiseLost(f"the cluster configuration {tree} is missing")
-    return tree
+    file = shipped.fixtures("queues") / "conformance.yaml"
+    if not file.is_file():
+        raise PremiseLost(f"the cluster configuration {file} is missing")
+    return file

@@ -1,9 +1,10 @@
 """Targets known by name and version: fixtures/targets/NAME says how to build and serve them."""
 
 import difflib
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,15 +13,15 @@ import msgspec
 import yaml
 from siwire import Revision, find_revision
 
+from siconform import shipped
 from siconform.catalogue.features import find_feature
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.process import Launch
 from siconform.targets.terms import Terms, read_config
 
-_FOLDER = Path("fixtures") / "targets"
 _FILE = "target.yaml"
-_STDERR = 2  # what a build says is no result of ours
+_WHY = "error: "  # the line in which a build says why it failed
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
@@ -38,13 +39,14 @@ class _Version(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class _Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The file target.yaml.
 
-    Commands run in its folder; {python}, {version} and, in serve, {address} are filled in.
+    Commands run in its folder; {python}, {version}, {builds}, where what is built goes, and, in
+    serve, {address} are filled in.
     """
 
     title: Text
     serve: Text
     versions: Mapping[str, _Version]
-    build: str = ""  # cheap when nothing changed; its output is shown
+    build: str = ""  # cheap when nothing changed; its stderr is shown, "error: WHY" said
     traits: tuple[str, ...] = ()
     timers: Timers = UNKNOWN
     without: tuple[str, ...] = ()  # features no version offers (siconform/catalogue/features.py)
@@ -91,15 +93,13 @@ class NamedTarget:
             return
         words = Launch.of(self.full_name, self.build_command, 0.0).command
         try:
-            done = subprocess.run(  # noqa: S603  # from the checkout
-                words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=_STDERR, check=False
-            )
+            status, why = _built(words, self.folder)
         except OSError as error:
             message = f"{self.full_name} cannot be built: {words[0]}: {error.strerror}"
             raise TargetUnavailable(message) from None
-        if done.returncode != 0:
-            message = f"{self.full_name} cannot be built: see above (exit status {done.returncode})"
-            raise TargetUnavailable(message)
+        if status != 0:
+            why = why or f"its build ended with exit status {status}: see above"
+            raise TargetUnavailable(f"{self.full_name} cannot be built: {why}")
 
 
 def find_named(target: str) -> NamedTarget:
@@ -121,23 +121,44 @@ def find_named(target: str) -> NamedTarget:
 
 
 def all_named() -> Iterator[NamedTarget]:
-    """Every version of every target of this checkout."""
+    """Every version of every target the kit knows."""
     for name, (folder, description) in _known().items():
         for version in description.versions:
             yield _named(name, version, folder, description)
 
 
+def _built(words: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Run a build, its progress shown as it comes; its exit status and why it failed."""
+    why = ""
+    with subprocess.Popen(  # noqa: S603  # files of the kit
+        words,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    ) as build:
+        assert build.stderr is not None  # noqa: S101  # a pipe
+        for line in build.stderr:
+            if line.startswith(_WHY):
+                why = line.removeprefix(_WHY).strip()
+            else:
+                sys.stderr.write(line)
+                sys.stderr.flush()
+        status = build.wait()
+    return status, why
+
+
 def _list(names: list[str]) -> str:
     if names:
         return f"Known: {', '.join(names)}."
-    return "Named targets live in a checkout of the project (fixtures/targets); this is none."
+    return f"There is none in {shipped.fixtures('targets')}: the installation is incomplete."
 
 
 def _known() -> dict[str, tuple[Path, _Description]]:
-    checkout = Path(__file__).parents[3] / _FOLDER  # of an editable install
-    return {
-        file.parent.name: (file.parent, _read(file)) for file in sorted(checkout.glob(f"*/{_FILE}"))
-    }
+    files = sorted(shipped.fixtures("targets").glob(f"*/{_FILE}"))
+    return {file.parent.name: (file.parent, _read(file)) for file in files}
 
 
 def _read(file: Path) -> _Description:
@@ -188,4 +209,7 @@ def _terms(folder: Path, description: _Description, particular: _Version) -> Ter
 
 
 def _filled_in(command: str, version: str) -> str:
-    return command.replace("{python}", sys.executable).replace("{version}", version)
+    known = {"{python}": sys.executable, "{version}": version, "{builds}": str(shipped.builds())}
+    for name, value in known.items():
+        command = command.replace(name, shlex.quote(value))
+    return command
