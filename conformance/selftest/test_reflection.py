@@ -10,7 +10,10 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
-from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  # it has no types
+from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # it has no types
+    reflection,
+    reflection_pb2,
+)
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotAsTheTextSays, NotForThisTarget, TargetLost
@@ -73,6 +76,47 @@ def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
     assert found.methods == METHODS
     assert {"NodeInfo", "Allocation", "Resource.ResourcesEntry"} <= set(found.messages)
     assert {"TerminationType", "NodeInfo.ActionFromRM"} <= set(found.enums)
+
+
+def reflecting(package: str, *, works: bool = True) -> Callable[[grpc.Server], None]:
+    """Reflection in this version, which the library has under the name of v1alpha only."""
+    answering = reflection.ReflectionServicer([rpc.SERVICE], pool=SPOKEN.si.POOL)
+
+    def fails(_requests: Any, context: grpc.ServicerContext) -> None:
+        context.abort(grpc.StatusCode.INTERNAL, "nobody should ask by this version")
+
+    method = grpc.stream_stream_rpc_method_handler(
+        answering.ServerReflectionInfo if works else fails,
+        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    handler = grpc.method_handlers_generic_handler(
+        f"{package}.ServerReflection", {"ServerReflectionInfo": method}
+    )
+    return lambda server: server.add_generic_rpc_handlers((handler,))
+
+
+def test_reflection_is_asked_by_v1_where_both_are_served() -> None:
+    def prepare(server: grpc.Server) -> None:
+        reflecting("grpc.reflection.v1")(server)
+        reflecting("grpc.reflection.v1alpha", works=False)(server)
+
+    with served(prepare) as address, grpc.insecure_channel(address) as channel:
+        found = describe(channel, SPOKEN, rpc.SERVICE, TIMEOUT)
+
+    assert found is not None
+    assert found.methods == METHODS
+
+
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_one_version_of_reflection_is_enough(version: str) -> None:
+    prepare = reflecting(f"grpc.reflection.{version}")
+
+    with served(prepare) as address, grpc.insecure_channel(address) as channel:
+        found = describe(channel, SPOKEN, rpc.SERVICE, TIMEOUT)
+
+    assert found is not None
+    assert found.methods == METHODS
 
 
 def test_no_reflection_is_no_description(serve: Serve) -> None:

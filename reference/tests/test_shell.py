@@ -1,14 +1,10 @@
-"""The shell over gRPC: registration, streams and their ends, health, reflection."""
+"""The shell over gRPC: registration, streams and their ends, health."""
 
 import asyncio
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # no types
-from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no types
-    reflection_pb2,
-    reflection_pb2_grpc,
-)
 from sireference.core.model import Settings
 from siwire import REVISIONS, Capability, Revision
 from tests.fields import begun, identity_in, refused_keys
@@ -300,27 +296,6 @@ async def test_health_is_serving(wire: Wire) -> None:
     for service in ("", "si.v1.Scheduler"):
         answer = await stub.Check(health_pb2.HealthCheckRequest(service=service))
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
-
-
-@over_the_wire
-async def test_reflection_shows_the_scheduler_of_the_revision(wire: Wire) -> None:
-    stub = reflection_pb2_grpc.ServerReflectionStub(wire.channel)
-    request = reflection_pb2.ServerReflectionRequest
-    asked = [
-        request(list_services=""),
-        request(file_containing_symbol="si.v1.Scheduler"),
-        request(file_containing_symbol="grpc.health.v1.Health"),
-        request(file_containing_symbol="nobody.knows.This"),
-    ]
-    services, si, health, unknown = [a async for a in stub.ServerReflectionInfo(iter(asked))]
-
-    names = {service.name for service in services.list_services_response.service}
-    assert "si.v1.Scheduler" in names
-    assert "grpc.health.v1.Health" in names
-    text = b"".join(si.file_descriptor_response.file_descriptor_proto)
-    assert b"allocationKey" in text
-    assert health.file_descriptor_response.file_descriptor_proto
-    assert unknown.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
 
 
 def test_going_down_ends_streams_with_a_sentence() -> None:

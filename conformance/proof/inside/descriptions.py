@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
-from sireference.shell import server
+from sireference.shell import reflection
 from siwire import find_revision
 
 from proof.fault import fault
@@ -35,7 +35,7 @@ def describes(
         inside.fires()
         original(self, pool, *others)
 
-    inside.instead_of(server._Pools.__init__, pools)
+    inside.instead_of(reflection._Pools.__init__, pools)
 
 
 def _message(file: FileDescriptorProto, name: str) -> DescriptorProto:

@@ -1,23 +1,21 @@
 """The gRPC server: the scheduler, its extension, health and reflection on one address."""
 
 import asyncio
-import contextlib
-from typing import Any, Final
+from typing import Final
 
 import grpc
-from google.protobuf import descriptor_pool
 from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
     health,
     health_pb2,
     health_pb2_grpc,
 )
-from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  # the same
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 
 from sireference.clock import Clock, SystemClock
 from sireference.codec import Codec
 from sireference.core.model import Settings
+from sireference.shell import reflection
 from sireference.shell.addresses import UNIX, CannotListenError, check
 from sireference.shell.engine import Engine
 from sireference.shell.extension.callback_service import CallbackService
@@ -30,26 +28,6 @@ from sireference.shell.streams import Ending, StreamTable
 from sireference.shell.unexpected import in_event_loop
 
 _GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
-
-
-class _Pools:
-    """What reflection knows: the pools of what is served, gRPC's own services behind them."""
-
-    def __init__(self, *own: descriptor_pool.DescriptorPool) -> None:
-        self._own: tuple[Any, ...] = own
-        self._shared: Any = descriptor_pool.Default()
-
-    def __getattr__(self, name: str) -> Any:
-        look_ups = [getattr(pool, name) for pool in self._own]
-        last_resort = getattr(self._shared, name)
-
-        def look_up(*arguments: Any) -> Any:
-            for one in look_ups:
-                with contextlib.suppress(KeyError):
-                    return one(*arguments)
-            return last_resort(*arguments)
-
-        return look_up
 
 
 class Server:
@@ -87,9 +65,10 @@ class Server:
         )
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        served = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        reflection.enable_server_reflection(
-            served, self._server, pool=_Pools(revision.si.POOL, ext.DESCRIPTOR.pool)
+        reflection.serve(
+            self._server,
+            (*self._names, health.SERVICE_NAME),
+            (revision.si.POOL, ext.DESCRIPTOR.pool),
         )
         self.address = ""
 
