@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from siconform.expecting.waits import WaitClass
 from siconform.protocol.events import EventTold
 from siconform.protocol.notifications import Allocated, AskReleased, Fact, Released, Termination
 
@@ -44,13 +45,19 @@ class Deadlines:
 
     def of(self, patterns: tuple[Fact, ...]) -> float:
         """The deadline of the first of these to come: the longest of their classes."""
-        if any(isinstance(p, Allocated) or _is_decision(p) for p in patterns):
-            return self.place
-        if any(isinstance(p, (Released, AskReleased)) for p in patterns):
-            return self.release
-        if any(isinstance(p, EventTold) for p in patterns):
-            return self.events
-        return self.ack
+        limit: float = getattr(self, class_of(patterns))
+        return limit
+
+
+def class_of(patterns: tuple[Fact, ...]) -> WaitClass:
+    """The class of the first of these to come: that with the longest deadline."""
+    if any(isinstance(p, Allocated) or _is_decision(p) for p in patterns):
+        return WaitClass.PLACE
+    if any(isinstance(p, (Released, AskReleased)) for p in patterns):
+        return WaitClass.RELEASE
+    if any(isinstance(p, EventTold) for p in patterns):
+        return WaitClass.EVENTS
+    return WaitClass.ACK
 
 
 def _is_decision(pattern: Fact) -> bool:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.deadlines import Deadlines, class_of
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
 from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.waits import WaitClass, name_of, waiting
 from siconform.outcomes import CameLate, NotAsTheTextSays, TargetLost
 from siconform.protocol.notifications import Fact, StreamEnded, UpdateKind, kind_of
 from siconform.recording.clock import LONGEST_STEP
@@ -116,16 +117,19 @@ class Expectations:
                 raise self._missing(patterns, limit)
             return found
 
-        if timeout is None:
-            found = history.clock.wait_for_answer(partial(history.look, find), longest)
-        else:
-            look = self._fenced_look(patterns, find)
-            settled = min(limit, self._deadlines.ack)
-            found = history.clock.advance_and_look(look, longest, first=first, settled=settled)
-        if found is None:
-            raise self._missing(patterns, limit)
-        entry, fact = history[found[0]], self._inbox.take(*found)
-        took = entry.at - begun if timeout is None else entry.moment - begun_moment
+        kind = class_of(patterns) if timeout is None else WaitClass.TIMER
+        with waiting(name_of(patterns), limit, kind) as wait:
+            if timeout is None:
+                found = history.clock.wait_for_answer(partial(history.look, find), longest)
+            else:
+                look = self._fenced_look(patterns, find)
+                settled = min(limit, self._deadlines.ack)
+                found = history.clock.advance_and_look(look, longest, first=first, settled=settled)
+            if found is None:
+                raise self._missing(patterns, limit)
+            entry, fact = history[found[0]], self._inbox.take(*found)
+            took = entry.at - begun if timeout is None else entry.moment - begun_moment
+            wait.took = took
         self._judge_time(patterns, took, limit)
         return entry, fact
 
@@ -139,13 +143,14 @@ class Expectations:
         history = self._exchange.history
         find = partial(self._inbox.find, patterns)
         look = self._fenced_look(patterns, find) if fenced else partial(history.look, find)
-        found = history.clock.advance_and_look(
-            look,
-            seconds,
-            first=0.0 if fenced else min(seconds, LONGEST_STEP),
-            settled=self.settle_window(),
-            under_way=fenced or self._fencing.is_something_under_way(),
-        )
+        with waiting("what should not come", seconds, WaitClass.QUIET):
+            found = history.clock.advance_and_look(
+                look,
+                seconds,
+                first=0.0 if fenced else min(seconds, LONGEST_STEP),
+                settled=self.settle_window(),
+                under_way=fenced or self._fencing.is_something_under_way(),
+            )
         return None if found is None else self._inbox.take(*found)
 
     def _fenced_look(

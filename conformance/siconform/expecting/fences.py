@@ -16,6 +16,7 @@ from typing import Final
 from siwire import Capability
 
 from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.waits import WaitClass, waiting
 from siconform.outcomes import PremiseLost
 from siconform.protocol.notifications import (
     Allocated,
@@ -224,7 +225,8 @@ class Fences:
             return _first(history.since(start), self._connection.rm_id, wanted)
 
         longest = 2 * self._deadlines.ack
-        found = history.clock.wait_for_answer(partial(history.look, find), longest)
+        with waiting("the answer to a fence", longest, WaitClass.FENCE):
+            found = history.clock.wait_for_answer(partial(history.look, find), longest)
         if found is None:
             message = f"the fence on the {kind.value} stream was not answered in {longest:g} s"
             raise PremiseLost(message)

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.link import Link
+from siconform.expecting.waits import WaitClass, waiting
 from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import agree
@@ -111,8 +112,10 @@ class SnapshotVerbs:
         clock = self._exchange.history.clock
         look = partial(self._look, find)
         if timeout is None:
-            return clock.wait_for_answer(look, self._deadlines.ack)
-        return clock.advance_and_look(look, timeout, settled=self._deadlines.ack)
+            with waiting("a snapshot", self._deadlines.ack, WaitClass.ACK):
+                return clock.wait_for_answer(look, self._deadlines.ack)
+        with waiting("a snapshot", timeout, WaitClass.TIMER):
+            return clock.advance_and_look(look, timeout, settled=self._deadlines.ack)
 
     def _look(self, find: Callable[[list[Fact]], T | None], seconds: float) -> T | None:
         until = time.monotonic() + seconds

@@ -1,0 +1,88 @@
+"""What a test waits for is told while it waits: its name, its limit, how long it took."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from siconform.expecting import waits
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.waits import Wait, WaitClass, name_of
+from siconform.outcomes import NotAsTheTextSays
+from siconform.protocol.notifications import (
+    Allocated,
+    AskReleased,
+    Fact,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    Termination,
+)
+
+from .resource_managers import FakeConnection, nothing, rm_on
+
+BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05, grace=0.0)
+
+
+class Notes:
+    """Everything a listener is told."""
+
+    def __init__(self) -> None:
+        self.began_with: list[Wait] = []
+        self.ended_with: list[Wait] = []
+
+    def began(self, wait: Wait) -> None:
+        self.began_with.append(replace(wait))
+
+    def ended(self, wait: Wait) -> None:
+        self.ended_with.append(replace(wait))
+
+
+@pytest.fixture
+def notes() -> Iterator[Notes]:
+    listener = Notes()
+    waits.listen(listener)
+    yield listener
+    waits.stop_listening(listener)
+
+
+def test_a_wait_is_told_with_its_limit_and_how_long_it_took(notes: Notes) -> None:
+    connection = FakeConnection(nothing)
+    rm = rm_on(connection, replace(BRIEF, ack=2.0), alive=lambda: True)
+    connection.receives_in(0.01, NodeAccepted("n"))
+
+    rm.is_told(NodeAccepted("n"))
+
+    assert notes.began_with == [Wait("the answer about a node", 2.0, WaitClass.ACK)]
+    (ended,) = notes.ended_with
+    assert ended.took is not None
+    assert 0 < ended.took < 2.0
+
+
+def test_what_never_came_took_no_time(notes: Notes) -> None:
+    rm = rm_on(FakeConnection(nothing), BRIEF, alive=lambda: True)
+
+    with pytest.raises(NotAsTheTextSays):
+        rm.is_told(Allocated("a"), timeout=0.02)
+
+    assert notes.ended_with == [Wait("an allocation", 0.02, WaitClass.TIMER)]
+
+
+def test_silence_is_waited_for_too(notes: Notes) -> None:
+    rm = rm_on(FakeConnection(nothing), BRIEF, alive=lambda: True)
+
+    rm.stays_quiet(Allocated("a"), window=0.01)
+
+    assert [wait.kind for wait in notes.ended_with] == [WaitClass.QUIET]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "name"),
+    [
+        ((Released(termination=Termination.TIMEOUT),), "a placeholder timeout"),
+        ((AskReleased("a", termination=Termination.TIMEOUT),), "a placeholder timeout"),
+        ((NodeAccepted("n"), NodeRejected("n")), "the answer about a node"),
+        ((Allocated("a"), Released("b")), "an allocation or a release"),
+    ],
+)
+def test_the_name_says_what_is_waited_for(patterns: tuple[Fact, ...], name: str) -> None:
+    assert name_of(patterns) == name
