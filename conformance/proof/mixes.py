@@ -19,7 +19,8 @@ import click
 from siconform.catalogue import Level, catalogue
 from siconform.doctor.examining import judged
 from siconform.policy import RunVerdict
-from siconform.reporting.record import Record, RecordError
+from siconform.reporting.record import Record
+from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
 
 from proof.by_key import manners as by_key

@@ -11,7 +11,8 @@ from siconform.doctor.changes import CHANGES
 from siconform.doctor.examining import Examined, examine, selection
 from siconform.doctor.idle import Idle
 from siconform.doctor.revision import NAME
-from siconform.reporting.record import Record, RecordError, RequirementRecord
+from siconform.reporting.record import Record, RequirementRecord
+from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
 
 FAULTS = [change for change in CHANGES.values() if not change.is_liberty]

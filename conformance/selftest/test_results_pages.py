@@ -1,6 +1,5 @@
 """The pages of results are those of their records, and every requirement and deviation is there."""
 
-import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -15,14 +14,12 @@ from siconform.reporting.page import Section, page
 from siconform.reporting.publish import PAGES, RECORDS, baseline_of, pages, records
 from siconform.reporting.record import (
     Record,
-    RecordError,
     RequirementRecord,
     read_record,
-    read_results,
     record_of,
     written,
 )
-from siconform.reporting.single import page_of
+from siconform.reporting.stored import RecordError
 from siconform.running.launching import arguments
 from siconform.running.options import settings_from
 from siconform.targets.embedded import NAME
@@ -250,33 +247,6 @@ def test_a_record_keeps_what_matters(
     document: dict[str, object], judged: RequirementRecord
 ) -> None:
     assert record_of(document).requirements == {"SI-NODE-004": judged}
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [(None, "cannot be read"), ("[", "is no results"), ("{}", "is no results"), ("[]", "is no")],
-)
-def test_what_is_no_results_is_said_in_a_sentence(
-    tmp_path: Path, text: str | None, told: str
-) -> None:
-    if text is not None:
-        (tmp_path / "results.json").write_text(text)
-    with pytest.raises(RecordError, match=told):
-        read_results(tmp_path)
-
-
-def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:
-    document = results("baselined")
-    document["baseline"] = {"file": "known.yaml"}
-    document["requirements"][0]["known"] = [  # type: ignore[index]  # JSON values
-        {"outcome": "fail", "says": "kept it", "reason": "It keeps it.", "issue": ""}
-    ]
-    (tmp_path / "results.json").write_text(json.dumps(document))
-
-    text = page_of([tmp_path])
-
-    assert text.startswith("# mine\n")
-    assert "- It keeps it.\n- ends with fail: `kept it`" in text
 
 
 def test_outcomes_cover_every_verdict() -> None:

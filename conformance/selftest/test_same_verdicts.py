@@ -1,18 +1,11 @@
 """Verdicts do not hang on the order of tests; `nox -s same-verdicts` compares the whole suite."""
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 from proof import same_verdicts
-from siconform.cli import main
 from siconform.reporting.comparing import differences
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.verdicts import Verdict
-
-Folder = Callable[..., str]
 
 
 def record(**verdicts: Verdict) -> Record:
@@ -62,42 +55,3 @@ def test_what_differs_is_told(second: Record, told: list[str]) -> None:
     first = record(SI_A=Verdict.PASS, SI_B=Verdict.PASS)
 
     assert [str(d) for d in differences(first, second)] == told
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Folder:
-    """A results folder of a run in which SI-NODE-004 has this verdict."""
-
-    def write(name: str, verdict: str) -> str:
-        folder = tmp_path / name
-        folder.mkdir()
-        requirement = {
-            "id": "SI-NODE-004", "verdict": verdict, "reason": "", "tests": [], "known": [],
-        }  # fmt: skip
-        document = {
-            "target": {"name": name}, "revision": "2023-12", "command": "c", "sentence": "s",
-            "requirements": [requirement], "baseline": {"file": ""},
-        }  # fmt: skip
-        (folder / "results.json").write_text(json.dumps(document))
-        return str(folder)
-
-    return write
-
-
-def test_two_runs_are_compared_by_a_command(results: Folder) -> None:
-    first, same, other = results("a", "pass"), results("b", "pass"), results("c", "fail")
-
-    alike = CliRunner().invoke(main, ["compare", first, same])
-    unlike = CliRunner().invoke(main, ["compare", first, same, other])
-
-    assert (alike.exit_code, unlike.exit_code) == (0, 1)
-    assert alike.stdout == "1 requirements in 2 runs: no different verdicts\n"
-    assert f"{other}: SI-NODE-004: pass, then fail\n" in unlike.stdout
-    assert unlike.stdout.endswith("1 requirements in 3 runs: 1 different verdict\n")
-
-
-def test_a_folder_without_results_is_one_sentence(results: Folder, tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["compare", results("a", "pass"), str(tmp_path)])
-
-    assert done.exit_code == 4
-    assert "cannot be read" in done.stderr

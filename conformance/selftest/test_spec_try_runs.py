@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from siconform.cli import main
-from siconform.reporting.record import RecordError, read_results
+from siconform.reporting.record import read_results
+from siconform.reporting.stored import RecordError
 
 from .processes import programs
 from .spec_edits import UNARY

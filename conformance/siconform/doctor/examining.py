@@ -18,7 +18,8 @@ from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
 from siconform.doctor.revision import NAME
 from siconform.policy import ExitCode, RunVerdict
-from siconform.reporting.record import Record, RecordError, read_results
+from siconform.reporting.record import Record, read_results
+from siconform.reporting.stored import RecordError
 from siconform.running.index import cited
 from siconform.verdicts import Verdict
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Requirement, catalogue
-from siconform.reporting.record import Record, RecordError, RequirementRecord
+from siconform.reporting.record import Record, RequirementRecord
+from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
 
 DIED: Final = "the target died"

@@ -1,7 +1,7 @@
 """The page about a scheduler: what passes, what deviates and why, what could not be judged."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,9 @@ from siconform.reporting.classify import ResultClass, Row, by_reason
 from siconform.reporting.record import Record
 
 REQUIREMENTS: Final = "../requirements.md"
+Place = Callable[[Requirement], str]
+"""Where a link to a requirement leads."""
+
 _IN_TABLES: Final = tuple(o for o in ResultClass if o is not ResultClass.OF_THE_RM)
 _PLAIN_LISTS: Final = {
     ResultClass.NOT_OFFERED: "What it does not offer",
@@ -36,11 +39,18 @@ class Section:
     rows: Sequence[Row]
 
 
-def page(name: str, about: str, sections: Sequence[Section]) -> str:
+def in_the_catalogue(requirement: Requirement) -> str:
+    """The requirement's place on the page of all, as seen from the pages of results."""
+    return f"{REQUIREMENTS}#{anchor(title(requirement))}"
+
+
+def page(
+    name: str, about: str, sections: Sequence[Section], place: Place = in_the_catalogue
+) -> str:
     """The whole page in Markdown, without the line that says what made it."""
     blocks = [f"# {name}", about, *_verdicts(sections), _COLUMN_NAMES.rstrip()]
     for section in sections:
-        blocks += _section(section)
+        blocks += _section(section, place)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -60,9 +70,9 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (heads, rule, *lines))
 
 
-def link(requirement: Requirement) -> str:
+def link(requirement: Requirement, place: Place = in_the_catalogue) -> str:
     """The id of a requirement, leading to what the catalogue says."""
-    return f"[{requirement.id}]({REQUIREMENTS}#{anchor(title(requirement))})"
+    return f"[{requirement.id}]({place(requirement)})"
 
 
 def _verdicts(sections: Sequence[Section]) -> Iterator[str]:
@@ -72,16 +82,16 @@ def _verdicts(sections: Sequence[Section]) -> Iterator[str]:
     )
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: Section, place: Place) -> Iterator[str]:
     rows = section.rows
     yield f"## SI {section.record.revision}"
     yield _counted(rows)
-    yield from _deviations(rows, section.record.revision)
-    yield from _not_run(rows)
+    yield from _deviations(rows, section.record.revision, place)
+    yield from _not_run(rows, place)
     for outcome, heading in _PLAIN_LISTS.items():
-        yield from _listed(heading, [row for row in rows if row.outcome is outcome])
-    yield from _partly(rows)
-    yield from _freedoms(rows)
+        yield from _listed(heading, [row for row in rows if row.outcome is outcome], place)
+    yield from _partly(rows, place)
+    yield from _freedoms(rows, place)
     yield from _passing(rows)
     yield from _of_the_rm(rows)
 
@@ -103,21 +113,21 @@ def _counted(rows: Sequence[Row]) -> str:
     return table(["requirements of a scheduler", "all", *(o.value for o in shown)], lines)
 
 
-def _deviations(rows: Sequence[Row], revision: str) -> Iterator[str]:
+def _deviations(rows: Sequence[Row], revision: str, place: Place) -> Iterator[str]:
     deviating = [row for row in rows if row.outcome is ResultClass.DEVIATES]
     if deviating:
         yield "### What deviates, and why"
     for row in deviating:
         yield f"#### {title(row.requirement)}"
-        yield "\n".join(_deviation(row, revision))
+        yield "\n".join(_deviation(row, revision, place))
 
 
-def _deviation(row: Row, revision: str) -> Iterator[str]:
+def _deviation(row: Row, revision: str, place: Place) -> Iterator[str]:
     requirement = row.requirement
     yield (
         f"- **{requirement.level}**; {SAYS_SO[requirement.authority]} says so "
         f"({_place(requirement, revision)}): "
-        f"[the requirement]({REQUIREMENTS}#{anchor(title(requirement))})"
+        f"[the requirement]({place(requirement)})"
     )
     if row.entries:
         for entry in row.entries:
@@ -141,36 +151,41 @@ def _entry(entry: KnownDeviation) -> Iterator[str]:
         yield f"- upstream: {entry.issue}"
 
 
-def _not_run(rows: Sequence[Row]) -> Iterator[str]:
+def _not_run(rows: Sequence[Row], place: Place) -> Iterator[str]:
     yield from _listed(
         "What could not run, and why",
         [row for row in rows if row.outcome is ResultClass.COULD_NOT_RUN],
+        place,
     )
 
 
-def _listed(heading: str, some: Sequence[Row]) -> Iterator[str]:
+def _listed(heading: str, some: Sequence[Row], place: Place) -> Iterator[str]:
     if not some:
         return
     yield f"### {heading}"
     lines = []
     for reason, alike in by_reason(some).items():
-        names = ", ".join(f"{link(row.requirement)} ({row.requirement.level})" for row in alike)
+        names = ", ".join(
+            f"{link(row.requirement, place)} ({row.requirement.level})" for row in alike
+        )
         lines.append(f"- {reason.rstrip('.')}: {names}" if reason else f"- {names}")
     yield "\n".join(lines)
 
 
-def _partly(rows: Sequence[Row]) -> Iterator[str]:
+def _partly(rows: Sequence[Row], place: Place) -> Iterator[str]:
     lines = [
-        f"- {link(row.requirement)} without {test}" for row in rows for test in row.judged.without
+        f"- {link(row.requirement, place)} without {test}"
+        for row in rows
+        for test in row.judged.without
     ]
     if lines:
         yield "### What was judged by some of its tests only"
         yield "\n".join(lines)
 
 
-def _freedoms(rows: Sequence[Row]) -> Iterator[str]:
+def _freedoms(rows: Sequence[Row], place: Place) -> Iterator[str]:
     lines = [
-        (link(row.requirement), row.requirement.level, "; ".join(row.judged.recorded))
+        (link(row.requirement, place), row.requirement.level, "; ".join(row.judged.recorded))
         for row in rows
         if row.judged.recorded
     ]

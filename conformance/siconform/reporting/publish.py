@@ -18,7 +18,8 @@ from siconform.generated import kept
 from siconform.reporting import found, versions
 from siconform.reporting.classify import ResultClass, rows
 from siconform.reporting.page import Section, counts, of_the_scheduler, page, table
-from siconform.reporting.record import Record, RecordError, read_record, read_results, written
+from siconform.reporting.record import Record, read_record, read_results, written
+from siconform.reporting.stored import RecordError
 from siconform.targets import TargetUnavailable
 from siconform.targets.embedded import NAME as REFERENCE
 from siconform.targets.named import find_named

@@ -8,16 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from siconform.baseline import Baseline, KnownDeviation
-from siconform.results import EDITED_MARK, FILE
+from siconform.reporting.stored import RecordError, read_document
 from siconform.verdicts import Verdict
 
 _SPOKE: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.LATE, Verdict.BASELINED})
 _SAYS_ENOUGH: Final = frozenset({Verdict.BASELINED, Verdict.EXCLUDED, Verdict.OF_THE_RM})
 """Verdicts whose reason stands in the baseline or in the catalogue."""
-
-
-class RecordError(Exception):
-    """A file that is no record or no results; the message is a sentence."""
 
 
 class RequirementRecord(
@@ -65,18 +61,13 @@ def known_in(results: Mapping[str, Any]) -> Baseline:
 def read_results(folder: Path) -> tuple[Record, Baseline]:
     """The record of the run that left its results there, and what was known of its target.
 
-    RecordError where there are none.
+    RecordError where there are none of a whole run.
     """
-    path = folder / FILE
+    results = read_document(folder)
     try:
-        results = json.loads(path.read_text("utf-8"))
-        if str(results["revision"]).endswith(EDITED_MARK):
-            raise RecordError(f"{path} is of a run with an edited text: no results of a revision")
         return record_of(results), known_in(results)
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{path} is no results of this kit: {error!r}") from None
+        raise RecordError(f"{folder} has no results of this kit: {error!r}") from None
 
 
 def read_record(path: Path) -> Record:

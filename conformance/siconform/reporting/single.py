@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from siconform.catalogue import Requirement, catalogue
 from siconform.reporting.classify import rows
 from siconform.reporting.page import Section, page
-from siconform.reporting.record import RecordError, read_results
+from siconform.reporting.record import read_results
+from siconform.reporting.stored import RecordError
 
 _ABOUT: Final = "Judged by the SI Conformance kit."
+_SENTENCES: Final = """\
+## The requirements
+
+What the kit holds a scheduler against, in its own words; `siconform explain ID` says more.
+"""
 
 
 def page_of(folders: Sequence[Path]) -> str:
@@ -18,4 +25,19 @@ def page_of(folders: Sequence[Path]) -> str:
     if len(targets) > 1:
         raise RecordError(f"these are runs against {' and '.join(targets)}: give those of one")
     sections = [Section(record, rows(record, baseline)) for record, baseline in found]
-    return page(next(iter(targets)), _ABOUT, sections)
+    told = page(next(iter(targets)), _ABOUT, sections, _on_this_page)
+    judged = {identifier for record, _ in found for identifier in record.requirements}
+    chosen = [one for one in catalogue().values() if one.id in judged]
+    return f"{told}\n{_SENTENCES}\n" + "\n".join(map(_sentence, chosen)) + "\n"
+
+
+def _on_this_page(requirement: Requirement) -> str:
+    """A page that is mailed around has nothing beside it."""
+    return f"#{requirement.id.lower()}"
+
+
+def _sentence(requirement: Requirement) -> str:
+    text = " ".join(requirement.text.split())
+    return (
+        f'- <a id="{requirement.id.lower()}"></a>**{requirement.id}** {requirement.level}: {text}'
+    )

@@ -1,0 +1,149 @@
+"""Two runs are compared by what they judged: a regression is what was not broken and is."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from selftest.stored_runs import CONDITIONS, Document, document, folder_of, pace, requirement
+from siconform.cli import main
+
+ID = "SI-NODE-004"
+KNOWN = [{"outcome": "fail", "says": "x", "reason": "It does.", "issue": ""}]
+
+
+def compared(folder: Path, before: Document, after: Document, *options: str) -> Result:
+    first = folder_of(before, folder / "before")
+    second = folder_of(after, folder / "after")
+    return CliRunner().invoke(main, ["compare", str(first), str(second), *options])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "heading", "code"),
+    [
+        ("pass", "fail", "newly broken", 1),
+        ("pass", "late", "newly broken", 1),
+        ("pass", "could-not-run", "newly broken", 1),
+        ("pass", "baselined", "newly broken", 1),
+        ("not-applicable", "fail", "newly broken", 1),
+        ("fail", "pass", "mended", 0),
+        ("baselined", "pass", "mended", 0),
+        ("could-not-run", "pass", "mended", 0),
+        ("could-not-run", "fail", "changed", 0),
+        ("fail", "late", "changed", 0),
+        ("no-test-yet", "fail", "changed", 0),
+        ("pass", "not-applicable", "changed", 0),
+        ("pass", "kit-error", "changed", 0),
+    ],
+)
+def test_what_changed_stands_under_its_heading(
+    tmp_path: Path, before: str, after: str, heading: str, code: int
+) -> None:
+    known = {"known": KNOWN}
+    first, second = (
+        document(requirement(ID, verdict, **known if verdict == "baselined" else {}))
+        for verdict in (before, after)
+    )
+    done = compared(tmp_path, first, second)
+
+    lines = done.stdout.splitlines()
+    assert done.exit_code == code
+    assert lines[lines.index(f"{heading}:") + 1].startswith(f"  {ID}  MUST   ")
+    assert f"1 {heading}" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("fail", "baselined"),
+        ("not-selected", "fail"),
+        ("pass", "not-selected"),
+    ],
+)
+def test_what_is_recorded_or_was_not_selected_is_no_difference(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    other = requirement("SI-NODE-006", "pass")
+    first = document(other, requirement(ID, before, known=KNOWN))
+    second = document(other, requirement(ID, after, known=KNOWN))
+
+    done = compared(tmp_path, first, second)
+
+    assert done.exit_code == 0
+    assert "none newly broken, none mended, none changed" in done.stdout
+    assert ("not compared: 1 not selected" in done.stdout) == ("not-selected" in (before, after))
+
+
+def test_what_only_one_revision_asks_is_no_difference(tmp_path: Path) -> None:
+    one, other = requirement(ID, "pass"), requirement("SI-NODE-006", "fail")
+
+    done = compared(tmp_path, document(one), document(one, other))
+
+    assert done.exit_code == 0
+    assert "not compared: 1 only after" in done.stdout
+
+
+def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
+    done = compared(
+        tmp_path, document(requirement(ID, "pass")), document(requirement(ID, "not-selected"))
+    )
+    assert done.exit_code == 5
+    assert "nothing was judged in both" in done.stderr
+
+
+def with_paces(*paces: Document, **conditions: object) -> Document:
+    passing = requirement(ID, "pass")
+    return document(passing, deadlines=list(paces), conditions={**CONDITIONS, **conditions})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "slower"),
+    [
+        (pace("ack", 0.1), pace("ack", 0.4), True),
+        (pace("ack", 0.1), pace("ack", 0.29), False),  # less than a tenth of what is allowed more
+        (pace("ack", 0.4), pace("ack", 0.7), False),  # less than twice as long
+        (pace("ack", 0.1, count=19), pace("ack", 0.9), False),  # too few to say
+        (pace("ack", 0.4), pace("ack", 0.1), False),
+        (pace("ack", 0.1), pace("place", 0.9), False),
+    ],
+)
+def test_slower_is_beyond_noise_and_no_regression(
+    tmp_path: Path, before: Document, after: Document, *, slower: bool
+) -> None:
+    done = compared(tmp_path, with_paces(before), with_paces(after))
+
+    assert done.exit_code == 0
+    assert ("slower:\n  ack" in done.stdout) is slower
+
+
+def test_times_under_other_conditions_are_not_compared(tmp_path: Path) -> None:
+    before = with_paces(pace("ack", 0.1))
+    after = with_paces(pace("ack", 1.0), workers=12, time_scale=2.0)
+
+    done = compared(tmp_path, before, after)
+
+    assert "times not compared: another time scale and workers" in done.stdout
+    assert "none slower" in done.stdout
+
+
+def test_a_comparison_as_json(tmp_path: Path) -> None:
+    first = document(requirement(ID, "pass"), requirement("SI-NODE-006", "fail"))
+    second = document(requirement(ID, "fail"), requirement("SI-NODE-006", "pass"))
+
+    done = compared(tmp_path, first, second, "--format", "json")
+
+    (told,) = json.loads(done.stdout)["comparisons"]
+    (broken,) = told["newly_broken"]
+    assert broken == {
+        "requirement": ID, "level": "MUST", "before": "pass", "after": "fail", "reason": "why",
+    }  # fmt: skip
+    assert [one["requirement"] for one in told["mended"]] == ["SI-NODE-006"]
+    assert (told["compared"], done.exit_code) == (2, 1)
+
+
+def test_lines_are_no_longer_than_a_terminal(tmp_path: Path) -> None:
+    long = requirement(ID, "fail", reason="x" * 300)
+    done = compared(tmp_path, document(requirement(ID, "pass")), document(long))
+
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(("before", "after"))]
+    assert max(map(len, lines)) == 100

@@ -1,0 +1,121 @@
+"""Results are read whole or not at all, and a page made of them leads nowhere it cannot."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from selftest.stored_runs import Document, document, folder_of, requirement
+from siconform.cli import main
+from siconform.reporting import publish
+from siconform.reporting.single import page_of
+from siconform.reporting.stored import RecordError, read_document
+
+Change = Callable[[Document], Any]
+
+WHOLE = document(requirement("SI-NODE-004", "pass"), requirement("SI-NODE-006", "fail"))
+KILLED = "the run did not come to its end"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda d: d.update(ended_early=KILLED), f"partial and no result: {KILLED}"),
+        (lambda d: d.update(exit_code=2), "partial and no result: interrupted"),
+        (lambda d: d.update(schema=7), "has schema 7, and this kit reads 1 and 2"),
+        (lambda d: d.pop("schema"), "is no results of this kit: it has no schema"),
+        (lambda d: d.pop("counts"), "is no results of this kit: it has no counts"),
+        (lambda d: d.update(revision="2024-10+edited"), "is of a run with an edited text"),
+        (lambda d: d["counts"].update({"fail": 0}), "changed after the run: it counts 0 fail and"),
+        (lambda d: d["requirements"].pop(), "changed after the run: it counts 1 fail and has 0"),
+        (lambda d: d["requirements"][0].update(verdict="good"), "'good' is not a valid Verdict"),
+        (lambda d: d["requirements"][0].pop("verdict"), "it has no 'verdict'"),
+    ],
+)
+def test_what_is_no_whole_result_is_refused(tmp_path: Path, change: Change, told: str) -> None:
+    changed = json.loads(json.dumps(WHOLE))
+    change(changed)
+
+    with pytest.raises(RecordError) as refused:
+        read_document(folder_of(changed, tmp_path / "out"))
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_run_that_met_no_target_says_nothing(tmp_path: Path) -> None:
+    nothing = document(requirement("SI-NODE-004", "could-not-run"), exit_code=12)
+
+    with pytest.raises(RecordError, match="says nothing of the target: nothing ran"):
+        read_document(folder_of(nothing, tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "cannot be read: No such file"),
+        (json.dumps(WHOLE)[:200], "is no whole JSON (line 1): was it cut off?"),
+        ("[]", "no JSON object"),
+        ("{}", "it has no schema and requirements"),
+    ],
+)
+def test_what_is_no_results_is_said_in_a_sentence(
+    tmp_path: Path, text: str | None, told: str
+) -> None:
+    if text is not None:
+        (tmp_path / "results.json").write_text(text)
+    with pytest.raises(RecordError, match=re.escape(told)):
+        read_document(tmp_path)
+
+
+@pytest.mark.parametrize("command", [["page"], ["compare"], ["compare", "whole"]])
+def test_every_command_refuses_a_killed_run(tmp_path: Path, command: list[str]) -> None:
+    whole = folder_of(WHOLE, tmp_path / "whole")
+    killed = folder_of({**WHOLE, "ended_early": KILLED}, tmp_path / "killed")
+    words = [str(whole) if word == "whole" else word for word in command]
+    others = [str(whole)] if command == ["compare"] else []
+
+    done = CliRunner().invoke(main, [*words, str(killed), *others])
+
+    assert done.exit_code == 4
+    assert done.output.count("\n") == 1
+    assert f"partial and no result: {KILLED}" in done.stderr
+
+
+def test_no_record_is_kept_of_a_killed_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    killed = folder_of({**WHOLE, "ended_early": KILLED}, tmp_path / "killed")
+
+    assert publish.main([str(killed)]) == 1
+    assert "partial and no result" in capsys.readouterr().err
+
+
+def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:
+    known = [{"outcome": "fail", "says": "kept it", "reason": "It keeps it.", "issue": ""}]
+    run = document(requirement("SI-NODE-004", "baselined", known=known))
+
+    text = page_of([folder_of(run, tmp_path / "out")])
+
+    assert text.startswith("# mine\n")
+    assert "- It keeps it.\n- ends with fail: `kept it`" in text
+
+
+def test_links_of_a_page_that_is_mailed_lead_to_the_page_itself(tmp_path: Path) -> None:
+    text = page_of([folder_of(WHOLE, tmp_path / "out")])
+
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    anchors = re.findall(r'<a id="([^"]+)"></a>', text)
+    assert links
+    assert {link.removeprefix("#") for link in links} <= set(anchors)
+    assert '<a id="si-node-006"></a>**SI-NODE-006** MUST: ' in text
+
+
+def test_results_are_read_where_the_list_of_files_is_missing(tmp_path: Path) -> None:
+    folder = folder_of(WHOLE, tmp_path / "out")
+    assert not (folder / "siconform-files.txt").exists()
+
+    assert CliRunner().invoke(main, ["page", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(main, ["compare", str(folder), str(folder)]).exit_code == 0

@@ -1,0 +1,68 @@
+"""How ``siconform compare`` shows what is different: a heading for each kind, a line for each."""
+
+from collections.abc import Iterator
+
+from siconform.reporting.judged_run import JudgedRun
+from siconform.reporting.regressions import Changed, Comparison, Kind
+
+WIDTH = 100
+
+
+def lines_of(comparison: Comparison) -> Iterator[str]:
+    """The comparison for people; the last line counts."""
+    yield f"before  {_run(comparison.before)}"
+    yield f"after   {_run(comparison.after)}"
+    for kind in Kind:
+        changes = comparison.of(kind)
+        if changes:
+            yield f"{kind.value}:"
+            yield from map(_changed, changes)
+    if comparison.slower:
+        yield "slower:"
+    for one in comparison.slower:
+        yield (
+            f"  {one.deadline:<12} median {one.after.median:.2g} s, before "
+            f"{one.before.median:.2g} s, allowed {one.after.allowed:g} s"
+        )
+    yield from _not_compared(comparison)
+    yield _counted(comparison)
+
+
+def _run(run: JudgedRun) -> str:
+    version = "" if run.version in run.target else f" {run.version}"
+    return f"{run.target}{version}, SI {run.revision}   ({run.where})"
+
+
+def _changed(change: Changed) -> str:
+    before, after = change.before.verdict.words, change.after.verdict.words
+    told = change.before if change.kind is Kind.MENDED else change.after
+    reason = f": {' '.join(told.reason.split())}" if told.reason else ""
+    line = f"  {change.requirement:<12} {change.after.level:<6} {before}, now {after}"
+    return _clipped(line if change.kind is Kind.MENDED else line + reason)
+
+
+def _not_compared(comparison: Comparison) -> Iterator[str]:
+    told = [
+        f"{count} not selected {when}"
+        for count, when in zip(comparison.not_selected, ("before", "after"), strict=True)
+        if count
+    ]
+    told += [
+        f"{len(only)} only {when}"
+        for only, when in zip(comparison.only_in, ("before", "after"), strict=True)
+        if only
+    ]
+    if told:
+        yield f"not compared: {', '.join(told)}"
+    if comparison.times:
+        yield f"times not compared: {comparison.times}"
+
+
+def _counted(comparison: Comparison) -> str:
+    told = [f"{len(comparison.of(kind)) or 'none'} {kind.value}" for kind in Kind]
+    told.append(f"{len(comparison.slower) or 'none'} slower")
+    return f"{comparison.compared} requirements compared: {', '.join(told)}"
+
+
+def _clipped(line: str) -> str:
+    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."

@@ -1,0 +1,254 @@
+"""A certificate: a run as an in-toto statement of the predicate test-result, with all it hangs on.
+
+The statement and its predicate are those of https://in-toto.io/Statement/v1 and
+https://in-toto.io/attestation/test-result/v0.1; what they have no field for stands in one extension
+field, whose name is a URI as in-toto asks of such fields.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from siconform.reporting.judged_run import JudgedRun, Outcome, Pace, deviation, run_in
+from siconform.reporting.stored import RecordError, read_object
+from siconform.verdicts import Verdict
+
+FILE: Final = "certificate.json"
+STATEMENT: Final = "https://in-toto.io/Statement/v1"
+PREDICATE: Final = "https://in-toto.io/attestation/test-result/v0.1"
+PART: Final = "https://si-conformance.example/certificate/v1"
+"""The name of the extension field; nothing is found there, it tells it from those of others."""
+
+SCHEMA_VERSION: Final = 1
+_FAILED: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.BASELINED})
+
+Digest = dict[str, str]  # algorithm to hexadecimal digits
+Result = Literal["PASSED", "WARNED", "FAILED"]
+
+
+class Resource(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An in-toto ResourceDescriptor, as far as it is used here."""
+
+    name: str
+    digest: Digest
+
+
+class Implementation(msgspec.Struct, frozen=True):
+    """Who was judged; what nobody told is empty."""
+
+    name: str
+    version: str
+    contact: str
+    target: str  # as the run named it
+
+
+class Kit(msgspec.Struct, frozen=True):
+    """Who judged: its version, and digests of what it went by."""
+
+    version: str
+    catalogue: Digest
+    suite: Digest
+    kit: Digest
+
+
+class Certified(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of one requirement."""
+
+    level: str
+    verdict: Verdict
+    known: tuple[str, ...] = ()  # outcomes that the baseline records
+    by_monitors_alone: bool = False
+
+
+class Histories(msgspec.Struct, frozen=True):
+    """The recorded exchanges: how many files, and the digest of the list of their digests."""
+
+    files: int
+    digest: Digest
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What in-toto has no field for."""
+
+    schema: int
+    implementation: Implementation
+    kit: Kit
+    revision: str
+    profile: str
+    verdict: str
+    sentence: str
+    exit_code: int
+    counts: dict[str, int]
+    requirements: dict[str, Certified]
+    not_armed: tuple[str, ...]
+    left_out: dict[str, str]  # test to why
+    without: tuple[str, ...]
+    conditions: dict[str, Any]
+    environment: dict[str, Any]
+    paces: dict[str, Pace]
+    histories: Histories
+    command: str
+    started: str
+    seconds: float
+
+
+class Predicate(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The predicate test-result, and our part in it."""
+
+    result: Result
+    configuration: tuple[Resource, ...]
+    passed_tests: tuple[str, ...]
+    warned_tests: tuple[str, ...]
+    failed_tests: tuple[str, ...]
+    url: str | msgspec.UnsetType = msgspec.UNSET
+    part: Part = msgspec.field(name=PART)
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole statement."""
+
+    type_: str = msgspec.field(name="_type", default=STATEMENT)
+    subject: tuple[Resource, ...]
+    predicate_type: str = msgspec.field(name="predicateType", default=PREDICATE)
+    predicate: Predicate
+
+    @property
+    def part(self) -> Part:
+        """What in-toto has no field for."""
+        return self.predicate.part
+
+
+def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
+    """Result and lists of tests, a test being a requirement.
+
+    FAILED where a MUST fails, is late, deviates as recorded or could not run; WARNED where that is
+    so of others only. What does not apply or was left out stands in no list.
+    """
+    bad = {one: said for one, said in requirements.items() if said.verdict in _FAILED}
+    failed = tuple(one for one, said in bad.items() if said.level == "MUST")
+    warned = tuple(one for one in bad if one not in failed)
+    passed = tuple(one for one, said in requirements.items() if said.verdict is Verdict.PASS)
+    return {
+        "result": "FAILED" if failed else "WARNED" if warned else "PASSED",
+        "passed_tests": passed,
+        "warned_tests": warned,
+        "failed_tests": failed,
+    }
+
+
+def counted(requirements: Mapping[str, Certified]) -> dict[str, int]:
+    """How many requirements have each verdict, zeros included."""
+    found = Counter(said.verdict for said in requirements.values())
+    return {verdict.value: found[verdict] for verdict in Verdict}
+
+
+def written(certificate: Certificate) -> str:
+    """As JSON, with a line for each requirement."""
+    plain = msgspec.to_builtins(certificate)
+    requirements = plain["predicate"][PART].pop("requirements")
+    plain["predicate"][PART]["requirements"] = {}
+    text = json.dumps(plain, indent=1, ensure_ascii=False)
+    lines = ",\n".join(
+        f"    {json.dumps(one)}: {json.dumps(said, ensure_ascii=False)}"
+        for one, said in requirements.items()
+    )
+    return text.replace('"requirements": {}', f'"requirements": {{\n{lines}\n   }}') + "\n"
+
+
+def read_certificate(file: Path) -> Certificate:
+    """The certificate in this file; RecordError where it is none of this kit, or was changed."""
+    document = read_object(file)
+    _refuse_others(document, file)
+    try:
+        certificate = msgspec.convert(document, Certificate)
+    except msgspec.ValidationError as error:
+        raise RecordError(f"{file} is no certificate of this kit: {error}") from None
+    _refuse_changed(certificate, file)
+    return certificate
+
+
+def judged_in(path: Path) -> JudgedRun:
+    """The run this certificate or results folder is about; RecordError where there is none."""
+    if not path.is_file() or "predicateType" not in read_object(path):
+        return run_in(path)
+    part = read_certificate(path).part
+    return JudgedRun(
+        str(path),
+        part.implementation.target,
+        part.implementation.version,
+        part.revision,
+        part.sentence,
+        {one: Outcome(said.level, outcome(said)) for one, said in part.requirements.items()},
+        part.paces,
+        {
+            **{name: part.conditions.get(name) for name in ("time_scale", "workers")},
+            "virtual_time": part.conditions.get("virtual_time"),
+            **{name: part.environment.get(name) for name in ("platform", "processors")},
+        },
+    )
+
+
+def outcome(said: Certified) -> Verdict:
+    """What came of it, whatever was expected."""
+    return deviation(set(said.known)) if said.verdict is Verdict.BASELINED else said.verdict
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of certificate.json."""
+    text = resources.files("siconform").joinpath("certificate.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def _refuse_others(document: Mapping[str, Any], file: Path) -> None:
+    if "payloadType" in document and "payload" in document:
+        raise RecordError(
+            f"{file} is a signed envelope: check its signature and give the statement in it"
+        )
+    if document.get("_type") != STATEMENT or "predicateType" not in document:
+        raise RecordError(f"{file} is no certificate: it is no in-toto statement ({STATEMENT})")
+    predicate = document.get("predicate")
+    if document["predicateType"] != PREDICATE or not isinstance(predicate, dict):
+        raise RecordError(f"{file} is an in-toto statement of another kind, no test result")
+    part = predicate.get(PART)
+    if not isinstance(part, dict):
+        raise RecordError(f"{file} is a test result of another program: it has no {PART}")
+    if part.get("schema") != SCHEMA_VERSION:
+        raise RecordError(
+            f"{file} has schema {part.get('schema')}, and this kit reads {SCHEMA_VERSION}: "
+            "use the kit that wrote it"
+        )
+
+
+def _refuse_changed(certificate: Certificate, file: Path) -> None:
+    """A certificate is not signed, but its parts have to say the same."""
+    part, predicate = certificate.part, certificate.predicate
+    found = counted(part.requirements)
+    for verdict, count in {**found, **part.counts}.items():
+        if found.get(verdict) != count or part.counts.get(verdict) != count:
+            raise RecordError(
+                f"{file} was changed: it counts {part.counts.get(verdict, 0)} "
+                f"{verdict.replace('-', ' ')} and lists {found.get(verdict, 0)}"
+            )
+    for name, told in result_of(part.requirements).items():
+        if getattr(predicate, name) != told:
+            shown = name.replace("_", " ")
+            raise RecordError(f"{file} was changed: {shown} and requirements do not agree")
+
+
+def new(
+    subject: tuple[Resource, ...], configuration: tuple[Resource, ...], part: Part, url: str = ""
+) -> Certificate:
+    """A certificate whose predicate says what its part says."""
+    predicate = Predicate(
+        configuration=configuration,
+        url=url or msgspec.UNSET,
+        part=part,
+        **result_of(part.requirements),
+    )
+    return Certificate(subject=subject, predicate=predicate)

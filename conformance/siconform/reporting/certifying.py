@@ -1,0 +1,201 @@
+"""Certifies a run: certificate, badge and the digests of its histories, from its results folder."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from siconform import __version__, digests
+from siconform.catalogue import catalogue
+from siconform.catalogue.armed import not_armed
+from siconform.policy import RunVerdict
+from siconform.reporting import badge, certificate
+from siconform.reporting.certificate import (
+    Certificate,
+    Certified,
+    Digest,
+    Histories,
+    Implementation,
+    Kit,
+    Part,
+    Resource,
+)
+from siconform.reporting.judged_run import paces_in
+from siconform.reporting.stored import RecordError, read_document
+from siconform.results import FILE as RESULTS
+from siconform.verdicts import REACHED, Verdict
+
+HISTORIES: Final = "histories.sha256"
+FILES: Final = (certificate.FILE, badge.FILE, HISTORIES)
+"""What is written into the results folder."""
+
+_NOT_SELECTED: Final = "not selected"  # as the reason: by the user, not because of the target
+
+
+class NotCertified(RecordError):
+    """A run that is no whole one, or says nothing that could be certified; a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What people say of the scheduler, where they know better than the run."""
+
+    name: str = ""
+    version: str = ""
+    contact: str = ""
+    url: str = ""  # of the run
+    artifacts: tuple[Resource, ...] = ()  # that were judged
+
+
+def certify(folder: Path, about: About | None = None) -> Certificate:
+    """The certificate of the whole run in this folder, which nothing but its histories adds to.
+
+    RecordError where the run was killed, met no target, or was changed; NotCertified where the kit
+    broke, a part of the suite was chosen, or another kit made it.
+    """
+    results = read_document(folder)
+    told = about or About()
+    _refuse(results, folder)
+    try:
+        part = _part(results, folder, told)
+        subject = (*_artifacts(results, told), _resource(folder / RESULTS))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"{folder} has no results of this kit: {error!r}") from None
+    configuration = tuple(
+        Resource(name, {"sha256": digest}) for name, digest in results["judged_by"].items()
+    )
+    return certificate.new(subject, configuration, part, told.url)
+
+
+def write(folder: Path, made: Certificate, output: Path | None = None) -> Path:
+    """Put certificate, badge and digests of histories into the folder; the certificate's place."""
+    file = output or folder / certificate.FILE
+    _write(folder / HISTORIES, listed(folder))
+    _write(folder / badge.FILE, badge.written(made.part))
+    _write(file, certificate.written(made))
+    return file
+
+
+def listed(folder: Path) -> str:
+    """The digests of all histories in the folder, as ``sha256sum --check`` reads them."""
+    files = sorted((folder / "histories").glob("*.jsonl"))
+    return "".join(
+        f"{digests.of_file(file)}  {file.relative_to(folder).as_posix()}\n" for file in files
+    )
+
+
+def chosen(results: Mapping[str, Any]) -> list[str]:
+    """The tests that the user did not select; [] for a whole run."""
+    left_out = [one["test"] for one in results["left_out"] if one["reason"] == _NOT_SELECTED]
+    return left_out or [
+        one["id"]
+        for one in results["requirements"]
+        if one["verdict"] == Verdict.NOT_SELECTED and one["reason"] == _NOT_SELECTED
+    ]
+
+
+def _refuse(results: Mapping[str, Any], folder: Path) -> None:
+    if results["verdict"] == RunVerdict.KIT_ERROR:
+        raise NotCertified(f"{folder} is not certified: {results['sentence']}")
+    if missing := chosen(results):
+        raise NotCertified(
+            f"{folder} is not certified: it is of a part of the suite, {len(missing)} tests were "
+            "not selected; run the whole"
+        )
+    if not any(Verdict(one["verdict"]) in REACHED for one in results["requirements"]):
+        raise NotCertified(f"{folder} is not certified: nothing was judged")
+    if results.get("judged_by") != digests.of_the_kit():
+        made_by = "an older kit" if "judged_by" not in results else f"siconform {results['kit']}"
+        raise NotCertified(
+            f"{folder} is not certified: it was made by {made_by} with another catalogue or suite "
+            f"than this siconform {__version__}; run it again"
+        )
+
+
+def _part(results: Mapping[str, Any], folder: Path, about: About) -> Part:
+    requirements = {one["id"]: _certified(one) for one in results["requirements"]}
+    by_kit = results["judged_by"]
+    return Part(
+        schema=certificate.SCHEMA_VERSION,
+        implementation=_implementation(results["target"], about),
+        kit=Kit(results["kit"], *(_sha256(by_kit[name]) for name in ("catalogue", "suite", "kit"))),
+        revision=results["revision"],
+        profile=results.get("profile", ""),
+        verdict=results["verdict"],
+        sentence=results["sentence"],
+        exit_code=results["exit_code"],
+        counts=certificate.counted(requirements),
+        requirements=requirements,
+        not_armed=_not_armed(requirements),
+        left_out={one["test"]: one["reason"] for one in results["left_out"]},
+        without=tuple(results["target"]["without"]),
+        conditions=results["conditions"],
+        environment=results["environment"],
+        paces=paces_in(results),
+        histories=_histories(folder),
+        command=results["command"],
+        started=results["started"],
+        seconds=results["seconds"],
+    )
+
+
+def _implementation(target: Mapping[str, Any], about: About) -> Implementation:
+    return Implementation(
+        about.name or target.get("implementation") or target["name"],
+        about.version or target["version"],
+        about.contact or target.get("contact", ""),
+        target["name"],
+    )
+
+
+def _artifacts(results: Mapping[str, Any], about: About) -> tuple[Resource, ...]:
+    """What the user says was judged, else the files the kit started it from."""
+    started = (
+        Resource(one["name"], _sha256(one["sha256"]))
+        for one in results["target"].get("artifacts", ())
+    )
+    return about.artifacts or tuple(started)
+
+
+def _certified(requirement: Mapping[str, Any]) -> Certified:
+    verdict = Verdict(requirement["verdict"])
+    known = requirement["known"] if verdict is Verdict.BASELINED else ()
+    return Certified(
+        requirement["level"],
+        verdict,
+        tuple(sorted({one["outcome"] for one in known})),
+        _by_monitors_alone(requirement, verdict),
+    )
+
+
+def _by_monitors_alone(requirement: Mapping[str, Any], verdict: Verdict) -> bool:
+    """Whether no test of its own came to this outcome, so that its tests need not show it again."""
+    speaking = [one for one in requirement["tests"] if one["verdict"] == verdict]
+    return bool(speaking) and all(one["monitor"] for one in speaking)
+
+
+def _not_armed(requirements: Iterable[str]) -> tuple[str, ...]:
+    known = catalogue()
+    tested = [one for one in requirements if one in known and not known[one].not_tested]
+    return tuple(not_armed([known[one] for one in tested], tested))
+
+
+def _histories(folder: Path) -> Histories:
+    text = listed(folder)
+    return Histories(text.count("\n"), _sha256(digests.of_text(text)))
+
+
+def _resource(file: Path) -> Resource:
+    return Resource(file.name, _sha256(digests.of_file(file)))
+
+
+def _sha256(digits: str) -> Digest:
+    return {"sha256": digits}
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole or not at all."""
+    unfinished = file.with_name(f"{file.name}.new")
+    unfinished.write_text(text, "utf-8")
+    os.replace(unfinished, file)  # noqa: PTH105  # the atomic one, by its name

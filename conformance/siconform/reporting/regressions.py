@@ -1,0 +1,185 @@
+"""What is different between two runs: newly broken, mended, changed, slower, and not compared."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+from siconform.reporting.judged_run import JudgedRun, Outcome, Pace
+from siconform.verdicts import Verdict
+
+_FAILS: Final = (Verdict.FAIL, Verdict.LATE)
+_BAD: Final = (*_FAILS, Verdict.COULD_NOT_RUN)
+
+SLOWER_BY: Final = 2.0
+"""As a factor of the former median."""
+
+SLOWER_OF_ALLOWED: Final = 0.1
+"""At least so much of the deadline: what a busy machine costs is less."""
+
+ENOUGH: Final = 20
+"""Answers in each of the runs; a median of fewer is chance."""
+
+
+class Kind(Enum):
+    """How a requirement's outcome changed; the value is the heading it stands under."""
+
+    BROKEN = "newly broken"
+    MENDED = "mended"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A requirement with another outcome than before."""
+
+    requirement: str
+    kind: Kind
+    before: Outcome
+    after: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Slower:
+    """A class of answers that takes longer than before, beyond what noise can do."""
+
+    deadline: str
+    before: Pace
+    after: Pace
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs, requirement by requirement."""
+
+    before: JudgedRun
+    after: JudgedRun
+    compared: int
+    changes: tuple[Changed, ...]
+    slower: tuple[Slower, ...]
+    not_selected: tuple[int, int]  # in the first, in the second
+    only_in: tuple[tuple[str, ...], tuple[str, ...]]  # requirements the other does not know
+    times: str = ""  # why times were not compared
+    counts: Counter[Kind] = field(default_factory=Counter)
+
+    def of(self, kind: Kind) -> list[Changed]:
+        """The changes under one heading."""
+        return [one for one in self.changes if one.kind is kind]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether something that was not broken is."""
+        return bool(self.of(Kind.BROKEN))
+
+
+def compare(before: JudgedRun, after: JudgedRun) -> Comparison:
+    """What is different in the second run, apart from what one of the two did not look at."""
+    both = [one for one in before.outcomes if one in after.outcomes]
+    seen = [one for one in both if _selected(before, one) and _selected(after, one)]
+    changes = tuple(_changes(before, after, seen))
+    times = _why_no_times(before, after)
+    return Comparison(
+        before,
+        after,
+        len(seen),
+        changes,
+        () if times else tuple(_slower(before, after)),
+        tuple(sum(not _selected(run, one) for one in both) for run in (before, after)),  # type: ignore[arg-type]  # two of them
+        (_only_in(before, after), _only_in(after, before)),
+        times,
+        Counter(one.kind for one in changes),
+    )
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as JSON values."""
+    return {
+        "before": _run_as_json(comparison.before),
+        "after": _run_as_json(comparison.after),
+        "compared": comparison.compared,
+        **{kind.value.replace(" ", "_"): _changes_as_json(comparison, kind) for kind in Kind},
+        "slower": [
+            {"class": one.deadline, "before": one.before.median, "after": one.after.median,
+             "allowed": one.after.allowed}
+            for one in comparison.slower
+        ],
+        "times_not_compared": comparison.times,
+        "not_selected": dict(zip(("before", "after"), comparison.not_selected, strict=True)),
+        "only_before": list(comparison.only_in[0]),
+        "only_after": list(comparison.only_in[1]),
+    }  # fmt: skip
+
+
+def _selected(run: JudgedRun, requirement: str) -> bool:
+    return run.outcomes[requirement].verdict is not Verdict.NOT_SELECTED
+
+
+def _only_in(run: JudgedRun, other: JudgedRun) -> tuple[str, ...]:
+    return tuple(one for one in run.outcomes if one not in other.outcomes)
+
+
+def _changes(before: JudgedRun, after: JudgedRun, seen: list[str]) -> Iterator[Changed]:
+    for requirement in seen:
+        former, latter = before.outcomes[requirement], after.outcomes[requirement]
+        if former.verdict is not latter.verdict:
+            yield Changed(requirement, _kind(former.verdict, latter.verdict), former, latter)
+
+
+def _kind(before: Verdict, after: Verdict) -> Kind:
+    """Broken is only what was not seen broken before, and mended only what passes now.
+
+    That a requirement has become one with a test says nothing of the scheduler.
+    """
+    if before is Verdict.PASS and after in _BAD:
+        return Kind.BROKEN
+    if before is Verdict.NOT_APPLICABLE and after in _FAILS:
+        return Kind.BROKEN
+    if before in _BAD and after is Verdict.PASS:
+        return Kind.MENDED
+    return Kind.CHANGED
+
+
+def _why_no_times(before: JudgedRun, after: JudgedRun) -> str:
+    if not before.paces or not after.paces:
+        return "one of the runs tells none"
+    differ = [
+        name.replace("_", " ")
+        for name, value in before.circumstances.items()
+        if value != after.circumstances.get(name)
+    ]
+    return f"another {' and '.join(differ)}" if differ else ""
+
+
+def _slower(before: JudgedRun, after: JudgedRun) -> Iterator[Slower]:
+    for deadline, former in before.paces.items():
+        latter = after.paces.get(deadline)
+        if latter is not None and _is_slower(former, latter):
+            yield Slower(deadline, former, latter)
+
+
+def _is_slower(before: Pace, after: Pace) -> bool:
+    return (
+        min(before.count, after.count) >= ENOUGH
+        and after.median >= SLOWER_BY * before.median
+        and after.median - before.median >= SLOWER_OF_ALLOWED * after.allowed
+    )
+
+
+def _run_as_json(run: JudgedRun) -> dict[str, str]:
+    return {
+        "where": run.where,
+        "target": run.target,
+        "version": run.version,
+        "revision": run.revision,
+        "sentence": run.sentence,
+    }
+
+
+def _changes_as_json(comparison: Comparison, kind: Kind) -> list[dict[str, str]]:
+    return [
+        {"requirement": one.requirement, "level": one.after.level,
+         "before": one.before.verdict.value, "after": one.after.verdict.value,
+         "reason": (one.after if kind is not Kind.MENDED else one.before).reason}
+        for one in comparison.of(kind)
+    ]  # fmt: skip

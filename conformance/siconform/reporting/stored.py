@@ -1,0 +1,96 @@
+"""What a run left in its results folder, read again: whole, of a run that came to its end."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from siconform.policy import ExitCode
+from siconform.results import EDITED_MARK, FILE
+from siconform.verdicts import Verdict
+
+READABLE: Final = (1, 2)
+"""Schemas of results.json this kit reads."""
+
+_NEEDED: Final = ("revision", "command", "target", "verdict", "exit_code", "sentence", "counts")
+
+
+class RecordError(Exception):
+    """A file that is no record or no results; the message is a sentence."""
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """What results.json in this folder says; the file itself may be named, too.
+
+    RecordError where there is none, where it was cut off or changed, and where the run did not come
+    to its end or met no target: a part of a run says nothing that can be told on.
+    """
+    file = path / FILE if path.is_dir() or path.suffix != ".json" else path
+    document = read_object(file)
+    _refuse_others(document, file)
+    try:
+        _refuse_parts(document, file)
+        _refuse_changed(document, file)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"{file} is no results of this kit: {_wrong(error)}") from None
+    return document
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """The JSON object in a file; RecordError where there is none."""
+    try:
+        document = json.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise RecordError(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise RecordError(f"{file} is no whole JSON{where}: was it cut off?") from None
+    if not isinstance(document, dict):
+        raise RecordError(f"{file} is no results of this kit: no JSON object")
+    return document
+
+
+def _refuse_others(document: dict[str, Any], file: Path) -> None:
+    schema = document.get("schema")
+    if "requirements" not in document or not isinstance(schema, int):
+        raise RecordError(f"{file} is no results of this kit: it has no schema and requirements")
+    if schema not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise RecordError(
+            f"{file} has schema {schema}, and this kit reads {known}: use the kit that wrote it"
+        )
+    missing = [name for name in _NEEDED if name not in document]
+    if missing:
+        raise RecordError(f"{file} is no results of this kit: it has no {missing[0]}")
+    if str(document["revision"]).endswith(EDITED_MARK):
+        raise RecordError(f"{file} is of a run with an edited text: no results of a revision")
+
+
+def _refuse_parts(document: dict[str, Any], file: Path) -> None:
+    if early := document["ended_early"]:
+        raise RecordError(f"{file} is partial and no result: {early}; run it to its end")
+    if document["exit_code"] == ExitCode.INTERRUPTED:
+        raise RecordError(f"{file} is partial and no result: interrupted; run it to its end")
+    if document["exit_code"] == ExitCode.NOTHING_RAN and not _reached(document):
+        raise RecordError(f"{file} says nothing of the target: nothing ran")
+
+
+def _reached(document: dict[str, Any]) -> bool:
+    silent = {Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.NO_TEST_YET}
+    silent |= {Verdict.EXCLUDED, Verdict.OF_THE_RM}
+    return any(Verdict(one["verdict"]) not in silent for one in document["requirements"])
+
+
+def _refuse_changed(document: dict[str, Any], file: Path) -> None:
+    """A file whose parts say different things was not left so by a run."""
+    found = Counter(Verdict(one["verdict"]).value for one in document["requirements"])
+    for verdict, count in document["counts"].items():
+        if found[verdict] != count:
+            raise RecordError(
+                f"{file} was changed after the run: it counts {count} {Verdict(verdict).words} "
+                f"and has {found[verdict]}"
+            )
+
+
+def _wrong(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
