@@ -30,11 +30,20 @@ def test_what_no_run_wrote_is_never_touched(
     mine.parent.mkdir(parents=True)
     mine.write_text("the user's own")
 
-    outcome_code = refused(conformance, f"no run of siconform wrote ({name})")
+    outcome_code = refused(conformance, "has no siconform-files.txt, the list of what a run")
 
     assert outcome_code == 4
     assert mine.read_text() == "the user's own"
     assert [p for p in (pytester.path / "out").rglob("*") if p.is_file()] == [mine]
+
+
+def test_results_that_lost_their_list_are_kept(conformance: Run) -> None:
+    first = conformance(TWO)
+    (first.folder / "siconform-files.txt").unlink()
+    before = sorted(first.folder.rglob("*"))
+
+    assert refused(conformance, "so these results are not replaced (failures.txt and") == 4
+    assert sorted(first.folder.rglob("*")) == before
 
 
 def test_a_file_called_as_the_list_is_never_touched(

@@ -102,17 +102,24 @@ class ResultsDir:
         foreign = sorted(set(here) - self._written())
         if foreign:
             more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-            self._leaves_no_list()
+            which = f"{foreign[0]}{more}"
+            if self._has_no_list():
+                raise BadOption(
+                    f"{self._folder} has no {LIST}, the list of what a run wrote there, so these "
+                    f"results are not replaced ({which}): give another --results DIR, or move them"
+                )
             raise BadOption(
                 f"{self._folder} has files under the names of results that no run of siconform "
-                f"wrote ({foreign[0]}{more}): give another --results DIR, or move them"
+                f"wrote ({which}): give another --results DIR, or move them"
             )
 
-    def _leaves_no_list(self) -> None:
-        """Where this run just made it."""
+    def _has_no_list(self) -> bool:
+        """Whether there was none before this run; the empty one it made to lock it goes again."""
         path = self._folder / LIST
-        if not path.stat().st_size:
-            path.unlink()
+        if path.stat().st_size:
+            return False
+        path.unlink()
+        return True
 
     def _clears(self, only: Collection[str] = ()) -> None:
         written = self._written()
