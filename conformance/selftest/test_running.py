@@ -242,9 +242,10 @@ def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
 def test_junit_counts_and_names_every_test_after_an_interrupt(
     conformance: Run, workers: str
 ) -> None:
-    whole_run = "os.getppid() if 'PYTEST_XDIST_WORKER' in os.environ else os.getpid()"
-    interrupts = f"time.sleep(0.5); os.kill({whole_run}, signal.SIGINT); time.sleep(20)"
+    run = "os.getpid() if worker_id == 'master' else os.getppid()"
+    interrupts = f"time.sleep(0.5); os.kill({run}, signal.SIGINT); time.sleep(20)"
     source = TWO.replace('raise NotAsTheTextSays("no")', interrupts)
+    source = source.replace("test_two(target)", "test_two(target, worker_id)")
     source += '@requirement("SI-NODE-008")\ndef test_three(target): pass\n'
     outcome = conformance(source, "-n", workers, fresh=True)
 

@@ -14,6 +14,8 @@ from siconform import guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
 from siconform.running.console import BestEffortStream, Console
+from siconform.running.live.terminal import Terminal
+from siconform.running.narrator import tell_waits
 from siconform.running.open_target import check_command, prepare
 from siconform.running.options import (
     BadOption,
@@ -60,7 +62,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     except (CannotWrite, guarding.UnfitPython) as error:
         return _says(str(error), ExitCode.KIT_ERROR)
     config.stash[_SETTINGS] = settings
-    console = Console(sys.stdout, config.getoption("verbose"))
+    console = _console(config)
     controller = config.stash[_CONTROLLER] = RunController(settings, console)
     _set_defaults(config, settings)
     try:
@@ -88,12 +90,14 @@ def pytest_configure(config: pytest.Config) -> None:
     controller = config.stash.get(_CONTROLLER, None)
     if controller is not None:
         config.pluginmanager.register(controller, "siconform-controller")
+        config.pluginmanager.register(controller.narrator(), "siconform-narrator")
         _keep_pytest_quiet(config, controller.settings)
     if _is_worker(config):
         told = getattr(config, "workerinput")  # noqa: B009  # xdist's
         config.option.results, config.option.started_as = told[TOLD]
         config.stash[_SETTINGS] = read_settings(config)
         end_with_parent()
+        tell_waits(config)
     settings = config.stash[_SETTINGS]
     lease = config.stash[_LEASE] = TargetLease(settings, _worker_name(config))
     selector = Selector(settings)
@@ -145,6 +149,11 @@ def _checked(config: pytest.Config) -> Settings:
     config.add_cleanup(folder.release)
     folder.prepare(*(["junit.xml"] if config.option.xmlpath is None else []))
     return settings
+
+
+def _console(config: pytest.Config) -> Console:
+    terminal = Terminal.of(sys.stdout, config.getoption("color"))
+    return Console(terminal, config.getoption("verbose"))
 
 
 def _says(sentence: str, code: ExitCode) -> ExitCode:

@@ -2,9 +2,9 @@
 
 import os
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import pytest
@@ -14,8 +14,15 @@ from siconform.guarding import silence
 from siconform.policy import RunVerdict
 from siconform.results import Run
 from siconform.running import summary
+from siconform.running.live.board import Wait
+from siconform.running.live.progress import View
+from siconform.running.live.terminal import Terminal
+from siconform.running.live.wording import so_far
 from siconform.running.options import Settings
-from siconform.verdicts import Verdict
+from siconform.verdicts import Evidence, Verdict
+
+if TYPE_CHECKING:
+    from siconform.running.live.screen import Screen
 
 _FULL_TEXTS = 5  # failures told in full; the rest is in failures.txt
 _CONTINUED = 4  # columns the rest of a long line is moved in
@@ -28,56 +35,91 @@ _COLOURS = {
 
 
 class Console:
-    """Writes to one stream; ``verbosity`` is pytest's count of -v less -q."""
+    """Writes to one terminal or file; ``verbosity`` is pytest's count of -v less -q."""
 
-    def __init__(self, stream: TextIO, verbosity: int) -> None:
-        self._stream = stream
+    def __init__(self, terminal: Terminal, verbosity: int) -> None:
+        self._terminal = terminal
+        self._stream = terminal.stream
         self.broken = ""  # why nothing can be written there any more
         self._verbosity = verbosity
-        self._terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._colour = self._terminal and "NO_COLOR" not in os.environ
-        self._progress = 0
+        self._screen: Screen | None = None
+
+    @property
+    def can_draw(self) -> bool:
+        """Whether to show how far a run has come: on a terminal, if nothing else is asked for."""
+        return self._terminal.is_live and self._verbosity == 0
+
+    def draws(self, view: Callable[[], View], waits: Callable[[], Iterable[Wait]]) -> None:
+        """Show this, below all lines, until the run is over."""
+        from siconform.running.live.screen import Screen  # noqa: PLC0415  # rich takes a moment
+
+        try:
+            self._screen = Screen(self._terminal, view, waits)
+            self._screen.start()
+        except OSError:
+            self._screen = None
+
+    def stops_drawing(self) -> None:
+        """Nothing is drawn any more; harmless where nothing was."""
+        if self._screen is not None:
+            self._screen.stop()
+            self._screen = None
+
+    def notes(self, note: str) -> None:
+        """Show this in place of the time that is left."""
+        if self._screen is not None:
+            self._screen.note = note
 
     def header(self, settings: Settings, name: str, version: str) -> None:
         """Kit, revision and target."""
         if self._verbosity < 0:
             return
         target = f"{name} ({version})" if version and version not in name else name
-        self.line(f"siconform {__version__}   SI {settings.spoken}   target: {target}")
+        self._text(f"siconform {__version__}   SI {settings.spoken}   target: {target}")
         self.line()
 
-    def test(self, report: pytest.TestReport, so_far: str) -> None:
-        """Count a test that is over; ``so_far`` shows only where it can be written over."""
+    def test(self, report: pytest.TestReport) -> None:
+        """A test that is over, where each is asked for."""
         if self._verbosity > 0:
             word = "known" if hasattr(report, "wasxfail") else report.outcome
             self.line(f"  {word:<8} {report.nodeid}   {report.duration:.2f} s")
-        elif self._terminal:
-            self._rewrite(f" {so_far}")
+
+    def failure(self, evidence: Evidence) -> None:
+        """A requirement that is not kept, as soon as that is known."""
+        if self._verbosity >= 0:
+            self.line(summary.failure(evidence, self._terminal.width()), "red")
+
+    def so_far(self, view: View) -> None:
+        """How far it is, where nobody sees it drawn."""
+        if self._verbosity == 0 and self._screen is None:
+            self.line(so_far(view))
 
     def finish(self, run: Run, settings: Settings) -> None:
         """Everything there is to say at the end."""
-        if self._terminal:
-            self._rewrite("")
-        nobody_there = bool(run.status.unreachable)
-        if self._verbosity >= 0 and not nobody_there:
+        self.stops_drawing()
+        width = self._terminal.width()
+        judged = () if run.status.unreachable else run.requirements
+        if self._verbosity >= 0 and judged:
             self._failures(run)
-            self._lines(summary.by_area(run.requirements))
+            self._lines(summary.by_area(judged, width))
             self.line()
-        self.line(run.judgement.sentence, _COLOURS[run.judgement.verdict])
+        self._text(run.judgement.sentence, _COLOURS[run.judgement.verdict])
         if self._verbosity >= -1:
-            self._lines(() if nobody_there else summary.failing(run.requirements))
-            self._lines(() if nobody_there else summary.not_offered(run.requirements))
-            self._lines(() if nobody_there else summary.excluded(run.requirements))
-            self._lines(summary.stale(run.status.stale))
-            self._lines(f"  KIT ERROR  {error}" for error in run.status.kit_errors)
+            self._lines(summary.failing(judged, width))
+            self._lines(summary.not_offered(judged, width))
+            self._lines(summary.excluded(judged, width))
+            self._lines(summary.stale(run.status.stale, width))
+            for error in run.status.kit_errors:
+                self._text(f"  KIT ERROR  {error}")
         if self._verbosity > 0:
-            self._lines(summary.recorded(run.requirements))
+            self._lines(summary.recorded(judged, width))
         if self._verbosity >= 0:
-            self._lines(summary.counts(run))
-            self._lines(summary.observed(run))
-            self.line(f"  results in {_shown(settings)}: {_files(run)}")
-            self._lines(() if nobody_there else summary.next_steps(run, settings.command_line))
-            self._lines(summary.not_looked_for(run, settings.explore))
+            self._lines(summary.counts(run, width))
+            self._lines(summary.observed(run, width))
+            self._text(f"  results in {_shown(settings)}: {_files(run)}")
+            self._lines(summary.next_steps(run, settings.command_line) if judged else ())
+            for text in summary.not_looked_for(run, settings.explore):
+                self._text(text)
         if run.judgement.exit_code:
             self.line(f"(exit code {int(run.judgement.exit_code)})")
 
@@ -85,8 +127,17 @@ class Console:
         """One line; what the terminal cannot show becomes a question mark."""
         encoding = self._stream.encoding or "utf-8"
         plain = text.encode(encoding, "replace").decode(encoding)
-        styled = click.style(plain, fg=colour, bold=True) if colour and self._colour else plain
-        self._write(styled + "\n")
+        if self._screen is not None:
+            self._screen.line(plain, f"bold {colour}" if colour else "")
+            return
+        colours = bool(colour) and self._terminal.colour
+        self._write((click.style(plain, fg=colour, bold=True) if colours else plain) + "\n")
+
+    def _text(self, text: str, colour: str = "") -> None:
+        """Words that a terminal shows in as many lines as it takes."""
+        rows = _fitted(text, self._terminal.width()) if self._stream.isatty() else [text]
+        for row in rows:
+            self.line(row, colour)
 
     def _write(self, text: str) -> None:
         """What nobody can read any more, as after ``| head``, must not end a run in its middle."""
@@ -107,16 +158,13 @@ class Console:
         told = [f.text for f in run.failures if f.verdict is not Verdict.COULD_NOT_RUN]
         shown = told if self._verbosity > 0 else told[:_FULL_TEXTS]
         for text in shown:
-            self._lines(row for line in text.splitlines() for row in _fitted(line))
+            self._lines(
+                row for line in text.splitlines() for row in _fitted(line, self._terminal.width())
+            )
             self.line()
         if len(told) > len(shown):
             self.line(f"{len(told) - len(shown)} more are told in failures.txt")
             self.line()
-
-    def _rewrite(self, text: str) -> None:
-        padded = text.ljust(self._progress)
-        self._progress = len(text)
-        self._write(f"\r{padded}\r{text}")
 
 
 class BestEffortStream:
@@ -145,12 +193,12 @@ class BestEffortStream:
             self._stream.close()
 
 
-def _fitted(line: str) -> list[str]:
+def _fitted(line: str, width: int) -> list[str]:
     """The line in rows that fit; a command stays one line, to be copied."""
-    if len(line) <= summary.WIDTH or line.startswith("  again"):
+    if len(line) <= width or line.startswith("  again"):
         return [line]
-    margin = " " * min(len(line) - len(line.lstrip()) + _CONTINUED, summary.WIDTH // 2)
-    return textwrap.wrap(line, summary.WIDTH, subsequent_indent=margin, drop_whitespace=False)
+    margin = " " * min(len(line) - len(line.lstrip()) + _CONTINUED, width // 2)
+    return textwrap.wrap(line, width, subsequent_indent=margin, drop_whitespace=False)
 
 
 def _shown(settings: Settings) -> str:

@@ -187,7 +187,7 @@ class EvidenceStore:
         self, requirement: Requirement, spoken: list[Evidence], tests: tuple[str, ...]
     ) -> RequirementResult:
         entries = self.settings.baseline.about(requirement.id)
-        judged = tuple(self._explained(e) for e in spoken)
+        judged = tuple(self.explained(e) for e in spoken)
         settled = decisive(judged)
         if settled is not None:
             reason = "" if settled.verdict is Verdict.PASS else settled.says
@@ -203,7 +203,8 @@ class EvidenceStore:
             verdict, reason = Verdict.NOT_REACHED, f"not reached: {self.ended_early}"
         return RequirementResult(requirement, verdict, reason, tests=tests)
 
-    def _explained(self, evidence: Evidence) -> Evidence:
+    def explained(self, evidence: Evidence) -> Evidence:
+        """As the baseline has it: marked as known where an entry records exactly this."""
         if not evidence.bad:
             return evidence
         entries = self.settings.baseline.explaining(evidence)

@@ -16,6 +16,7 @@ from siconform.running import report_payload
 from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.junit import Junit
+from siconform.running.narrator import Narrator
 from siconform.running.open_target import describe
 from siconform.running.option_list import STARTED_AS
 from siconform.running.options import Settings
@@ -38,11 +39,14 @@ class RunController:
         self._junit = Junit()
         self._started = datetime.now(UTC)
         self._began = time.monotonic()
-        self._done = 0
-        self._failed = 0
         self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
+
+    def narrator(self) -> Narrator:
+        """Who tells of it while it goes on."""
+        target = " ".join((*describe(self.settings), "as", self.settings.spoken))
+        return Narrator(self.evidence, self._console, target)
 
     def not_begun(self, why: str) -> ExitCode:
         """There is no target: write down that nothing ran."""
@@ -77,12 +81,8 @@ class RunController:
         self._junit.hears(report)
         if report.when == _CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
-        if report.when != "teardown":
-            self._failed += report.failed
         if report.when == "call" or (report.when == "setup" and not report.passed):
-            self._done += 1
-            total = len(self.evidence.tests) - len(self.evidence.left_out)
-            self._console.test(report, f"{self._done} of {total} tests, {self._failed} failed")
+            self._console.test(report)
         if self.settings.failing is not None and report.failed and self._waited(report):
             self._failing += report.duration
             if self._failing > self.settings.failing:

@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from siconform.catalogue import AREAS, Level
+from siconform.catalogue import AREAS, Level, find_requirement
 from siconform.policy import ExitCode, RequirementResult
 from siconform.results import Run
 from siconform.running.command_line import CommandLine
+from siconform.running.live.terminal import WIDTH
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
-from siconform.verdicts import Verdict
+from siconform.verdicts import Evidence, Verdict
 
-WIDTH: Final = 100
 _BAR: Final = 20
+_SHORT_BAR: Final = 8
+_ROOMY: Final = 72  # columns from which on a bar is long
 _SILENT: Final = (
     Verdict.NOT_APPLICABLE,
     Verdict.NOT_SELECTED,
@@ -34,7 +36,7 @@ _GROUPS: Final = 8  # of requirements that could not run, by reason
 _NOT_OFFERED: Final = "the target does not offer"
 
 
-def by_area(results: Sequence[RequirementResult]) -> Iterator[str]:
+def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """One line an area: a bar of its requirements and how many have each verdict."""
     for area in AREAS:
         counts: Counter[Verdict] = Counter(
@@ -44,48 +46,55 @@ def by_area(results: Sequence[RequirementResult]) -> Iterator[str]:
         )
         if counts:
             told = "   ".join(f"{counts[v]:>3} {v.words}" for v in Verdict if counts[v])
-            head = f" {area:<6} {_bar(counts):<{_BAR}}  "
+            head = f" {area:<6} {_bar(counts, _BAR if width >= _ROOMY else _SHORT_BAR)}  "
             yield from textwrap.wrap(
                 told,
-                WIDTH,
+                width,
                 initial_indent=head,
                 subsequent_indent=" " * len(head),
                 drop_whitespace=False,
             )
 
 
-def failing(results: Sequence[RequirementResult]) -> Iterator[str]:
+def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """What fails, worst first, MUST before SHOULD; what could not run and what was not reached."""
     for result in _worst_first(results):
-        yield from _failing(result)
-    yield from _by_reason(results, Verdict.COULD_NOT_RUN)
-    yield from _by_reason(results, Verdict.NOT_REACHED)
+        yield from _failing(result, width)
+    yield from _by_reason(results, Verdict.COULD_NOT_RUN, width)
+    yield from _by_reason(results, Verdict.NOT_REACHED, width)
 
 
-def not_offered(results: Sequence[RequirementResult]) -> Iterator[str]:
+def not_offered(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """What does not apply because the target does not claim it, by reason."""
     silent = [f for f in results if f.reason.startswith(_NOT_OFFERED)]
-    yield from _by_reason(silent, Verdict.NOT_APPLICABLE)
+    yield from _by_reason(silent, Verdict.NOT_APPLICABLE, width)
 
 
-def excluded(results: Sequence[RequirementResult]) -> Iterator[str]:
+def excluded(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """What no test can show, and why."""
-    yield from _by_reason(results, Verdict.EXCLUDED)
+    yield from _by_reason(results, Verdict.EXCLUDED, width)
 
 
-def recorded(results: Sequence[RequirementResult]) -> Iterator[str]:
+def recorded(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """What the baseline explains."""
     for result in results:
         if result.verdict is Verdict.BASELINED:
-            yield from _failing(result)
+            yield from _failing(result, width)
 
 
-def counts(run: Run) -> Iterator[str]:
+def failure(evidence: Evidence, width: int) -> str:
+    """A requirement that is not kept, and what is said of it, in one line."""
+    level = find_requirement(evidence.requirement).level
+    head = f"{evidence.verdict.words.upper():<5} {evidence.requirement:<12} {level:<6}"
+    return _clipped(f"{head} {evidence.says}".rstrip(), width)
+
+
+def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     """How many requirements have each verdict, and how long it took."""
     found = run.counts()
     told = ", ".join(f"{found[v]} {v.words}" for v in Verdict if found[v] or v in _ALWAYS_COUNTED)
-    lines = textwrap.wrap(told, WIDTH - 14, initial_indent="  ", subsequent_indent="  ")
-    lines[-1] = f"{lines[-1]:<{WIDTH - 12}}{run.seconds:>8.1f} s"
+    lines = textwrap.wrap(told, width - 14, initial_indent="  ", subsequent_indent="  ")
+    lines[-1] = f"{lines[-1]:<{width - 12}}{run.seconds:>8.1f} s"
     yield from lines
 
 
@@ -108,20 +117,20 @@ def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
         yield f"Judge your scheduler:  {command.with_options('--target', 'HOST:PORT')}"
 
 
-def observed(run: Run) -> Iterator[str]:
+def observed(run: Run, width: int = WIDTH) -> Iterator[str]:
     """Habits of the target that the texts leave free, as the kit found them, and what it lacks."""
     told = "; ".join(f"{name}: {value}" for name, value in run.observed.items())
     for what, words in (("seen", told), ("without", ", ".join(run.without))):
         if words:
             yield from textwrap.wrap(
-                f"{what}: {words}", WIDTH, initial_indent="  ", subsequent_indent="    "
+                f"{what}: {words}", width, initial_indent="  ", subsequent_indent="    "
             )
 
 
-def stale(sentences: Iterable[str]) -> Iterator[str]:
+def stale(sentences: Iterable[str], width: int = WIDTH) -> Iterator[str]:
     """What no longer fits in the baseline."""
     for sentence in sentences:
-        yield f"  STALE  {_clipped(sentence, WIDTH - 9)}"
+        yield f"  STALE  {_clipped(sentence, width - 9)}"
 
 
 def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]:
@@ -132,29 +141,29 @@ def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult
     )
 
 
-def _bar(counts: Counter[Verdict]) -> str:
+def _bar(counts: Counter[Verdict], columns: int) -> str:
     """Shares of an area; whatever there is at all shows with one character at least."""
     total = counts.total()
     parts = [(sign, sum(counts[v] for v in verdicts)) for sign, verdicts in _IN_BAR]
-    lengths = {sign: max(1, round(n * _BAR / total)) for sign, n in parts if n}
-    while sum(lengths.values()) != _BAR:
+    lengths = {sign: max(1, round(n * columns / total)) for sign, n in parts if n}
+    while sum(lengths.values()) != columns:
         longest = max(lengths, key=lambda sign: lengths[sign])
-        lengths[longest] += 1 if sum(lengths.values()) < _BAR else -1
+        lengths[longest] += 1 if sum(lengths.values()) < columns else -1
     return "".join(sign * length for sign, length in lengths.items())
 
 
-def _failing(result: RequirementResult) -> Iterator[str]:
+def _failing(result: RequirementResult, width: int) -> Iterator[str]:
     requirement = result.requirement
     name = "KNOWN" if result.verdict is Verdict.BASELINED else result.verdict.words.upper()
     head = f"  {name:<5} {requirement.id:<12} {requirement.level:<6} {requirement.title}"
-    if len(head) + 3 + len(result.reason) <= WIDTH:
+    if len(head) + 3 + len(result.reason) <= width:
         yield f"{head}   {result.reason}".rstrip()
     else:
-        yield _clipped(head, WIDTH)
-        yield _clipped(f"{'':<8}{result.reason}", WIDTH)
+        yield _clipped(head, width)
+        yield _clipped(f"{'':<8}{result.reason}", width)
 
 
-def _by_reason(results: Sequence[RequirementResult], verdict: Verdict) -> Iterator[str]:
+def _by_reason(results: Sequence[RequirementResult], verdict: Verdict, width: int) -> Iterator[str]:
     reasons: dict[str, list[RequirementResult]] = {}
     for result in results:
         if result.verdict is verdict:
@@ -164,7 +173,7 @@ def _by_reason(results: Sequence[RequirementResult], verdict: Verdict) -> Iterat
         yield f"  {verdict.words}:"
     for reason, affected in list(reasons.items())[:_GROUPS]:
         more = f" and {len(affected) - 1} more" if len(affected) > 1 else ""
-        yield _clipped(f"    {affected[0].requirement.id}{more}: {reason}", WIDTH)
+        yield _clipped(f"    {affected[0].requirement.id}{more}: {reason}", width)
     if len(reasons) > _GROUPS:
         yield f"    {len(reasons) - _GROUPS} more reasons are in results.json"
 

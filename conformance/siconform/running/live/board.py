@@ -1,0 +1,80 @@
+"""What a test waits for, told to who shows it: each process writes to a small file of its own.
+
+Writing is one call that never waits for a reader and never fails a test; where there is no room
+nothing is shown. A reader takes what is whole at the moment.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from siconform.expecting import waits
+
+_SIZE: Final = 512  # bytes of a board; what is written fills it
+_NAME: Final = 120  # characters of what is waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Something a test waits for now; moments are of ``time.monotonic``, the machine's."""
+
+    name: str
+    limit: float  # seconds
+    since: float
+
+
+class Board:
+    """The file of one process: the wait it is in, the innermost one where there are several."""
+
+    def __init__(self, path: Path) -> None:
+        self._waits: list[Wait] = []
+        self._file: int | None = None
+        with suppress(OSError):
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+            self._write()
+
+    def began(self, wait: waits.Wait) -> None:
+        """Something is waited for, so many seconds at most."""
+        self._waits.append(Wait(wait.name[:_NAME], wait.limit, time.monotonic()))
+        self._write()
+
+    def ended(self, wait: waits.Wait) -> None:  # noqa: ARG002  # the innermost one
+        """What was waited for last came, or did not come in time."""
+        if self._waits:
+            self._waits.pop()
+        self._write()
+
+    def _write(self) -> None:
+        if self._file is None:
+            return
+        now = self._waits[-1] if self._waits else None
+        told = [now.name, now.limit, now.since] if now is not None else None
+        data = json.dumps(told).encode()
+        if len(data) >= _SIZE:
+            data = b"null"
+        try:
+            os.pwrite(self._file, data.ljust(_SIZE), 0)
+        except OSError:
+            self._file = None
+
+
+def read(folder: Path) -> Iterable[Wait]:
+    """The waits of all processes that have their boards in this folder."""
+    with suppress(OSError):
+        for path in sorted(folder.iterdir()):
+            found = _read(path)
+            if found is not None:
+                yield found
+
+
+def _read(path: Path) -> Wait | None:
+    try:
+        told: Any = json.loads(path.read_bytes())
+        return None if told is None else Wait(str(told[0]), float(told[1]), float(told[2]))
+    except (OSError, ValueError, TypeError, IndexError, KeyError):
+        return None

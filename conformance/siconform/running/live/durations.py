@@ -1,0 +1,35 @@
+"""How long each test took with a target, kept beside the results for the run after this one."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Final
+
+import pytest
+
+_KEY: Final = "siconform/durations"
+_TARGETS: Final = 20  # kept, the latest
+
+
+def earlier(config: pytest.Config, target: str) -> dict[str, float]:
+    """Seconds by test, of earlier runs of this target with results in the same folder; {}: none."""
+    kept = _kept(config).get(target, {})
+    return {test: float(s) for test, s in kept.items() if isinstance(s, (int, float))}
+
+
+def keep(config: pytest.Config, target: str, seconds: Mapping[str, float]) -> None:
+    """Remember these for the next run, beside what is known of tests that did not run."""
+    if getattr(config, "cache", None) is None or not seconds:
+        return
+    kept = _kept(config)
+    told = {**kept.pop(target, {}), **{test: round(s, 3) for test, s in seconds.items()}}
+    latest = dict([*kept.items(), (target, told)][-_TARGETS:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where there is no room, nothing is kept
+        config.cache.set(_KEY, latest)
+
+
+def _kept(config: pytest.Config) -> dict[str, dict[str, float]]:
+    cache = getattr(config, "cache", None)
+    kept = cache.get(_KEY, {}) if cache is not None else {}
+    is_ours = isinstance(kept, dict) and all(isinstance(one, dict) for one in kept.values())
+    return kept if is_ours else {}

@@ -1,0 +1,121 @@
+"""What a terminal shows at one moment, as lines that fit it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from siconform.running.live.board import Wait
+from siconform.running.live.progress import AreaCount, View
+from siconform.running.live.wording import status, waiting
+from siconform.verdicts import Verdict
+
+_BAR: Final = 12
+_CELL: Final = 39  # columns of an area: two fit side by side on 80
+_OTHERS: Final = 5  # lines beside the areas
+_ROOM: Final = 7  # lines left free above, at least, where areas stand one below the other
+_CUT: Final = "..."
+_TRACE: Final = (
+    (Verdict.KIT_ERROR, "!", "magenta"),
+    (Verdict.FAIL, "!", "red"),
+    (Verdict.LATE, "!", "red"),
+    (Verdict.COULD_NOT_RUN, "?", "yellow"),
+    (Verdict.BASELINED, "~", "cyan"),
+    (Verdict.PASS, "#", "green"),
+    (Verdict.NOT_APPLICABLE, ".", ""),
+    (Verdict.NOT_SELECTED, ".", ""),
+)
+_WORDS: Final = {
+    Verdict.KIT_ERROR: "kit error",
+    Verdict.FAIL: "fail",
+    Verdict.LATE: "late",
+    Verdict.COULD_NOT_RUN: "not run",
+    Verdict.BASELINED: "known",
+}
+
+
+def frame(
+    view: View, waits: Sequence[Wait], now: float, size: tuple[int, int], note: str = ""
+) -> list[Text]:
+    """The lines to show, in columns and lines of this size; the last of them says how far it is."""
+    columns, lines = size
+    told = [_fit(line, columns) for line in status(view, note, columns)]
+    waits_now = [_fit(line, columns) for line in waiting(waits, now)]
+    areas = _areas(view.areas, columns, lines - _OTHERS)
+    shown = [*areas, Text(), *(waits_now or [Text()]), *told]
+    return shown[-max(1, lines - 1) :] if areas else told[-max(1, lines - 1) :]
+
+
+def _areas(areas: Sequence[AreaCount], columns: int, lines: int) -> list[Text]:
+    """One below the other where there is room, else side by side, else those that are not over."""
+    cells = [_cell(area, columns) for area in areas]
+    beside = max(1, columns // _CELL)
+    if len(cells) <= lines - _ROOM or (beside == 1 and len(cells) <= lines):
+        return cells
+    if -(-len(cells) // beside) > lines:
+        open_ones = [a for a in areas if a.judged < a.total or _is_bad(a)]
+        over = len(areas) - len(open_ones)
+        fitting = open_ones[: max(0, (lines - 1) * beside)]
+        head = f" {over} areas are judged, {len(open_ones) - len(fitting)} more are not shown"
+        return [_fit(head, columns), *_side_by_side([_cell(a, columns) for a in fitting], beside)]
+    return _side_by_side(cells, beside)
+
+
+def _side_by_side(cells: Sequence[Text], beside: int) -> list[Text]:
+    """In columns that are read from top to bottom."""
+    height = -(-len(cells) // beside)
+    rows = [cells[row::height] for row in range(height)]
+    return [Text("").join(_padded(row)) for row in rows]
+
+
+def _padded(cells: Sequence[Text]) -> Iterator[Text]:
+    for place, cell in enumerate(cells):
+        one = cell.copy()
+        if place < len(cells) - 1:
+            one.truncate(_CELL, pad=True)
+        yield one
+
+
+def _cell(area: AreaCount, columns: int) -> Text:
+    """``CONN   ######!.....   7 of 16   1 fail``."""
+    cell = Text(f" {area.area:<6}")
+    if columns >= _CELL:
+        cell.append_text(_bar(area)).append(" ")
+    cell.append(f"{area.judged:>3} of {area.total:<3}")
+    told = [f"{area.verdicts[v]} {word}" for v, word in _WORDS.items() if area.verdicts[v]]
+    if told:
+        cell.append(told[0] if len(told) == 1 else ", ".join(told), style=_style(area))
+    cell.truncate(min(columns, _CELL - 1))
+    return cell
+
+
+def _style(area: AreaCount) -> str:
+    return next(style for verdict, _, style in _TRACE if area.verdicts[verdict])
+
+
+def _is_bad(area: AreaCount) -> bool:
+    return any(area.verdicts[verdict] for verdict in _WORDS)
+
+
+def _bar(area: AreaCount) -> Text:
+    """Shares of an area; whatever is bad shows with one character at least."""
+    bar = Text()
+    filled = round(_BAR * area.judged / area.total)
+    for verdict, sign, style in _TRACE:
+        count = area.verdicts[verdict]
+        share = round(_BAR * count / area.total)
+        length = min(_BAR - len(bar), max(1, share) if verdict in _WORDS and count else share)
+        bar.append(sign * length, style)
+    short = filled - len(bar)
+    if short > 0 and area.verdicts[Verdict.PASS]:
+        bar.append("#" * short, "green")
+    bar.append(" " * (_BAR - len(bar)))
+    return bar
+
+
+def _fit(line: str | Text, columns: int) -> Text:
+    text = line.copy() if isinstance(line, Text) else Text(line)
+    if text.cell_len > columns:
+        text.truncate(columns - len(_CUT))
+        text.append(_CUT)
+    return text

@@ -1,0 +1,156 @@
+"""How far a run has come: requirements by area, tests that are under way, the time that is left."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final
+
+from siconform.catalogue import AREAS, catalogue
+from siconform.verdicts import Evidence, Verdict, worst_first
+
+_TELLING: Final = 10  # tests that are over, before their pace corrects what was kept
+_KNOWN_ENOUGH: Final = 0.8  # of the tests still to run, to say how long they will take
+
+
+@dataclass(frozen=True, slots=True)
+class AreaCount:
+    """The requirements of one area that tests of this run are about."""
+
+    area: str
+    total: int
+    verdicts: Counter[Verdict]  # of those that are settled: bad ones at once, others by all tests
+
+    @property
+    def judged(self) -> int:
+        """How many are settled."""
+        return self.verdicts.total()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything there is to show at one moment."""
+
+    areas: tuple[AreaCount, ...] = ()
+    tests: int = 0  # selected; 0 while nobody knows
+    done: int = 0
+    failed: int = 0
+    under_way: int = 0
+    seconds: float = 0.0
+    left: float | None = None  # seconds; None where no earlier run tells
+    has_earlier: bool = False
+
+
+@dataclass(slots=True)
+class Progress:
+    """Told of every step of a run by the process that controls it; asked by whoever shows it.
+
+    ``earlier`` is how many seconds each test took in an earlier run of the same target. All
+    moments are of one clock, in seconds.
+    """
+
+    began: float
+    earlier: Mapping[str, float]
+    seconds: dict[str, float] = field(default_factory=dict)  # of all phases of a test so far
+    _tests: dict[str, list[str]] = field(default_factory=dict)
+    _open: Counter[str] = field(default_factory=Counter)  # tests to come, by requirement
+    _evidence: dict[str, list[Evidence]] = field(default_factory=dict)
+    _under_way: dict[str, float] = field(default_factory=dict)
+    _over: set[str] = field(default_factory=set)
+    _failed: int = 0
+    _most_at_once: int = 1
+    _lock: Lock = field(default_factory=Lock)
+
+    def selects(self, tests: Mapping[str, list[str]]) -> None:
+        """These are to run, each with its requirements."""
+        with self._lock:
+            for test, ids in tests.items():
+                if test not in self._tests:
+                    self._tests[test] = [i for i in ids if i in catalogue()]
+                    self._open.update(self._tests[test])
+
+    def begins(self, test: str, now: float) -> None:
+        """A test is under way."""
+        with self._lock:
+            self._under_way[test] = now
+            self._most_at_once = max(self._most_at_once, len(self._under_way))
+
+    def hears(self, evidence: Iterable[Evidence]) -> None:
+        """What a test or a monitor said, known deviations marked as such."""
+        with self._lock:
+            for one in evidence:
+                self._evidence.setdefault(one.requirement, []).append(one)
+
+    def phase(self, test: str, seconds: float, *, failed: bool, is_last: bool) -> None:
+        """A phase of a test is over; the last one is that which clears up."""
+        with self._lock:
+            self._failed += failed
+            self.seconds[test] = self.seconds.get(test, 0.0) + seconds
+            if is_last:
+                self._ends(test)
+
+    def over(self) -> dict[str, float]:
+        """Seconds of every test that came to its end."""
+        with self._lock:
+            return {test: self.seconds[test] for test in self._over if test in self.seconds}
+
+    def view(self, now: float) -> View:
+        """What there is to show now."""
+        with self._lock:
+            return View(
+                areas=tuple(self._areas()),
+                tests=len(self._tests),
+                done=len(self._over),
+                failed=self._failed,
+                under_way=len(self._under_way),
+                seconds=now - self.began,
+                left=self._left(now),
+                has_earlier=bool(self.earlier),
+            )
+
+    def _ends(self, test: str) -> None:
+        self._under_way.pop(test, None)
+        if test not in self._over:
+            self._over.add(test)
+            self._open.subtract(self._tests.get(test, ()))
+
+    def _areas(self) -> Iterable[AreaCount]:
+        by_area: dict[str, list[str]] = {}
+        for identifier in self._open:
+            by_area.setdefault(catalogue()[identifier].area, []).append(identifier)
+        for area in AREAS:
+            ids = by_area.get(area, ())
+            verdicts = Counter(v for i in ids if (v := self._verdict(i)) is not None)
+            if ids:
+                yield AreaCount(area, len(ids), verdicts)
+
+    def _verdict(self, identifier: str) -> Verdict | None:
+        """Bad as soon as one says so; anything else once all tests of it are over."""
+        told = [e for e in self._evidence.get(identifier, ()) if not e.of_an_absent_premise]
+        worst = next(iter(worst_first(told)), None)
+        if worst is None or (self._open[identifier] > 0 and not worst.bad):
+            return None
+        return worst.verdict
+
+    def _left(self, now: float) -> float | None:
+        """By what each test took before, at the pace of this run, over as many as run at once."""
+        open_ones = [test for test in self._tests if test not in self._over]
+        known = [self.earlier[test] for test in open_ones if test in self.earlier]
+        if not self._tests or len(known) < _KNOWN_ENOUGH * len(open_ones):
+            return None
+        usual = sum(known) / len(known) if known else 0.0
+        pace = self._pace()
+        left = {test: pace * self.earlier.get(test, usual) for test in open_ones}
+        for test, began in self._under_way.items():
+            if test in left:
+                left[test] = max(0.0, left[test] - (now - began))
+        longest = max((left[test] for test in self._under_way if test in left), default=0.0)
+        return max(longest, sum(left.values()) / self._most_at_once)
+
+    def _pace(self) -> float:
+        """How many times as long as before tests take in this run."""
+        both = [test for test in self._over if test in self.earlier]
+        before = sum(self.earlier[test] for test in both)
+        if len(both) < _TELLING or not before:
+            return 1.0
+        return sum(self.seconds.get(test, 0.0) for test in both) / before

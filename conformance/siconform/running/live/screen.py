@@ -1,0 +1,120 @@
+"""Shows a run on a terminal while it goes on, below what is told of it line by line."""
+
+import atexit
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final, TextIO
+
+from rich.console import Console, ConsoleDimensions
+from rich.live import Live
+from rich.text import Text
+
+from siconform.running.live.board import Wait
+from siconform.running.live.frame import frame
+from siconform.running.live.progress import View
+from siconform.running.live.terminal import WIDTH, Terminal
+
+_PER_SECOND: Final = 5  # frames
+_CLEARS_BELOW: Final = "\x1b[J"
+_LINES: Final = 24  # of a terminal that does not say
+
+
+class Screen:
+    """Draws what it is given to look at, some times a second, until it is stopped.
+
+    It has a descriptor of its own: what pytest does to standard output while a test runs is none
+    of its business. A terminal that goes away ends the drawing, and not the run.
+    """
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        view: Callable[[], View],
+        waits: Callable[[], Iterable[Wait]],
+    ) -> None:
+        self._view, self._waits = view, waits
+        self._stream = _again(terminal.stream)
+        self._console = Console(
+            file=self._stream,
+            force_terminal=True,
+            color_system="standard" if terminal.colour else None,
+            no_color=not terminal.colour,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            soft_wrap=True,
+        )
+        self._live = Live(
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            vertical_overflow="crop",
+        )
+        self._over = threading.Event()
+        self._drawing = threading.Thread(target=self._draws, daemon=True, name="screen")
+        self.note = ""
+
+    def start(self) -> None:
+        """Begin to draw."""
+        atexit.register(self.stop)
+        self._live.start()
+        self._drawing.start()
+
+    def line(self, text: str, style: str = "") -> None:
+        """One line that stays, above what is drawn."""
+        with suppress(OSError, ValueError):
+            self._console.print(Text(text, style=style, no_wrap=True, overflow="crop"))
+
+    def stop(self) -> None:
+        """Take away what was drawn, and give the terminal back as it was."""
+        if self._over.is_set():
+            return
+        self._over.set()
+        self._drawing.join(1.0)
+        with suppress(OSError, ValueError):
+            self._live.update(Text(), refresh=False)
+            self._live.stop()
+        with suppress(OSError):
+            self._stream.close()
+        atexit.unregister(self.stop)
+
+    def _draws(self) -> None:
+        drawn = self._size()
+        while not self._over.is_set():
+            try:
+                size = self._size()
+                if size != drawn:
+                    self._begins_anew()
+                drawn = size
+                self._live.update(self._frame(size), refresh=True)
+            except (OSError, ValueError):
+                return
+            self._over.wait(1 / _PER_SECOND)
+
+    def _begins_anew(self) -> None:
+        """After a change of size lines may take more rows than were counted: clear them all."""
+        self._live.stop()
+        self._stream.write(_CLEARS_BELOW)
+        self._live.start()
+
+    def _size(self) -> ConsoleDimensions:
+        """Of this terminal, whatever standard input and output are at the moment."""
+        columns, lines = os.get_terminal_size(self._stream.fileno())
+        return ConsoleDimensions(columns or WIDTH, lines or _LINES)
+
+    def _frame(self, size: ConsoleDimensions) -> Text:
+        self._console.size = size
+        room = min(size.width, WIDTH) - 1, size.height
+        waits = list(self._waits())
+        return Text("\n").join(frame(self._view(), waits, time.monotonic(), room, self.note))
+
+
+def _again(stream: TextIO) -> TextIO:
+    """The same place to write to, by a descriptor of our own."""
+    copy = os.dup(stream.fileno())
+    return os.fdopen(copy, "w", encoding=stream.encoding, errors="replace")
