@@ -59,10 +59,11 @@ def run(options: Sequence[str]) -> None:
         click.echo(_run_help())
         return
     from siconform.running import launching  # noqa: PLC0415  # pytest takes time to import
+    from siconform.running.options import BadOption  # noqa: PLC0415  # the same
 
     try:
         sys.exit(launching.run(options))
-    except launching.NoSuchTest as error:
+    except (launching.NoSuchTest, BadOption) as error:
         wrong(str(error))
 
 

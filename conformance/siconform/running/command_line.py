@@ -69,6 +69,15 @@ def value_of(options: Sequence[str], flag: str) -> str | None:
     return None
 
 
+def without_option(options: Sequence[str], flag: str) -> list[str]:
+    """These options without the flag and its value."""
+    kept: list[str] = []
+    for before, option in zip(["", *options], options, strict=False):
+        if flag not in (before, option) and not option.startswith(f"{flag}="):
+            kept.append(option)
+    return kept
+
+
 def default_results(options: Sequence[str]) -> str:
     """Where results go when nothing is said: those of a part of the suite not to the whole's."""
     return SELECTED if _selects(options) else RESULTS

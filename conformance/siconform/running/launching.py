@@ -22,9 +22,12 @@ from siconform.running.command_line import (
     started_as,
     tests_apart,
     value_of,
+    without_option,
 )
 from siconform.running.index import suite_folder
-from siconform.running.option_list import STARTED_AS
+from siconform.running.live.terminal import OF_PYTEST, Colour
+from siconform.running.option_list import COLOR, STARTED_AS
+from siconform.running.options import BadOption
 from siconform.running.results_dir import ResultsDir
 from siconform.targets.attached import is_address
 
@@ -46,7 +49,7 @@ class NoSuchTest(LookupError):  # a sentence for the user
 def run(options: Sequence[str]) -> int:
     """Run the suite in this process with these pytest options; the exit code of the run.
 
-    NoSuchTest when they name a test file that is not there.
+    NoSuchTest when they name a test file that is not there, BadOption where a value will not do.
     """
     if not set(_SHOWS) & set(options):
         _forget_older(options)
@@ -89,8 +92,19 @@ def arguments(options: Sequence[str]) -> list[str]:
     fixed.append(f"{STARTED_AS}={json.dumps([started_as('run'), list(options)])}")
     results = Path(value_of(options, "--results") or RESULTS).absolute()
     fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed and the like
-    chosen, tests = _tests_apart(options, suite)
+    chosen, tests = _tests_apart(_coloured(options), suite)
     return [*fixed, *_workers(options), *chosen, *(tests or [str(suite)])]
+
+
+def _coloured(options: Sequence[str]) -> list[str]:
+    """With --color as pytest has it; BadOption where it has no such value."""
+    given = value_of(options, COLOR)
+    if given is None:
+        return list(options)
+    if given not in {*OF_PYTEST, *OF_PYTEST.values()}:
+        raise BadOption(f'{COLOR} "{given}" is none of {", ".join(Colour)}')
+    words = {flag.value: word for flag, word in OF_PYTEST.items()}
+    return [*without_option(options, COLOR), COLOR, words.get(given, given)]
 
 
 class _Sentences:

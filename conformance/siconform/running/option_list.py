@@ -7,8 +7,10 @@ from siwire import DEFAULT_REVISION
 
 from siconform.catalogue.features import Feature
 from siconform.running.command_line import RESULTS, SELECTED
+from siconform.running.live.terminal import Colour
 from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG
 
+COLOR: Final = "--color"
 STARTED_AS: Final = "--started-as"  # no option for people: how the kit was started, as JSON
 EDITED: Final = "--edited"  # no option for people: the descriptor set `siconform spec try` made
 FAILING: Final = "--failing"  # the same: seconds of tests that fail, all together, that are enough
@@ -25,6 +27,7 @@ class Option:
     metavar: str  # "" for a switch
     help: str
     of_the_target: bool = True  # which one is meant and how long it takes, whatever is done with it
+    of_pytest: bool = False  # pytest has one of the same name, which is given in its words
 
 
 OPTIONS: Final = (
@@ -120,6 +123,14 @@ OPTIONS: Final = (
         "how long to look for trouble with arbitrary histories, always the same ones; 0 for not at "
         f"all (default: {EXPLORING:g}; other ones and smaller: siconform explore)",
         of_the_target=False,
+    ),
+    Option(
+        COLOR,
+        "WHEN",
+        f"{', '.join(Colour)}: whether what is written has colours (default: {Colour.AUTO}, on a "
+        "terminal; NO_COLOR and FORCE_COLOR are heeded)",
+        of_the_target=False,
+        of_pytest=True,
     ),
     Option(
         "--baseline",

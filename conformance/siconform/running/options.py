@@ -81,6 +81,8 @@ def add_options(parser: pytest.Parser) -> None:
     """Tell pytest the options of the kit."""
     group = parser.getgroup("si conformance", "SI conformance")
     for option in OPTIONS:
+        if option.of_pytest:
+            continue
         if option.metavar:
             group.addoption(option.flag, metavar=option.metavar, default=None, help=option.help)
         else:
@@ -118,7 +120,7 @@ def started(config: pytest.Config) -> CommandLine:
 def settings_from(get: Callable[[str], Any]) -> Settings:
     """Checked settings; ``get`` has the value of a flag, None where it was not given."""
     for option in OPTIONS:
-        if option.metavar:
+        if option.metavar and not option.of_pytest:
             _refuse_empty(option.flag, get(option.flag))
     target, command = get("--target"), get("--target-command")
     if target and command:

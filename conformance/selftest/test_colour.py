@@ -1,0 +1,105 @@
+"""Colour: where --color, NO_COLOR, FORCE_COLOR and the terminal say so, in this order."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from siconform.running.launching import arguments
+from siconform.running.live.terminal import Terminal
+from siconform.running.options import BadOption
+
+
+class Tty(io.StringIO):
+    """A terminal as far as it is asked."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+XTERM = {"TERM": "xterm-256color"}
+DUMB = {"TERM": "dumb"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "environment", "on_a_terminal", "in_a_pipe"),
+    [
+        ("", XTERM, True, False),
+        ("auto", XTERM, True, False),
+        ("", DUMB, False, False),
+        ("", XTERM | {"NO_COLOR": "1"}, False, False),
+        ("", XTERM | {"NO_COLOR": ""}, True, False),
+        ("", XTERM | {"FORCE_COLOR": "1"}, True, True),
+        ("", XTERM | {"FORCE_COLOR": ""}, True, False),
+        ("", XTERM | {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+        ("always", XTERM | {"NO_COLOR": "1"}, True, True),
+        ("never", XTERM | {"FORCE_COLOR": "1"}, False, False),
+        ("yes", DUMB, True, True),
+        ("no", XTERM, False, False),
+    ],
+)
+def test_who_decides(
+    asked: str, environment: Mapping[str, str], on_a_terminal: bool, in_a_pipe: bool
+) -> None:
+    assert Terminal.of(Tty(), asked, environment).colour is on_a_terminal
+    assert Terminal.of(io.StringIO(), asked, environment).colour is in_a_pipe
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_live"), [(XTERM, True), (DUMB, False), (XTERM | {"NO_COLOR": "1"}, True)]
+)
+def test_lines_are_written_over_on_a_terminal_that_is_not_dumb(
+    environment: Mapping[str, str], is_live: bool
+) -> None:
+    assert Terminal.of(Tty(), "", environment).is_live is is_live
+    assert not Terminal.of(io.StringIO(), "", environment | {"FORCE_COLOR": "1"}).is_live
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--color", "always"], ["--color", "yes"]),
+        (["--color=never", "-x"], ["-x", "--color", "no"]),
+        (["--color", "auto"], ["--color", "auto"]),
+        (["--color", "yes"], ["--color", "yes"]),
+    ],
+)
+def test_pytest_is_told_in_its_own_words(given: list[str], told: list[str]) -> None:
+    words = arguments([*given, "-n0"])
+
+    assert [w for w in words if w in told] == told
+    assert sum(word.startswith("--color") for word in words) == 1
+
+
+def test_another_value_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(BadOption, match='--color "sometimes" is none of auto, always, never'):
+        arguments(["--color", "sometimes"])
+    done = subprocess.run(  # ourselves
+        [sys.executable, "-m", "siconform", "run", "--color", "sometimes"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 4
+    assert done.stderr == 'siconform: --color "sometimes" is none of auto, always, never\n'
+
+
+def test_a_verdict_in_a_pipe_has_colour_if_asked_for(tmp_path: Path) -> None:
+    run = [sys.executable, "-m", "siconform", "run", "-k", "nothing_like_it", "-n0"]
+    plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR")}
+
+    told = {
+        colour: subprocess.run(  # noqa: S603  # ourselves
+            [*run, *colour.split()],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=plain,
+        ).stdout  # fmt: skip
+        for colour in ("", "--color always")
+    }
+
+    assert "\x1b" not in told[""]
+    assert "\x1b[33m\x1b[1mINCOMPLETE" in told["--color always"]
