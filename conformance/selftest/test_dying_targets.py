@@ -71,7 +71,8 @@ def test_one_that_is_attached_and_started_again_by_somebody(
     conformance: Run, reference: Any
 ) -> None:
     source = (
-        "from siconform.recording.history import HISTORY, Exchange, History\n"
+        "from siconform.recording.history import Exchange, History\n"
+        "from siconform.running.stash import HISTORY\n"
         "from siconform.protocol.notifications import UpdateKind, StreamEnded\n"
         "@pytest.fixture\n"
         "def rm(target, request):\n"

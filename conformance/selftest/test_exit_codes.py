@@ -163,7 +163,8 @@ def test_no_room_for_the_results_is_one_sentence_and_code_13(
 
 def test_no_room_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
     source = (
-        "from siconform.recording.history import HISTORY, Exchange, History\n"
+        "from siconform.recording.history import Exchange, History\n"
+        "from siconform.running.stash import HISTORY\n"
         "@pytest.fixture\n"
         "def rm(request):\n"
         "    history = History()\n"

@@ -87,7 +87,8 @@ def test_a_known_deviation_is_known_to_every_worker(conformance: Run, known: Any
 WITH_HISTORY = """
 from siconform.monitors import MONITORS, MonitorResult
 from siconform.protocol.notifications import UpdateKind, NodeAccepted, NodeRejected
-from siconform.recording.history import HISTORY, Exchange, History
+from siconform.recording.history import Exchange, History
+from siconform.running.stash import HISTORY
 import siconform.running.test_hooks as test_hooks
 
 @pytest.fixture

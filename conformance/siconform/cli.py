@@ -8,7 +8,7 @@ from typing import Any
 import click
 from siwire import find_revision, note_on
 
-from siconform import __version__, guarding
+from siconform import guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
 from siconform.commands.ending import wrong
 from siconform.commands.results_commands import compare, page
@@ -17,7 +17,6 @@ from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
 from siconform.running.click_options import of_the_target
 from siconform.running.option_list import OPTIONS
-from siconform.running.prior_results import known_results
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _COUNT = click.IntRange(min=1)
@@ -41,7 +40,7 @@ class _Command(click.Group):
 
 
 @click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="siconform")
+@click.version_option(package_name="si-conformance", prog_name="siconform")
 def main() -> None:
     """Judge a scheduler by the Scheduler Interface, requirement by requirement."""
 
@@ -77,7 +76,7 @@ def list_requirements(
     *, untested: bool, side: str | None, areas: Sequence[str], level: str | None, revision: str
 ) -> None:
     """List the requirements of the catalogue."""
-    from siconform.running.index import cited  # noqa: PLC0415  # imports pytest and grpc
+    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
 
     chosen = frozenset(area.upper() for area in areas)
     unknown = sorted(chosen - set(AREAS))
@@ -103,7 +102,8 @@ def list_requirements(
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def explain(ids: Sequence[str]) -> None:
     """Say everything about requirements: text, reading, sources, tests, known deviations."""
-    from siconform.running.index import cited  # noqa: PLC0415  # imports pytest and grpc
+    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
+    from siconform.running.prior_results import known_results  # noqa: PLC0415  # reads records
 
     try:
         requirements = [find_requirement(identifier) for identifier in ids]

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Final
 
-import pytest
-
 from siconform.catalogue.features import Feature
 
 _OUTLIERS: Final = 2
@@ -108,7 +106,3 @@ class TargetHabits:
             states = ", ".join(sorted(self.reported_states)) or "none were"
             words["states of applications"] = f"reported: {states}"
         return {**words, **self.others}
-
-
-TARGET_HABITS = pytest.StashKey[TargetHabits]()
-"""Where the fixtures of a test leave the record for the plugin."""

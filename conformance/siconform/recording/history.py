@@ -9,7 +9,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
@@ -218,7 +217,3 @@ class Exchange:
 def _is_put_up(entry: Entry) -> bool:
     """Whether this is a fence itself, not its answer or the opening of a stream."""
     return entry.said_by_rm and not isinstance(entry.content, StreamOpening)
-
-
-HISTORY = pytest.StashKey[Exchange]()
-"""Where the rm fixture leaves the exchange of a test for the plugin."""

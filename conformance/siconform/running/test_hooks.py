@@ -11,10 +11,9 @@ import pytest
 from siconform import monitors
 from siconform.catalogue import Level, catalogue
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
-from siconform.expecting.target_habits import TARGET_HABITS
 from siconform.outcomes import LacksWhatIsDemanded, NotOffered, PremiseLost, TargetLost, unsaid_in
 from siconform.protocol.notifications import StreamEnded
-from siconform.recording.history import HISTORY, Exchange
+from siconform.recording.history import Exchange
 from siconform.recording.history_verdict import HistoryVerdict
 from siconform.running import labels, report_payload
 from siconform.running.edited_text import unless_unheard, unless_unsaid
@@ -24,6 +23,7 @@ from siconform.running.outcome_mapping import PhaseResult, result_of_body, resul
 from siconform.running.report_payload import Payload
 from siconform.running.results_dir import adds
 from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
+from siconform.running.stash import HISTORY, TARGET_HABITS
 from siconform.running.target_lease import TargetLease
 from siconform.targets import TargetUnavailable
 from siconform.verdicts import BAD, REACHED, Evidence, Verdict, worst_first

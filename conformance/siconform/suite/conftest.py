@@ -11,15 +11,16 @@ import pytest
 from siconform.catalogue import catalogue
 from siconform.catalogue.features import find_feature
 from siconform.expecting.deadlines import Deadlines
-from siconform.expecting.target_habits import TARGET_HABITS, TargetHabits
+from siconform.expecting.target_habits import TargetHabits
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.marks import waits
-from siconform.recording.history import HISTORY, Exchange
+from siconform.recording.history import Exchange
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
 from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
+from siconform.running.stash import HISTORY, TARGET_HABITS
 from siconform.targets import Target
 
 SEED = 2023

@@ -13,7 +13,7 @@ import msgspec
 import yaml
 from siwire import Revision, find_revision
 
-from siconform import shipped
+from siconform import plain_yaml, shipped
 from siconform.catalogue.features import find_feature
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
@@ -163,7 +163,7 @@ def _known() -> dict[str, tuple[Path, _Description]]:
 
 def _read(file: Path) -> _Description:
     try:
-        return msgspec.convert(yaml.safe_load(file.read_text("utf-8")), _Description)
+        return msgspec.convert(plain_yaml.load(file.read_text("utf-8")), _Description)
     except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
         message = f"{file} cannot be read: {' '.join(str(error).split())}"
         raise TargetUnavailable(message) from None
