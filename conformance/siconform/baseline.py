@@ -10,6 +10,7 @@ import msgspec
 import yaml
 from siwire import find_revision
 
+from siconform import plain_yaml
 from siconform.catalogue import find_requirement
 from siconform.verdicts import Evidence
 
@@ -111,7 +112,7 @@ def read_baseline(path: Path) -> Baseline:
     Raises BaselineError with every fault found, one a line.
     """
     try:
-        listed = yaml.safe_load(path.read_text("utf-8"))
+        listed = plain_yaml.load(path.read_text("utf-8"))
     except OSError as error:
         message = f"{path}: the baseline cannot be read: {error.strerror}"
         raise BaselineError(message) from None

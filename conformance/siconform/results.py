@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from siconform import __version__
+import siconform
 from siconform.baseline import Baseline
 from siconform.policy import RequirementResult, RunJudgement, RunStatus
 from siconform.verdicts import Evidence, Verdict
@@ -67,7 +67,7 @@ def document(run: Run) -> dict[str, Any]:
     """The run as JSON values, as results.schema.json describes them."""
     return {
         "schema": SCHEMA_VERSION,
-        "kit": __version__,
+        "kit": siconform.__version__,
         "revision": run.status.revision,
         "command": run.command,
         "target": {

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-import yaml
-
+from siconform import plain_yaml
 from siconform.protocol.configuration import ConfigurationSent
 from siconform.protocol.queue_configurations import POLICY_GROUP, conformance_queues
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
@@ -69,7 +68,7 @@ def _path(queue: str) -> Iterator[str]:
 @cache
 def limits_of_the_cluster() -> Mapping[str, Mapping[str, int]]:
     """Queue to resource to maximum, on the wire's scale."""
-    [partition] = yaml.safe_load(conformance_queues())["partitions"]
+    [partition] = plain_yaml.load(conformance_queues())["partitions"]
     return dict(_limits(partition["queues"], ""))
 
 

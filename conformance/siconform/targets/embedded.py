@@ -8,7 +8,7 @@ from siwire import Capability, Revision
 
 from siconform.protocol.queue_configurations import policy_groups
 from siconform.protocol.timers import SHORT, Timers
-from siconform.targets.process import Launch
+from siconform.targets.launch import Launch
 
 NAME = "the embedded reference"
 _TIMEOUT = 10.0  # seconds until it listens

@@ -17,7 +17,7 @@ from siconform import plain_yaml, shipped
 from siconform.catalogue.features import find_feature
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
-from siconform.targets.process import Launch
+from siconform.targets.launch import Launch
 from siconform.targets.terms import Terms, read_config
 
 _FILE = "target.yaml"

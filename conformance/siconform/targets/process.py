@@ -1,7 +1,6 @@
 """A target the kit starts itself: one process, under a supervisor that never lets it outlive us."""
 
 import re
-import shlex
 import socket
 import subprocess
 import sys
@@ -17,8 +16,11 @@ from siwire import Revision
 
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
+from siconform.targets.launch import Launch
 from siconform.targets.listeners import Before, Whose
 from siconform.targets.terms import PLAIN, Terms
+
+__all__ = ["Launch", "ProcessTarget"]
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 ADDRESS = "{address}"  # in a command: where the kit wants the target to listen
@@ -28,21 +30,6 @@ _PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)
 _ANY_PORT = 0
 _END_GRACE = 3.0  # seconds from SIGTERM to SIGKILL
 _LOOK_AGAIN = 0.02  # seconds between two looks whether it listens
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How to start a target: its command line, and how long it may take to listen."""
-
-    name: str
-    command: tuple[str, ...]
-    timeout: float
-    folder: Path | None = None  # working directory
-
-    @classmethod
-    def of(cls, name: str, line: str, timeout: float, folder: Path | None = None) -> "Launch":
-        """From a command line with shell quoting; ValueError when the quoting is broken."""
-        return cls(name, tuple(shlex.split(line)), timeout, folder)
 
 
 @dataclass

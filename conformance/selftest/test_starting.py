@@ -1,0 +1,42 @@
+"""``siconform`` is there at once where it needs no test runner."""
+
+import subprocess
+import sys
+
+import pytest
+
+_HEAVY = ("pytest", "_pytest", "grpc", "hypothesis", "psutil", "rich")
+_PROGRAM = """\
+import sys
+from siconform.cli import main
+try:
+    main(sys.argv[1:], prog_name="siconform")
+finally:
+    found = [name for name in {heavy!r} if name in sys.modules]
+    print("imported:", *found, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--version",),
+        ("--help",),
+        ("run", "--help"),
+        ("spec", "--help"),
+        ("list", "--area", "NODE"),
+        ("explain", "SI-NODE-001"),
+    ],
+    ids=" ".join,
+)
+def test_no_command_that_only_tells_imports_what_takes_time(words: tuple[str, ...]) -> None:
+    done = subprocess.run(  # noqa: S603  # our own words
+        [sys.executable, "-c", _PROGRAM.format(heavy=_HEAVY), *words],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert done.stdout
+    assert (done.returncode, done.stderr) == (0, "imported:\n")

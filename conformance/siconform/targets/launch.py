@@ -1,0 +1,20 @@
+"""How a target is started: a command line, as a user or a description of a target gives it."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start a target: its command line, and how long it may take to listen."""
+
+    name: str
+    command: tuple[str, ...]
+    timeout: float
+    folder: Path | None = None  # working directory
+
+    @classmethod
+    def of(cls, name: str, line: str, timeout: float, folder: Path | None = None) -> "Launch":
+        """From a command line with shell quoting; ValueError when the quoting is broken."""
+        return cls(name, tuple(shlex.split(line)), timeout, folder)
