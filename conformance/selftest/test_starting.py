@@ -26,6 +26,8 @@ finally:
         ("spec", "--help"),
         ("list", "--area", "NODE"),
         ("explain", "SI-NODE-001"),
+        ("targets",),
+        ("queues",),
     ],
     ids=" ".join,
 )

@@ -11,11 +11,13 @@ from siwire import find_revision, note_on
 from siconform import guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
 from siconform.commands.ending import wrong
+from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
 from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
 from siconform.running.click_options import of_the_target
+from siconform.running.completion import RunCommand, complete_ids, complete_run
 from siconform.running.option_list import OPTIONS
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -48,10 +50,12 @@ def main() -> None:
 main.add_command(spec_group)
 main.add_command(page)
 main.add_command(compare)
+main.add_command(list_targets)
+main.add_command(queues)
 
 
-@main.command(context_settings=_PASS_ON, add_help_option=False)
-@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+@main.command(cls=RunCommand, context_settings=_PASS_ON, add_help_option=False)
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_run)
 def run(options: Sequence[str]) -> None:
     """Run the suite against a scheduler (without --target: the embedded reference)."""
     if {"-h", "--help"} & set(options):
@@ -99,7 +103,7 @@ def list_requirements(
 
 
 @main.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids)
 def explain(ids: Sequence[str]) -> None:
     """Say everything about requirements: text, reading, sources, tests, known deviations."""
     from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from siconform.running.completion import complete_option
 from siconform.running.option_list import OPTIONS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -16,7 +17,10 @@ def of_the_target(*, without: Collection[str] = ()) -> Callable[[Command], Comma
     def decorate(command: Command) -> Command:
         for option in reversed(OPTIONS):
             if option.of_the_target and option.flag not in without:
-                kind: dict[str, Any] = {"metavar": option.metavar}
+                kind: dict[str, Any] = {
+                    "metavar": option.metavar,
+                    "shell_complete": complete_option,
+                }
                 kind = kind if option.metavar else {"is_flag": True}
                 command = click.option(option.flag, help=option.help, **kind)(command)
         return command

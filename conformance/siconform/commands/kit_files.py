@@ -1,0 +1,56 @@
+"""Commands about what comes with the kit: schedulers it knows by name, and queue configurations."""
+
+import click
+
+from siconform import shipped
+from siconform.baseline import BaselineError, read_baseline
+from siconform.commands.ending import wrong
+from siconform.protocol.queue_configurations import policy_groups
+from siconform.targets import TargetUnavailable
+from siconform.targets.named import NamedTarget, all_named
+
+
+@click.command(name="targets")
+def list_targets() -> None:
+    """List the schedulers the kit can build and start by name (--target NAME@VERSION)."""
+    try:
+        known = list(all_named())
+        rows = [(t.full_name, str(t.revision), _deviations(t), t.title) for t in known]
+    except (TargetUnavailable, BaselineError) as error:
+        wrong(str(error))
+    width = max((len(row[0]) for row in rows), default=0)
+    for name, revision, deviations, title in rows:
+        click.echo(f"{name:<{width}}   SI {revision}   {deviations:>20}   {title}")
+    click.echo(f"built to {shipped.builds()}; without --target: the embedded reference")
+
+
+def _complete(
+    ctx: click.Context,  # noqa: ARG001  # click's signature
+    param: click.Parameter,  # noqa: ARG001  # the same
+    incomplete: str,
+) -> list[str]:
+    return [name for name in policy_groups() if name.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("name", default="", shell_complete=_complete)
+def queues(name: str) -> None:
+    """Print a queue configuration the suite needs, or list them all.
+
+    A scheduler that takes none from its RM is given them beforehand: siconform queues conformance.
+    """
+    if not name:
+        for one, file in policy_groups().items():
+            click.echo(f"{one:<28}  {file}")
+        return
+    if name not in policy_groups():
+        wrong(
+            f'"{name}" is no queue configuration of the kit. Known: {", ".join(policy_groups())}.'
+        )
+    click.echo(policy_groups()[name].read_text("utf-8"), nl=False)
+
+
+def _deviations(target: NamedTarget) -> str:
+    if target.baseline is None:
+        return "no baseline"
+    return f"{len(read_baseline(target.baseline).entries)} known deviations"
