@@ -12,4 +12,4 @@ except ImportError:  # a PyYAML built without libyaml
 
 def load(text: str) -> Any:
     """The values of a document; yaml.YAMLError where it is none."""
-    return yaml.load(text, SafeLoader)  # a safe one
+    return yaml.load(str(text), SafeLoader)  # libyaml takes no subclass of str
