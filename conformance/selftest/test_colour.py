@@ -4,7 +4,6 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ DUMB = {"TERM": "dumb"}
     ],
 )
 def test_who_decides(
-    asked: str, environment: Mapping[str, str], on_a_terminal: bool, in_a_pipe: bool
+    *, asked: str, environment: dict[str, str], on_a_terminal: bool, in_a_pipe: bool
 ) -> None:
     assert Terminal.of(Tty(), asked, environment).colour is on_a_terminal
     assert Terminal.of(io.StringIO(), asked, environment).colour is in_a_pipe
@@ -52,7 +51,7 @@ def test_who_decides(
     ("environment", "is_live"), [(XTERM, True), (DUMB, False), (XTERM | {"NO_COLOR": "1"}, True)]
 )
 def test_lines_are_written_over_on_a_terminal_that_is_not_dumb(
-    environment: Mapping[str, str], is_live: bool
+    *, environment: dict[str, str], is_live: bool
 ) -> None:
     assert Terminal.of(Tty(), "", environment).is_live is is_live
     assert not Terminal.of(io.StringIO(), "", environment | {"FORCE_COLOR": "1"}).is_live
@@ -97,7 +96,7 @@ def test_a_verdict_in_a_pipe_has_colour_if_asked_for(tmp_path: Path) -> None:
             text=True,
             check=False,
             env=plain,
-        ).stdout  # fmt: skip
+        ).stdout
         for colour in ("", "--color always")
     }
 

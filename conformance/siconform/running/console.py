@@ -2,7 +2,7 @@
 
 import os
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -77,6 +77,17 @@ class Console:
         target = f"{name} ({version})" if version and version not in name else name
         self._text(f"siconform {__version__}   SI {settings.spoken}   target: {target}")
         self.line()
+
+    def addresses(self, addresses: Sequence[str]) -> None:
+        """Where the processes listen that were started as the target."""
+        if self._verbosity >= 0:
+            ports: dict[str, list[str]] = {}
+            for address in addresses:
+                host, _, port = address.rpartition(":")
+                ports.setdefault(host, []).append(port)
+            told = ", ".join(f"{host}:{', '.join(some)}" for host, some in ports.items())
+            self._text(f"target at {told}")
+            self.line()
 
     def test(self, report: pytest.TestReport) -> None:
         """A test that is over, where each is asked for."""

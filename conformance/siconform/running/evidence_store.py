@@ -23,6 +23,7 @@ class EvidenceStore:
     tests: dict[str, list[str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     observed: dict[str, dict[str, None]] = field(default_factory=dict)
+    addresses: dict[str, None] = field(default_factory=dict)  # of targets the kit started
     slowest_placement: float = 0.0
     kit_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -43,6 +44,8 @@ class EvidenceStore:
                 self.left_out.update(content["left_out"])
             case Payload.TARGET:
                 self._note_contact(content)
+            case Payload.ADDRESS:
+                self.addresses[content] = None
             case Payload.OBSERVED:
                 self._note_habits(content)
             case Payload.KIT_ERROR:

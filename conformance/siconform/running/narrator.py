@@ -40,6 +40,8 @@ class Narrator:
         self._boards = ""
         self._heard = 0  # of the evidence
         self._told: set[str] = set()  # requirements of which a failure was told
+        self._workers = 0
+        self._named = False  # where the targets of the run listen
         self._last_line = time.monotonic()
 
     @pytest.hookimpl(trylast=True)
@@ -56,6 +58,7 @@ class Narrator:
     def pytest_configure_node(self, node: Any) -> None:
         """A worker writes what it waits for, where anybody looks."""
         node.workerinput[TOLD] = self._boards
+        self._workers += 1
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test is under way."""
@@ -63,6 +66,7 @@ class Narrator:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A phase of a test is over."""
+        self._names_targets(at_least=max(1, self._workers))
         self._progress.selects(dict(self._selected()))
         fresh = self._evidence.evidence[self._heard :]
         self._heard = len(self._evidence.evidence)
@@ -85,6 +89,7 @@ class Narrator:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Remember for the next run how long tests took."""
+        self._names_targets(at_least=1)
         durations.keep(session.config, self._target, self._progress.over())
 
     def pytest_unconfigure(self) -> None:
@@ -92,6 +97,12 @@ class Narrator:
         self._console.stops_drawing()
         if self._boards:
             shutil.rmtree(self._boards, ignore_errors=True)
+
+    def _names_targets(self, *, at_least: int) -> None:
+        """Say once where the targets listen that were started for so many workers."""
+        if not self._named and len(self._evidence.addresses) >= at_least:
+            self._named = True
+            self._console.addresses(tuple(self._evidence.addresses))
 
     def _selected(self) -> Iterator[tuple[str, list[str]]]:
         for test, ids in self._evidence.tests.items():

@@ -31,6 +31,11 @@ class TargetLease:
             )
         return self._targets[real_clock]
 
+    def address(self) -> str:
+        """Where the target listens that was started for this worker, "" where none is known to."""
+        ours = (t for t in self._targets.values() if isinstance(t, ProcessTarget))
+        return next((target.known_address for target in ours), "")
+
     def gone(self, broken: str) -> str:
         """Why nothing can be said of the target any more, or "".
 

@@ -50,6 +50,7 @@ class TestHooks:
         self._settings = settings
         self._lease = lease
         self._selection: Selection | None = selection
+        self._addresses: set[str] = set()  # that were told
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -97,6 +98,12 @@ class TestHooks:
         elif raised is not None:
             self._tell_teardown(item, report, raised)
         return report
+
+    def _tell_address(self, report: pytest.TestReport) -> None:
+        address = self._lease.address()
+        if address and address not in self._addresses:
+            self._addresses.add(address)
+            report_payload.put(report, Payload.ADDRESS, address)
 
     def _lacks(self, item: pytest.Item) -> frozenset[str]:
         without = self._settings.terms.without
@@ -168,6 +175,7 @@ class TestHooks:
             report_payload.put(report, Payload.TARGET, {"lost": says, "at_start": at_start})
         elif report.when == "call" and _uses_target(item):
             self._lease.answered()
+            self._tell_address(report)
             report_payload.put(report, Payload.TARGET, {"met": result.verdict is Verdict.PASS})
         own = [
             Evidence(

@@ -64,6 +64,11 @@ class ProcessTarget:
         assert self._run is not None  # noqa: S101  # start() sets it
         return self._run.address(self.launch.timeout)
 
+    @property
+    def known_address(self) -> str:
+        """Where it listens, "" as long as nobody had to know."""
+        return self._run.known_address if self._run is not None else ""
+
     def start(self) -> None:
         """Start the process; what goes wrong shows when its address is asked for."""
         self._run = _Run(self.launch, self.log)
@@ -115,6 +120,10 @@ class _Run:
         self._supervisor = _kept(command, self._log, launch.folder)
         self._listener = threading.Thread(target=self._listen, daemon=True, name="target output")
         self._listener.start()
+
+    @property
+    def known_address(self) -> str:
+        return self._address
 
     def address(self, timeout: float) -> str:
         deadline = time.monotonic() + timeout

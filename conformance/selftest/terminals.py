@@ -1,0 +1,118 @@
+"""Runs a program at a terminal and keeps what is on the screen, as somebody at it would see it."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyte
+
+_LIMIT = 60.0  # seconds for anything that is waited for
+
+
+@dataclass
+class AtTerminal:
+    """A program at a terminal of so many columns and lines."""
+
+    process: "subprocess.Popen[bytes]"
+    screen: pyte.HistoryScreen
+    _stream: pyte.ByteStream
+    _master: int
+    written: bytes = b""
+    _seen: list[list[str]] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """What can be seen now, and what went out of sight at the top."""
+        columns = range(self.screen.columns)
+        above = ["".join(line[x].data for x in columns) for line in self.screen.history.top]
+        return [line.rstrip() for line in (*above, *self.screen.display)]
+
+    def shows(self, text: str) -> bool:
+        """Whether this can be read there now."""
+        return any(text in line for line in self.lines())
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Let it go on until the condition holds; AssertionError where that never happens."""
+        ends = time.monotonic() + _LIMIT
+        while not condition():
+            assert time.monotonic() < ends, "\n".join(self.lines())
+            if not self._reads() and self.process.poll() is not None:
+                break
+        assert condition(), "\n".join(self.lines())
+
+    def to_its_end(self) -> int:
+        """Let it go on until it ends; its exit code."""
+        ends = time.monotonic() + _LIMIT
+        while self.process.poll() is None:
+            assert time.monotonic() < ends, "\n".join(self.lines())
+            self._reads()
+        while self._reads():
+            pass
+        return self.process.returncode
+
+    def presses_ctrl_c(self) -> None:
+        """As a person does."""
+        os.write(self._master, b"\x03")
+
+    def resizes(self, columns: int, lines: int) -> None:
+        """As a person does with the window."""
+        self.screen.resize(lines, columns)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def _reads(self) -> bool:
+        ready, _, _ = select.select([self._master], [], [], 0.05)
+        data = b""
+        if ready:
+            with suppress(OSError):  # nobody has the other end any more
+                data = os.read(self._master, 65536)
+        self.written += data
+        self._stream.feed(data)
+        return bool(data)
+
+
+@contextmanager
+def at_terminal(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    columns: int = 80,
+    lines: int = 24,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[AtTerminal]:
+    """Start it at a terminal; nothing of it is left afterwards."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    process = subprocess.Popen(  # noqa: S603  # ourselves
+        list(command),
+        cwd=folder,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**plain, "TERM": "xterm-256color", **(environment or {})},
+        start_new_session=True,
+        preexec_fn=_takes_the_terminal,  # noqa: PLW1509  # one call that takes no lock
+    )
+    os.close(slave)
+    screen = pyte.HistoryScreen(columns, lines, history=2000)
+    try:
+        yield AtTerminal(process, screen, pyte.ByteStream(screen), master)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(_LIMIT)
+        os.close(master)
+
+
+def _takes_the_terminal() -> None:
+    """What is at its standard input is the terminal that Ctrl-C comes from."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

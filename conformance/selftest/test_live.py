@@ -1,0 +1,199 @@
+"""What people see while a run goes on: at 100, 80 and 40 columns, interrupted, resized, in CI."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from .conftest import ANNOUNCING, PREAMBLE
+from .processes import wait_for
+from .terminals import at_terminal
+
+WAITS = """
+from pathlib import Path
+from siconform.expecting.waits import WaitClass, waiting
+
+def goes_on():
+    ends = time.monotonic() + 30
+    while not Path("go-on").exists() and time.monotonic() < ends: time.sleep(0.02)
+
+@requirement("SI-NODE-004")
+def test_one(target): raise NotAsTheTextSays('accepted "node-1" a second time')
+@requirement("SI-NODE-006")
+def test_two(target): target.address
+@requirement("SI-GANG-021")
+def test_three(target):
+    with waiting("a placeholder timeout", 9.0, WaitClass.TIMER): goes_on()
+@requirement("SI-APP-001")
+def test_four(target): pass
+"""
+TARGET = ["--target-command", f"{sys.executable} {ANNOUNCING}"]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    (tmp_path / "test_fake.py").write_text(PREAMBLE + WAITS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+def command(*options: str) -> list[str]:
+    plugins = ["-p", "siconform.plugin", "-p", "xdist", "-p", "timeout"]
+    return [sys.executable, "-m", "pytest", *plugins, "--results", "out", *TARGET, *options]
+
+
+@pytest.fixture(autouse=True)
+def _no_plugins_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+
+
+@pytest.mark.parametrize(("columns", "workers"), [(100, "1"), (80, "0"), (40, "1")])
+def test_areas_waits_and_failures_show_while_it_runs(
+    suite: Path, columns: int, workers: str
+) -> None:
+    with at_terminal(command("-n", workers), suite, columns=columns) as run:
+        run.until(lambda: run.shows("waiting: 1 test on"))
+        during = run.lines()
+        (suite / "go-on").touch()
+        code = run.to_its_end()
+        after = run.lines()
+
+    told = "\n".join(during)
+    assert re.search(r"^FAIL  SI-NODE-004  MUST", told, re.MULTILINE)
+    assert re.search(r"^ NODE .* 2 of 2 .*1 fail", told, re.MULTILINE)
+    assert re.search(r"^ GANG .* 0 of 1", told, re.MULTILINE)
+    assert re.search(r"2 of 4 tests, 1 failed", told)
+    assert "2 of 4 requirements judged" in told
+    assert "target at 127.0.0.1:" in told
+    assert re.search(r"test on a placeholder (timeout \(\d\.\d s of 9\.0 s\)|\w*\.\.\.)", told)
+    assert max(map(len, during)) <= columns
+    assert code == 1
+    assert not run.screen.cursor.hidden
+    assert not any("waiting:" in line or "requirements judged" in line for line in after)
+    assert "NON-CONFORMANT: 1 MUST fail" in after
+
+
+def test_the_time_left_is_known_from_an_earlier_run(suite: Path) -> None:
+    (suite / "go-on").touch()
+    with at_terminal(command("-n", "1"), suite) as first:
+        first.to_its_end()
+    (suite / "go-on").unlink()
+    with at_terminal(command("-n", "1"), suite) as second:
+        second.until(lambda: second.shows("waiting:"))
+        told = "\n".join(second.lines())
+
+    assert b"time left not known: no earlier run of this target" in first.written
+    assert re.search(r"about \d+ s left", told)
+
+
+def test_another_target_has_no_earlier_run(suite: Path) -> None:
+    (suite / "go-on").touch()
+    with at_terminal(command("-n", "1"), suite) as first:
+        first.to_its_end()
+    (suite / "go-on").unlink()
+    other = ["--target-command", f"{sys.executable} -u {ANNOUNCING}"]
+    with at_terminal([*command("-n", "1")[:-4], *other, "-n", "1"], suite) as second:
+        second.until(lambda: second.shows("waiting:"))
+
+        assert second.shows("time left not known")
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_ctrl_c_once_tells_what_ran_and_leaves_nothing(suite: Path, workers: str) -> None:
+    with at_terminal(command("-n", workers), suite) as run:
+        run.until(lambda: run.shows("waiting: 1 test on"))
+        begun = psutil.Process(run.process.pid).children(recursive=True)
+        run.presses_ctrl_c()
+        code = run.to_its_end()
+        after = run.lines()
+
+    counts = json.loads((suite / "out" / "results.json").read_text())["counts"]
+    assert code == 2
+    assert begun
+    wait_for(lambda: not any(process.is_running() for process in begun))
+    assert not run.screen.cursor.hidden
+    assert any(line.startswith("INCOMPLETE: interrupted") for line in after)
+    assert counts["not-reached"] >= 1
+    assert counts["fail"] == 1
+    assert any("not reached" in line for line in after)
+    assert not any("requirements judged" in line for line in after)
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(100, 40), (40, 12)])
+def test_the_window_changes_its_size(suite: Path, columns: int, lines: int) -> None:
+    with at_terminal(command("-n", "1"), suite, columns=80, lines=24) as run:
+        run.until(lambda: run.shows("waiting: 1 test on"))
+        run.resizes(columns, lines)
+        seen = len(run.written)
+        run.until(lambda: len(run.written) > seen + 2000)
+        shown = [line.rstrip() for line in run.screen.display]
+        (suite / "go-on").touch()
+        run.to_its_end()
+
+    assert sum("requirements judged" in line for line in shown) == 1
+    assert sum(line.startswith(" GANG") for line in shown) == 1
+    assert run.shows("NON-CONFORMANT: 1 MUST fail")
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "colours"),
+    [
+        ({}, [], True),
+        ({"NO_COLOR": "1"}, ["--color", "yes"], True),
+        ({}, ["--color", "no"], False),
+    ],
+)
+def test_colours_are_those_that_are_asked_for(
+    suite: Path, environment: dict[str, str], options: list[str], *, colours: bool
+) -> None:
+    (suite / "go-on").touch()
+    with at_terminal(command("-n", "0", *options), suite, environment=environment) as run:
+        run.to_its_end()
+
+    assert (re.search(rb"\x1b\[[\d;]*3[1-7]", run.written) is not None) is colours
+
+
+def test_a_dumb_terminal_gets_plain_lines(suite: Path) -> None:
+    (suite / "go-on").touch()
+    with at_terminal(command("-n", "1"), suite, environment={"TERM": "dumb"}) as run:
+        code = run.to_its_end()
+
+    assert code == 1
+    assert b"\x1b" not in run.written
+    assert b"requirements judged" not in run.written
+    assert run.shows("FAIL  SI-NODE-004")
+
+
+@pytest.mark.parametrize(("flag", "told"), [("-v", True), ("-q", False)])
+def test_other_verbosities_draw_nothing(suite: Path, flag: str, *, told: bool) -> None:
+    (suite / "go-on").touch()
+    with at_terminal(command("-n", "1", flag), suite) as run:
+        run.to_its_end()
+
+    assert b"requirements judged" not in run.written
+    assert (b"test_fake.py::test_two" in run.written) is told
+    assert run.shows("NON-CONFORMANT: 1 MUST fail")
+
+
+def test_in_a_pipe_a_failure_is_a_line_as_it_happens(suite: Path) -> None:
+    process = subprocess.Popen(  # noqa: S603  # ourselves
+        command("-n", "1"), cwd=suite, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    before: list[str] = []
+    for line in process.stdout:
+        before.append(line)
+        if line.startswith("FAIL"):
+            break
+    (suite / "go-on").touch()
+    rest, _ = process.communicate(timeout=60)
+
+    assert before[-1].startswith("FAIL  SI-NODE-004  MUST   accepted")
+    assert "CONFORMANT" not in "".join(before)
+    assert "NON-CONFORMANT: 1 MUST fail" in rest
+    assert "\x1b" not in "".join(before) + rest

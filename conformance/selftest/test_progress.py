@@ -1,0 +1,172 @@
+"""How far a run has come, in numbers and in lines that fit: nothing here needs a terminal."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from siconform.catalogue import AREAS, catalogue
+from siconform.expecting import waits
+from siconform.expecting.waits import WaitClass
+from siconform.running.live.board import Board, Wait, read
+from siconform.running.live.frame import frame
+from siconform.running.live.progress import AreaCount, Progress, View
+from siconform.running.live.wording import waiting
+from siconform.verdicts import Evidence, Verdict
+
+FIRST, SECOND = "suite/test_x.py::test_a", "suite/test_x.py::test_b"
+
+
+def progress(
+    tests: Mapping[str, list[str]], earlier: Mapping[str, float] | None = None
+) -> Progress:
+    begun = Progress(0.0, earlier or {})
+    begun.selects(tests)
+    return begun
+
+
+def ends(run: Progress, test: str, verdict: Verdict, *ids: str, seconds: float = 1.0) -> None:
+    run.hears(Evidence(identifier, verdict, test) for identifier in ids)
+    run.phase(test, seconds, failed=verdict is Verdict.FAIL, is_last=True)
+
+
+def of(run: Progress, area: str) -> AreaCount:
+    return next(count for count in run.view(0.0).areas if count.area == area)
+
+
+def test_a_requirement_is_judged_once_all_its_tests_are_over() -> None:
+    run = progress({FIRST: ["SI-NODE-004"], SECOND: ["SI-NODE-004", "SI-NODE-006"]})
+
+    ends(run, FIRST, Verdict.PASS, "SI-NODE-004")
+    assert (of(run, "NODE").judged, of(run, "NODE").total) == (0, 2)
+
+    ends(run, SECOND, Verdict.PASS, "SI-NODE-004", "SI-NODE-006")
+    assert of(run, "NODE").verdicts == Counter({Verdict.PASS: 2})
+
+
+def test_what_is_bad_counts_at_once_and_stays() -> None:
+    run = progress({FIRST: ["SI-NODE-004"], SECOND: ["SI-NODE-004"]})
+
+    ends(run, FIRST, Verdict.FAIL, "SI-NODE-004")
+    assert of(run, "NODE").verdicts == Counter({Verdict.FAIL: 1})
+
+    ends(run, SECOND, Verdict.PASS, "SI-NODE-004")
+    assert of(run, "NODE").verdicts == Counter({Verdict.FAIL: 1})
+    assert run.view(0.0).failed == 1
+
+
+def test_a_selection_that_several_workers_tell_counts_once() -> None:
+    run = progress({FIRST: ["SI-NODE-004"]})
+    run.selects({FIRST: ["SI-NODE-004"]})
+    ends(run, FIRST, Verdict.PASS, "SI-NODE-004")
+
+    assert (run.view(0.0).tests, of(run, "NODE").judged) == (1, 1)
+
+
+def test_the_time_left_is_shared_by_what_runs_at_once() -> None:
+    earlier = {f"t{n}": 2.0 for n in range(8)}
+    run = progress({test: ["SI-NODE-004"] for test in earlier}, earlier)
+    run.begins("t0", 0.0)
+    run.begins("t1", 0.0)
+
+    assert run.view(0.0).left == pytest.approx(8.0)
+    assert run.view(1.0).left == pytest.approx(7.0)
+
+
+def test_one_long_test_is_not_shared() -> None:
+    run = progress({"long": [], "short": []}, {"long": 30.0, "short": 1.0})
+    run.begins("long", 0.0)
+    run.begins("short", 0.0)
+
+    assert run.view(10.0).left == pytest.approx(20.0)
+
+
+def test_a_slower_machine_is_noticed() -> None:
+    earlier = {f"t{n}": 1.0 for n in range(20)}
+    run = progress({test: [] for test in earlier}, earlier)
+    for test in list(earlier)[:10]:
+        ends(run, test, Verdict.PASS, seconds=3.0)
+
+    assert run.view(30.0).left == pytest.approx(30.0)
+
+
+def test_nobody_guesses_how_long_new_tests_take() -> None:
+    run = progress({"known": [], "new": []}, {"known": 1.0})
+
+    assert run.view(0.0).left is None
+
+
+WAITING = [Wait("a placeholder timeout", 2.0, 0.0), Wait("an allocation", 3.0, 0.5)]
+
+
+def everywhere(verdict: Verdict) -> View:
+    known = list(catalogue().values())
+    totals = Counter(requirement.area for requirement in known)
+    counts = tuple(AreaCount(area, totals[area], Counter({verdict: 3})) for area in AREAS)
+    return View(counts, 493, 213, 2, 4, 8.2, 9.0, has_earlier=True)
+
+
+@pytest.mark.parametrize("columns", [30, 40, 79, 80, 99, 100])
+@pytest.mark.parametrize("lines", [1, 2, 6, 12, 24, 50])
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN])
+def test_every_line_fits_and_there_are_not_too_many(
+    columns: int, lines: int, verdict: Verdict
+) -> None:
+    shown = frame(everywhere(verdict), WAITING, 1.2, (columns, lines))
+
+    assert all(line.cell_len <= columns for line in shown)
+    assert all(line.plain.isascii() for line in shown)
+    assert 1 <= len(shown) <= max(1, lines - 1)
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(100, 50), (80, 24), (40, 40)])
+def test_every_area_is_in_sight_where_there_is_room(columns: int, lines: int) -> None:
+    told = "\n".join(
+        line.plain for line in frame(everywhere(Verdict.FAIL), (), 1.0, (columns, lines))
+    )
+
+    assert all(f" {area} " in told for area in AREAS)
+    assert told.count("3 fail") == len(AREAS)
+
+
+def test_alike_waits_are_told_together_with_the_longest() -> None:
+    timeouts = [Wait("a placeholder timeout", 2.0, since) for since in (0.3, 0.0, 0.1)]
+
+    assert list(waiting([*timeouts, Wait("a release", 2.0, 1.1)], 1.2)) == [
+        " waiting: 3 tests on a placeholder timeout (1.2 s of 2.0 s)"
+    ]
+
+
+def test_a_board_shows_the_innermost_wait(tmp_path: Path) -> None:
+    board = Board(tmp_path / "gw0")
+    outer = waits.Wait("an allocation", 3.0, WaitClass.PLACE)
+    inner = waits.Wait("the answer to a fence", 4.0, WaitClass.FENCE)
+
+    board.began(outer)
+    board.began(inner)
+    assert [wait.name for wait in read(tmp_path)] == ["the answer to a fence"]
+    board.ended(inner)
+    assert [(wait.name, wait.limit) for wait in read(tmp_path)] == [("an allocation", 3.0)]
+    board.ended(outer)
+    assert list(read(tmp_path)) == []
+
+
+def test_what_is_no_board_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "half").write_text('["an alloc')
+    (tmp_path / "other").write_text("{}")
+    (tmp_path / "folder").mkdir()
+
+    assert list(read(tmp_path)) == []
+    assert list(read(tmp_path / "nowhere")) == []
+
+
+def test_a_board_that_cannot_be_written_to_disturbs_nobody(tmp_path: Path) -> None:
+    nowhere = Board(tmp_path / "no such folder" / "gw0")
+    full = Board(Path("/dev/full"))
+    wait = waits.Wait("x" * 5000, 1.0, WaitClass.ACK)
+
+    for board in (nowhere, full, Board(Path(os.devnull))):
+        board.began(wait)
+        board.ended(wait)
+        board.ended(wait)
