@@ -10,6 +10,7 @@ from siwire import find_revision, note_on
 
 from siconform import guarding
 from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
+from siconform.commands.certificate_commands import certify, verify
 from siconform.commands.ending import wrong
 from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.results_commands import compare, page
@@ -52,6 +53,8 @@ main.add_command(page)
 main.add_command(compare)
 main.add_command(list_targets)
 main.add_command(queues)
+main.add_command(certify)
+main.add_command(verify)
 
 
 @main.command(cls=RunCommand, context_settings=_PASS_ON, add_help_option=False)

@@ -4,13 +4,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
 import siconform
+from siconform import digests
 from siconform.baseline import Baseline
 from siconform.policy import RequirementResult, RunJudgement, RunStatus
 from siconform.verdicts import Evidence, Verdict
@@ -28,6 +29,7 @@ class TargetFacts:
     name: str
     address: str
     version: str
+    artifacts: Mapping[str, str] = field(default_factory=dict)  # that it was started from: SHA-256
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ def document(run: Run) -> dict[str, Any]:
             "version": run.target.version,
             "without": list(run.without),
             "observed": dict(run.observed),
+            "artifacts": [{"name": n, "sha256": d} for n, d in run.target.artifacts.items()],
         },
+        "judged_by": digests.of_the_kit(),
         "started": run.started.isoformat(timespec="seconds"),
         "seconds": round(run.seconds, 3),
         "verdict": run.judgement.verdict.value,

@@ -77,6 +77,12 @@ def write(folder: Path, made: Certificate, output: Path | None = None) -> Path:
     return file
 
 
+def withdraw(folder: Path) -> None:
+    """Remove what was certified of a run that then went wrong."""
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
 def listed(folder: Path) -> str:
     """The digests of all histories in the folder, as ``sha256sum --check`` reads them."""
     files = sorted((folder / "histories").glob("*.jsonl"))
@@ -130,8 +136,8 @@ def _part(results: Mapping[str, Any], folder: Path, about: About) -> Part:
         not_armed=_not_armed(requirements),
         left_out={one["test"]: one["reason"] for one in results["left_out"]},
         without=tuple(results["target"]["without"]),
-        conditions=results["conditions"],
-        environment=results["environment"],
+        conditions=results.get("conditions", {}),
+        environment=results.get("environment", {}),
         paces=paces_in(results),
         histories=_histories(folder),
         command=results["command"],

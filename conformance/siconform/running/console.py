@@ -12,6 +12,7 @@ import pytest
 from siconform import __version__
 from siconform.guarding import silence
 from siconform.policy import RunVerdict
+from siconform.reporting.certificate import FILE as CERTIFICATE
 from siconform.results import Run
 from siconform.running import summary
 from siconform.running.live.board import Wait
@@ -127,7 +128,7 @@ class Console:
         if self._verbosity >= 0:
             self._lines(summary.counts(run, width))
             self._lines(summary.observed(run, width))
-            self._text(f"  results in {_shown(settings)}: {_files(run)}")
+            self._text(f"  results in {_shown(settings)}: {_files(run, settings)}")
             self._lines(summary.next_steps(run, settings.command_line) if judged else ())
             for text in summary.not_looked_for(run, settings.explore):
                 self._text(text)
@@ -217,10 +218,12 @@ def _shown(settings: Settings) -> str:
     return str(settings.results) if shown.startswith("..") else shown
 
 
-def _files(run: Run) -> str:
+def _files(run: Run, settings: Settings) -> str:
     files = ["results.json"]
     if not run.status.unreachable:
         files.append("junit.xml")
     if run.failures:
         files += ["failures.txt", "histories"]
+    if (settings.results / CERTIFICATE).exists():
+        files.append(CERTIFICATE)
     return ", ".join(files)

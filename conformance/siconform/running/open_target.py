@@ -1,13 +1,18 @@
 """From what the user asked for to a target: checked once, then opened by each worker."""
 
+import os
+import shutil
+import sys
 from dataclasses import replace
+from pathlib import Path
 
+from siconform import digests
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.running.options import BadOption, Settings
 from siconform.running.results_dir import adds
 from siconform.targets import Target
 from siconform.targets.attached import AttachedTarget, check_address
-from siconform.targets.embedded import NAME, TIMERS, embedded, embedded_version
+from siconform.targets.embedded import MODULE, NAME, TIMERS, code, embedded, embedded_version
 from siconform.targets.process import Launch, ProcessTarget
 
 _COMMAND_TIMEOUT = 30.0  # seconds a --target-command has to listen
@@ -68,6 +73,35 @@ def describe(settings: Settings) -> tuple[str, str]:
     if settings.command:
         return settings.command, ""
     return NAME, embedded_version()
+
+
+def artifacts(settings: Settings) -> dict[str, str]:
+    """What a target the kit starts is started from, and the SHA-256 digest of each; {} for others.
+
+    The program, and whatever else its command line names that is a file; of the embedded reference
+    the code it consists of. The interpreter of a script is no part of the scheduler.
+    """
+    if settings.address:
+        return {}
+    if settings.of_the_kit:
+        return {MODULE: digests.of_texts(*code())}
+    launch = _launch(settings)
+    found: dict[str, str] = {}
+    for number, word in enumerate(launch.command):
+        file = _file_of(word, launch.folder, is_program=number == 0)
+        if file is not None:
+            found[file.name] = digests.of_file(file)
+    return found
+
+
+def _file_of(word: str, folder: Path | None, *, is_program: bool) -> Path | None:
+    located = shutil.which(word, path=os.environ.get("PATH")) if is_program else None
+    file = Path(located) if located else (folder or Path.cwd()) / word
+    try:
+        readable = file.is_file() and os.access(file, os.R_OK)
+    except (OSError, ValueError):  # a word too long for a name, or with a zero byte
+        return None
+    return file if readable and file.resolve() != Path(sys.executable).resolve() else None
 
 
 def _launch(settings: Settings, *, real_clock: bool = False) -> Launch:

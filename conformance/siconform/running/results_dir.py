@@ -8,12 +8,17 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from siconform.reporting.certifying import FILES as CERTIFIED
 from siconform.running.options import BadOption
 
 LIST: Final = "siconform-files.txt"
 _HEAD: Final = "# Written by siconform: its next run here removes these files, and no others.\n"
-_FILES: Final = ("results.json", "results.json.new", "failures.txt", "pytest.log")
-_VERDICTS: Final = frozenset({"results.json", "junit.xml"})
+_FILES: Final = (
+    *("results.json", "results.json.new", "failures.txt", "pytest.log"),
+    *CERTIFIED,
+    *(f"{name}.new" for name in CERTIFIED),
+)
+_VERDICTS: Final = frozenset({"results.json", "junit.xml", *CERTIFIED})
 _FOLDERS: Final = ("histories", "logs")
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 

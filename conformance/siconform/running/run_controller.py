@@ -3,7 +3,7 @@
 import contextlib
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,13 +11,15 @@ import pytest
 
 from siconform import results
 from siconform.policy import ExitCode, judge
+from siconform.reporting import certifying
+from siconform.reporting.stored import RecordError
 from siconform.results import Run, TargetFacts
 from siconform.running import report_payload
 from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.junit import Junit
 from siconform.running.narrator import Narrator
-from siconform.running.open_target import describe
+from siconform.running.open_target import artifacts, describe
 from siconform.running.option_list import STARTED_AS
 from siconform.running.options import Settings
 from siconform.running.results_dir import CannotWrite
@@ -42,6 +44,7 @@ class RunController:
         self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
+        self._artifacts: Mapping[str, str] = {}
 
     def narrator(self) -> Narrator:
         """Who tells of it while it goes on."""
@@ -57,6 +60,7 @@ class RunController:
     def begins(self) -> None:
         """Leave honest results in case this process is killed; CannotWrite where that fails."""
         self.evidence.ended_early = "the run did not come to its end"
+        self._artifacts = artifacts(self.settings)
         try:
             self._write(self._run(ended_by=int(ExitCode.INTERRUPTED)))
         except OSError as error:
@@ -146,14 +150,26 @@ class RunController:
         except OSError as error:
             self.evidence.broke(self._unwritten(error))
             run = self._run(ended_by)
+        self._certify()
         self._console.finish(run, self.settings)
         if self._console.broken:
             self.evidence.broke(self._console.broken)
             run = self._run(ended_by)
             with contextlib.suppress(OSError):
                 self._write(run)
+                certifying.withdraw(self.settings.results)
             _complain(f"{self._console.broken}; the results are in {self.settings.results}")
         return run
+
+    def _certify(self) -> None:
+        """Certificate and badge of a whole run; a part of one has none."""
+        folder = self.settings.results
+        try:
+            certifying.write(folder, certifying.certify(folder))
+        except RecordError:
+            return
+        except OSError as error:
+            self.evidence.broke(self._unwritten(error))
 
     def _unwritten(self, error: OSError) -> str:
         return f"results cannot be written to {self.settings.results}: {error.strerror}"
@@ -163,7 +179,7 @@ class RunController:
         status = self.evidence.status(ended_by)
         name, version = describe(self.settings)
         return Run(
-            target=TargetFacts(name, self.settings.address, version),
+            target=TargetFacts(name, self.settings.address, version, self._artifacts),
             status=status,
             judgement=judge(requirements, status),
             requirements=requirements,

@@ -2,6 +2,8 @@
 
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from siwire import Capability, Revision
@@ -11,6 +13,7 @@ from siconform.protocol.timers import SHORT, Timers
 from siconform.targets.launch import Launch
 
 NAME = "the embedded reference"
+MODULE: Final = "sireference"
 _TIMEOUT = 10.0  # seconds until it listens
 
 TIMERS: Final = SHORT
@@ -23,8 +26,15 @@ def embedded(revision: Revision, timers: Timers, *, real_clock: bool) -> Launch:
     if not real_clock:
         serve.append("--virtual-clock")
     options = (*_options(timers), *_policies(revision))
-    words = (sys.executable, "-P", "-m", "sireference", *serve, *options)
+    words = (sys.executable, "-P", "-m", MODULE, *serve, *options)
     return Launch(NAME, words, _TIMEOUT)
+
+
+def code() -> tuple[list[Path], Path]:
+    """The files it consists of, found without running any of them, and where they stand."""
+    spec = find_spec(MODULE)
+    root = Path(spec.origin).parent if spec is not None and spec.origin else Path()
+    return (sorted(root.rglob("*.py")), root) if root.name == MODULE else ([], root)
 
 
 def embedded_version() -> str:

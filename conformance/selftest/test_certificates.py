@@ -1,0 +1,243 @@
+"""A whole run is certified as an in-toto test result; what is none, or was changed, is refused."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+from proof import armed
+from siconform import digests
+from siconform.catalogue import catalogue
+from siconform.catalogue.armed import not_armed
+from siconform.cli import main
+from siconform.reporting import certificate, certifying
+from siconform.reporting.certificate import PART, judged_in, read_certificate
+from siconform.reporting.stored import RecordError
+from siconform.verdicts import Verdict
+
+from .stored_runs import Document, document, folder_of, pace, requirement
+
+Change = Callable[[Document], Any]
+
+KNOWN = [{"outcome": "fail", "says": "x", "reason": "It does.", "issue": ""}]
+PASS, MUST_FAILS = requirement("SI-NODE-004", "pass"), requirement("SI-NODE-006", "fail")
+SHOULD_FAILS = requirement("SI-NODE-009", "late", level="SHOULD")
+COULD_NOT_RUN = requirement("SI-NODE-007", "could-not-run")
+OF_THE_RM = requirement("SI-NODE-014", "of-the-rm")
+AS_RECORDED = requirement("SI-NODE-008", "baselined", known=KNOWN, level="MUST")
+
+
+def siconform(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def certified(folder: Path, *requirements: Document, **more: Any) -> Document:
+    """The certificate of such a run, as it is written."""
+    run = folder_of(document(*requirements, **more), folder / "out")
+    file = certifying.write(run, certifying.certify(run))
+    written: Document = json.loads(file.read_text("utf-8"))
+    jsonschema.validate(written, certificate.schema())
+    return written
+
+
+@pytest.mark.parametrize(
+    ("requirements", "result", "lists"),
+    [
+        ([PASS], "PASSED", (1, 0, 0)),
+        ([PASS, SHOULD_FAILS], "WARNED", (1, 1, 0)),
+        ([PASS, SHOULD_FAILS, MUST_FAILS], "FAILED", (1, 1, 1)),
+        ([PASS, COULD_NOT_RUN], "FAILED", (1, 0, 1)),
+        ([PASS, AS_RECORDED], "FAILED", (1, 0, 1)),
+        ([PASS, requirement("SI-NODE-010", "not-applicable")], "PASSED", (1, 0, 0)),
+    ],
+)
+def test_the_predicate_says_what_the_run_said(
+    tmp_path: Path, requirements: list[Document], result: str, lists: tuple[int, ...]
+) -> None:
+    predicate = certified(tmp_path, *requirements)["predicate"]
+
+    assert predicate["result"] == result
+    told = (predicate["passedTests"], predicate["warnedTests"], predicate["failedTests"])
+    assert tuple(map(len, told)) == lists
+
+
+def test_it_has_everything_a_run_hangs_on(tmp_path: Path) -> None:
+    statement = certified(tmp_path, PASS, AS_RECORDED, deadlines=[pace("ack", 0.1)])
+
+    part = statement["predicate"][PART]
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicateType"] == "https://in-toto.io/attestation/test-result/v0.1"
+    assert part["kit"]["suite"] == {"sha256": digests.of_the_kit()["suite"]}
+    assert part["counts"] == {v.value: int(v in {Verdict.PASS, Verdict.BASELINED}) for v in Verdict}
+    assert part["requirements"]["SI-NODE-008"]["known"] == ["fail"]
+    assert part["conditions"]["seed"] == 0
+    assert part["environment"]["platform"] == "Linux"
+    assert part["paces"]["ack"]["median"] == 0.1
+    assert part["histories"]["files"] == 1
+
+
+def test_histories_are_listed_as_sha256sum_reads_them(tmp_path: Path) -> None:
+    part = certified(tmp_path, PASS)["predicate"][PART]
+    listed = tmp_path / "out" / "histories.sha256"
+
+    assert part["histories"]["digest"]["sha256"] == digests.of_file(listed)
+    (line,) = listed.read_text("utf-8").splitlines()
+    digest, _, name = line.partition("  ")
+    assert digest == digests.of_file(listed.parent / name)
+
+
+def test_what_people_know_better_is_told(tmp_path: Path) -> None:
+    run = folder_of(document(PASS), tmp_path / "out")
+    file = tmp_path / "certificate.json"
+    words = ["--implementation", "Mine", "--implementation-version", "2", "--contact", "me@here"]
+    words += ["--subject", f"image=sha256:{'ab' * 32}", "--url", "https://ci.example/1"]
+
+    done = siconform("certify", run, "-o", file, *words)
+
+    assert done.exit_code == 0, done.stderr
+    read = read_certificate(file)
+    told = read.part.implementation
+    assert (told.name, told.version, told.contact) == ("Mine", "2", "me@here")
+    assert read.subject[0].digest == {"sha256": "ab" * 32}
+    assert read.predicate.url == "https://ci.example/1"
+    assert not (run / "certificate.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda d: d.update(ended_early="interrupted"), "partial and no result: interrupted"),
+        (lambda d: d.update(verdict="KIT ERROR", sentence="KIT ERROR: x"), "not certified: KIT"),
+        (
+            lambda d: d["left_out"].append({"test": "t", "reason": "not selected"}),
+            "is of a part of the suite, 1 tests were not selected",
+        ),
+        (lambda d: d.update(judged_by={}), "was made by siconform 0.1.0 with another catalogue"),
+        (lambda d: d.pop("judged_by"), "was made by an older kit with another catalogue"),
+    ],
+)
+def test_what_is_no_whole_run_is_not_certified(tmp_path: Path, change: Change, told: str) -> None:
+    changed = document(PASS, MUST_FAILS)
+    change(changed)
+
+    done = siconform("certify", folder_of(changed, tmp_path / "out"), "-o", "-")
+
+    assert done.exit_code == 4
+    assert told in done.stderr
+    assert done.output.count("\n") == 1
+
+
+def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
+    run = folder_of(document(PASS), tmp_path / "out")
+
+    done = siconform("certify", run)
+
+    assert done.exit_code == 4
+    assert "has no siconform-files.txt, so nothing is written there: give -o FILE" in done.stderr
+    assert not (run / "certificate.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda c: c.update({"_type": "x"}), "is no certificate: it is no in-toto statement"),
+        (lambda c: c.update(predicateType="https://slsa.dev/provenance/v1"), "of another kind"),
+        (lambda c: c["predicate"].pop(PART), "is a test result of another program"),
+        (lambda c: c["predicate"][PART].update(schema=9), "has schema 9, and this kit reads 1"),
+        (lambda c: c["predicate"][PART].pop("kit"), "missing required field `kit`"),
+        (lambda c: c["predicate"][PART]["counts"].update({"fail": 0}), "counts 0 fail and lists 1"),
+        (lambda c: c["predicate"].update(failedTests=[]), "failed tests and requirements do not"),
+        (lambda c: c["predicate"].update(result="PASSED"), "result and requirements do not agree"),
+        (
+            lambda c: c["predicate"][PART]["requirements"]["SI-NODE-006"].update(verdict="pass"),
+            "was changed: it counts 1 pass and lists 2",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["verify", "compare"])
+def test_a_wrong_certificate_is_one_sentence(
+    tmp_path: Path, change: Change, told: str, command: str
+) -> None:
+    made = certified(tmp_path, PASS, MUST_FAILS)
+    change(made)
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(made))
+
+    done = siconform(command, file, *([tmp_path / "out"] if command == "compare" else []))
+
+    if command == "compare" and "predicateType" not in made:
+        told = "is no results"
+    assert done.exit_code == 4
+    assert told in done.stderr
+    assert done.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (None, "cannot be read: No such file"),
+        ('{"_type": "https://in-toto.io/St', "is no whole JSON (line 1): was it cut off?"),
+        ('{"payloadType": "application/vnd.in-toto+json", "payload": "e30="}', "signed envelope"),
+        ("[1]", "no JSON object"),
+    ],
+)
+def test_what_is_no_certificate_is_one_sentence(
+    tmp_path: Path, text: str | None, told: str
+) -> None:
+    file = tmp_path / "certificate.json"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(RecordError, match=re.escape(told)):
+        read_certificate(file)
+
+
+def test_a_certificate_is_compared_as_its_run_is(tmp_path: Path) -> None:
+    certified(tmp_path, PASS, MUST_FAILS, AS_RECORDED, deadlines=[pace("ack", 0.1)])
+    file, run = tmp_path / "out" / "certificate.json", tmp_path / "out"
+
+    done = siconform("compare", file, run)
+
+    assert done.exit_code == 0
+    assert "3 requirements compared: none newly broken, none mended" in done.stdout
+    assert "times not compared" not in done.stdout
+    assert judged_in(file).outcomes["SI-NODE-008"].verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("requirements", "message", "color"),
+    [
+        ([PASS], "conformant, 1 of 1 judged", "brightgreen"),
+        ([PASS, requirement("SI-CB-012", "excluded")], "conformant, 1 of 2 judged", "brightgreen"),
+        ([PASS, MUST_FAILS], "non-conformant, 2 of 2 judged, 1 deviate", "red"),
+        ([PASS, AS_RECORDED], "non-conformant, 2 of 2 judged, 1 deviate", "yellow"),
+        (
+            [PASS, requirement("SI-NODE-014", "of-the-rm")],
+            "conformant, 1 of 1 judged",
+            "brightgreen",
+        ),
+    ],
+)
+def test_a_badge_has_the_denominator(
+    tmp_path: Path, requirements: list[Document], message: str, color: str
+) -> None:
+    certified(tmp_path, *requirements)
+
+    badge = json.loads((tmp_path / "out" / "badge.json").read_text("utf-8"))
+    assert badge == {
+        "schemaVersion": 1, "label": "SI 2024-10", "message": message, "color": color,
+    }  # fmt: skip
+
+
+def test_the_list_of_what_is_armed_is_that_of_the_proof() -> None:
+    assert armed.main(["--check"]) == 0
+
+
+def test_what_no_fault_was_noticed_by_is_told() -> None:
+    page = "| SI-NODE-004 MUST x | a-fault | other |\n| SI-NODE-006 MUST y |  | a-fault |\n"
+    assert armed.listed(page).splitlines()[1:] == ["SI-NODE-004"]
+    assert not_armed([catalogue()["SI-WIRE-013"]], ["SI-WIRE-013"]) == ["SI-WIRE-013"]
+    assert not_armed([catalogue()["SI-WIRE-013"]], []) == []

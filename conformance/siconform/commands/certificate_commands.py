@@ -1,0 +1,217 @@
+"""The commands of certificates: ``certify`` makes one, ``verify`` judges a sample of it again."""
+
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from siconform.commands.ending import ends, wrong
+from siconform.policy import ExitCode
+from siconform.running.click_options import of_the_target
+
+if TYPE_CHECKING:
+    from siconform.reporting.certificate import Certificate, Resource
+    from siconform.reporting.verifying import Again
+
+_SAMPLE: Final = 20
+_CODES: Final = (
+    "Exit codes: 0 as certified, 1 something is different, 10 no difference, but not all of it "
+    "could be judged or another kit judged then; others as those of a run."
+)
+
+
+_OUTPUT: Final = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write the certificate there (- to print it), and nothing into the results folder.",
+)
+_SUBJECT: Final = click.option(
+    "--subject",
+    "subjects",
+    multiple=True,
+    metavar="NAME=ALGORITHM:DIGEST",
+    help="What was judged, such as image=sha256:... (default: the files the kit started).",
+)
+_SAMPLED: Final = click.option(
+    "--sample",
+    "count",
+    type=click.IntRange(min=0),
+    default=_SAMPLE,
+    show_default=True,
+    help="How many requirements are judged again; 0 for none.",
+)
+_EVIDENCE: Final = click.option(
+    "--results",
+    "evidence",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The results folder of the run: are its results and histories those certified?",
+)
+
+
+@click.command(epilog="Exit codes: 0 written, 4 these results are not certified.")
+@click.argument("results", type=click.Path(path_type=Path))
+@_OUTPUT
+@click.option("--implementation", default="", metavar="NAME", help="What the scheduler is called.")
+@click.option("--implementation-version", default="", metavar="VERSION", help="Its version.")
+@click.option("--contact", default="", metavar="TEXT", help="Whom to ask about it.")
+@click.option("--url", default="", metavar="URL", help="Where the run can be seen, such as a job.")
+@_SUBJECT
+def certify(
+    results: Path, output: Path | None, url: str, subjects: Sequence[str], **told: str
+) -> None:
+    """Write the certificate of a whole run, and its badge, from its results folder.
+
+    A whole run has done so itself; this tells what the run did not know.
+    """
+    from siconform.reporting import certifying  # noqa: PLC0415  # takes time
+    from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same
+
+    about = certifying.About(
+        told["implementation"],
+        told["implementation_version"],
+        told["contact"],
+        url,
+        tuple(_subject(one) for one in subjects),
+    )
+    try:
+        _writes(results, output, certifying.certify(results, about))
+    except RecordError as error:
+        wrong(str(error))
+    except OSError as error:
+        wrong(f"{output or results} cannot be written: {error.strerror}")
+
+
+def _writes(results: Path, output: Path | None, made: "Certificate") -> None:
+    from siconform.reporting import certificate, certifying  # noqa: PLC0415  # takes time
+
+    if output == Path("-"):
+        click.echo(certificate.written(made), nl=False)
+        return
+    if output is not None:
+        output.write_text(certificate.written(made), "utf-8")
+    else:
+        _refuse_unlisted(results)
+        certifying.write(results, made)
+    click.echo(f"{output or results / certificate.FILE}: {made.part.sentence}")
+
+
+@click.command(epilog=_CODES)
+@click.argument("certificate", type=click.Path(path_type=Path))
+@_SAMPLED
+@click.option("--seed", type=int, help="To draw the same sample again (default: any).")
+@_EVIDENCE
+@click.option("--into", default="build/verify", show_default=True, help="For the sample's run.")
+@of_the_target()
+def verify(
+    certificate: Path,
+    count: int,
+    seed: int | None,
+    evidence: Path | None,
+    into: str,
+    **target: Any,
+) -> None:
+    """See whether a certificate still holds: judge a random sample of it again and compare.
+
+    The scheduler is the one you name: no command is ever taken from a certificate.
+    """
+    from siconform.reporting.certificate import read_certificate  # noqa: PLC0415  # takes time
+    from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same
+
+    try:
+        read = read_certificate(certificate)
+        others, different = _checks(read, evidence)
+    except RecordError as error:
+        wrong(str(error))
+    number = random.randrange(2**32) if seed is None else seed  # noqa: S311  # no secret
+    again = _judged_again(read, count, number, target, Path(into))
+    for one in again:
+        if not one.is_same:
+            click.echo(_told(one))
+    sys.exit(_concludes(again, others, different))
+
+
+def _judged_again(
+    certificate: "Certificate", count: int, seed: int, target: Mapping[str, Any], into: Path
+) -> list["Again"]:
+    """The sample, with what came of it this time."""
+    from siconform.commands import verifying_run  # noqa: PLC0415  # takes time
+    from siconform.reporting import verifying  # noqa: PLC0415  # the same
+    from siconform.running.index import tests_by_requirement  # noqa: PLC0415  # the same
+
+    population = verifying.population(certificate, tests_by_requirement())
+    chosen = verifying.sample(population, count, seed)
+    click.echo(f"  sample     {len(chosen)} of {len(population)} requirements, seed {seed}")
+    if not chosen:
+        return []
+    try:
+        run = verifying_run.judge(certificate.part, chosen, target, into)
+    except verifying_run.NotJudged as error:
+        ends(str(error), error.code)
+    return verifying.compared(certificate, run, chosen)
+
+
+def _checks(certificate: "Certificate", evidence: Path | None) -> tuple[list[str], list[str]]:
+    """Who judged then, and whether the evidence is that of then; what is different of each."""
+    from siconform.reporting import verifying  # noqa: PLC0415  # takes time
+
+    part = certificate.part
+    click.echo(f"{part.implementation.target}, SI {part.revision}: {part.sentence}")
+    others = verifying.other_kit(certificate)
+    click.echo(f"  kit        {'; '.join(others) or 'the one that judged then'}")
+    if evidence is None:
+        return others, []
+    different = list(verifying.other_evidence(certificate, evidence))
+    for line in different or [f"{part.histories.files} histories and results.json as certified"]:
+        click.echo(f"  evidence   {line}")
+    return others, different
+
+
+def _told(one: "Again") -> str:
+    word = "NOT JUDGED" if one.is_unjudged else "DIFFERENT"
+    reason = f": {' '.join(one.reason.split())}" if one.reason else ""
+    line = (
+        f"  {word:<10} {one.requirement:<12} {one.level:<6} certified {one.certified.words}, "
+        f"now {one.now.words}{reason}"
+    )
+    return line if len(line) <= 100 else f"{line[:97]}..."  # noqa: PLR2004  # columns
+
+
+def _concludes(again: Sequence["Again"], others: Sequence[str], evidence: Sequence[str]) -> int:
+    unjudged = sum(one.is_unjudged for one in again)
+    different = sum(not one.is_same and not one.is_unjudged for one in again)
+    same = f"{sum(one.is_same for one in again)} of {len(again)} outcomes are as certified"
+    if different or evidence:
+        click.echo(f"DIFFERENT: {same}")
+        return ExitCode.NON_CONFORMANT
+    if unjudged:
+        click.echo(f"NOT VERIFIED: {same}, {unjudged} could not be judged")
+        return ExitCode.INCOMPLETE
+    if others:
+        click.echo(f"NOT VERIFIED: {same}, but another kit judged then")
+        return ExitCode.INCOMPLETE
+    click.echo(f"AS CERTIFIED: {same}")
+    return ExitCode.OK
+
+
+def _subject(text: str) -> "Resource":
+    from siconform.reporting.certificate import Resource  # noqa: PLC0415  # takes time
+
+    name, _, digest = text.partition("=")
+    algorithm, _, digits = digest.partition(":")
+    if not (name and algorithm and digits) or set(digits) - set("0123456789abcdef"):
+        wrong(f'--subject "{text}" is no NAME=ALGORITHM:DIGEST, such as image=sha256:1f0a...')
+    return Resource(name, {algorithm: digits})
+
+
+def _refuse_unlisted(results: Path) -> None:
+    """A copied folder is somebody's archive; a run's own has the list of what was written."""
+    from siconform.running.results_dir import LIST  # noqa: PLC0415  # takes time
+
+    if not (results / LIST).is_file():
+        wrong(f"{results} has no {LIST}, so nothing is written there: give -o FILE")

@@ -1,0 +1,70 @@
+"""Judges the sample of a certificate again, in a process of its own."""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from siconform.policy import ExitCode
+from siconform.reporting.certificate import Part
+from siconform.reporting.judged_run import JudgedRun, run_in
+from siconform.reporting.stored import RecordError, read_object
+from siconform.results import FILE
+from siconform.running.click_options import by_flag, words_of
+from siconform.targets.embedded import NAME as REFERENCE
+
+_LIMIT: Final = 7200.0  # seconds; the run has a limit of its own, which grows with its deadlines
+_NAMES_A_TARGET: Final = ("--target", "--target-command")
+
+
+class NotJudged(Exception):
+    """A sample of which nothing came: a sentence, and the code that says why."""
+
+    def __init__(self, sentence: str, code: ExitCode) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def judge(part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: Path) -> JudgedRun:
+    """The run of these requirements against the scheduler that was named; NotJudged for none.
+
+    Where nothing else is said it is judged as it was: the same revision, time scale and features.
+    """
+    values = _as_it_was(part, by_flag(given))
+    is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
+    if not is_named and part.implementation.target != REFERENCE:
+        raise NotJudged(
+            f"the certificate is of {part.implementation.target}: say where it is, by --target or "
+            "--target-command",
+            ExitCode.USAGE,
+        )
+    command = [sys.executable, "-P", "-m", "siconform", "run", *words_of(values)]
+    command += ["--baseline", "none", "--results", str(folder), "-k", " or ".join(chosen)]
+    done = subprocess.run(  # noqa: S603  # our own command
+        command, capture_output=True, text=True, check=False, timeout=_LIMIT
+    )
+    if done.returncode in (ExitCode.USAGE, ExitCode.INTERRUPTED, ExitCode.NOTHING_RAN):
+        raise NotJudged(_why(folder, done.stderr), ExitCode(done.returncode))
+    try:
+        return run_in(folder)
+    except RecordError as error:
+        raise NotJudged(str(error), ExitCode.KIT_ERROR) from None
+
+
+def _as_it_was(part: Part, values: dict[str, Any]) -> dict[str, Any]:
+    then = {
+        "--revision": part.revision,
+        "--time-scale": str(part.conditions.get("time_scale") or "") or None,
+        "--without": ",".join(part.without) or None,
+    }
+    return {**values, **{flag: v for flag, v in then.items() if values.get(flag) is None}}
+
+
+def _why(folder: Path, told: str) -> str:
+    """The run's own sentence, from its results where it wrote some."""
+    try:
+        sentence = str(read_object(folder / FILE)["sentence"])
+    except (RecordError, KeyError):
+        sentence = " ".join(told.split()) or "the run said nothing"
+    return sentence.removeprefix("siconform: ")

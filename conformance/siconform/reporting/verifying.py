@@ -1,0 +1,116 @@
+"""Whether what a certificate says is still so: by whom it was judged, its histories, a sample."""
+
+import random
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from siconform import __version__, digests
+from siconform.reporting import certifying
+from siconform.reporting.certificate import Certificate, outcome
+from siconform.reporting.judged_run import JudgedRun
+from siconform.reporting.stored import read_document
+from siconform.results import FILE as RESULTS
+from siconform.verdicts import Verdict
+
+_SHOWN: Final = frozenset(
+    {Verdict.PASS, Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.NOT_APPLICABLE}
+)
+"""Outcomes that a test can show again."""
+
+_UNJUDGED: Final = frozenset({Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.KIT_ERROR})
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A requirement of the sample: what was certified of it, and what came of it this time."""
+
+    requirement: str
+    level: str
+    certified: Verdict
+    now: Verdict
+    reason: str
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it came to the certified outcome."""
+        return self.now is self.certified
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether nothing came of it this time, so that nothing can be said."""
+        return self.now in _UNJUDGED and not self.is_same
+
+
+def population(certificate: Certificate, with_tests: Collection[str]) -> list[str]:
+    """The requirements of which a sample can be taken: those that tests of their own decided."""
+    return [
+        identifier
+        for identifier, said in certificate.part.requirements.items()
+        if outcome(said) in _SHOWN and not said.by_monitors_alone and identifier in with_tests
+    ]
+
+
+def sample(all_of: Sequence[str], count: int, seed: int) -> list[str]:
+    """So many of them, always the same ones for a seed, in the order given."""
+    drawn = set(random.Random(seed).sample(all_of, min(count, len(all_of))))  # noqa: S311  # no secret
+    return [one for one in all_of if one in drawn]
+
+
+def compared(certificate: Certificate, run: JudgedRun, chosen: Sequence[str]) -> list[Again]:
+    """The sample, requirement by requirement."""
+    requirements = certificate.part.requirements
+    return [
+        Again(
+            one,
+            requirements[one].level,
+            outcome(requirements[one]),
+            run.outcomes[one].verdict if one in run.outcomes else Verdict.NOT_SELECTED,
+            run.outcomes[one].reason if one in run.outcomes else "",
+        )
+        for one in chosen
+    ]
+
+
+def other_kit(certificate: Certificate) -> list[str]:
+    """What judged then and is not what would judge now; [] where it is the same kit."""
+    kit, here = certificate.part.kit, digests.of_the_kit()
+    certified = {"catalogue": kit.catalogue, "suite": kit.suite, "kit": kit.kit}
+    told = [] if kit.version == __version__ else [f"version {kit.version}, here {__version__}"]
+    return told + [
+        f"another {name} ({found.get('sha256', '')[:12]}, here {here[name][:12]})"
+        for name, found in certified.items()
+        if found.get("sha256") != here[name]
+    ]
+
+
+def other_evidence(certificate: Certificate, folder: Path) -> Iterator[str]:
+    """What in the results folder is not what was certified, a sentence each.
+
+    RecordError where there are no whole results.
+    """
+    read_document(folder)
+    certified = {one.name: one.digest for one in certificate.subject}
+    if certified.get(RESULTS, {}).get("sha256") != digests.of_file(folder / RESULTS):
+        yield f"{folder / RESULTS} is not the file that was certified"
+    histories, text = certificate.part.histories, certifying.listed(folder)
+    if histories.digest.get("sha256") == digests.of_text(text):
+        return
+    named = list(_differing(text, folder / certifying.HISTORIES, histories.digest))
+    files = text.count("\n")
+    which = f": {', '.join(named[:3])}" if named else ""
+    more = f" and {len(named) - 3} more" if len(named) > 3 else ""  # noqa: PLR2004  # that are named
+    yield (
+        f"the histories are not those that were certified ({files} files, certified "
+        f"{histories.files}){which}{more}"
+    )
+
+
+def _differing(text: str, list_of_then: Path, digest: dict[str, str]) -> Iterator[str]:
+    """The files that changed, went or came, where the list of then is still there."""
+    then = list_of_then.read_text("utf-8") if list_of_then.is_file() else ""
+    if digests.of_text(then) != digest.get("sha256"):
+        return
+    changed = set(then.splitlines()) ^ set(text.splitlines())
+    yield from sorted({line.partition("  ")[2] for line in changed})
