@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 import pytest
-from sireference.shell import http_page
+from sireference.shell import http_server
 from sireference.shell.http_page import HttpPage
 from tests.wire import TIMEOUT, served
 
@@ -45,7 +45,7 @@ def status(host: str, port: int) -> int:
 
 
 def test_a_connection_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_page, "_MOST_AT_A_TIME", MOST)
+    monkeypatch.setattr(http_server, "_MOST_AT_A_TIME", MOST)
 
     def visit(host: str, port: int) -> None:
         with ExitStack() as silent:
@@ -59,7 +59,7 @@ def test_a_connection_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_place_is_free_again_when_a_connection_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_page, "_MOST_AT_A_TIME", 1)
+    monkeypatch.setattr(http_server, "_MOST_AT_A_TIME", 1)
 
     def visit(host: str, port: int) -> None:
         with connected(host, port) as asking:
@@ -73,7 +73,7 @@ def test_a_place_is_free_again_when_a_connection_is_over(monkeypatch: pytest.Mon
 
 
 def test_a_connection_on_which_nothing_is_said_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_page, "_LONGEST", 0.01)
+    monkeypatch.setattr(http_server, "_LONGEST", 0.01)
 
     def visit(host: str, port: int) -> None:
         with connected(host, port) as silent:

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from dataclasses import fields
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from siwire import DEFAULT_REVISION, Revision
@@ -26,8 +26,11 @@ from sireference.codec import Codec, codec_for
 from sireference.core.model import Settings
 from sireference.shell import gc_tuning, logs
 from sireference.shell.addresses import CannotListenError
-from sireference.shell.http_page import HttpPage
+from sireference.shell.options import Access
 from sireference.shell.server import Server
+
+if TYPE_CHECKING:
+    from sireference.shell.http_page import HttpPage
 
 # Seconds after which a thread that reads a configuration lets the loop go on; Python's are 0.005
 _SWITCH_INTERVAL: Final = 0.0005
@@ -80,11 +83,18 @@ async def _run(listen: str, codec: Codec, clock: Clock, options: dict[str, Any])
     stop = _stopped_by_signal()
     secure, granted, http = credentials(options), access(options), options["http"]
     server = Server(codec, _settings(options), clock, limits(options), granted)
-    page = None if http is None else HttpPage(server.engine, http, granted)
+    page = None if http is None else _page(server, http, granted)
     await server.start(listen, secure)
     for says in warnings(listen, options):
         logs.LOGGER.warning(says)
     await _serve(server, page, stop)
+
+
+def _page(server: Server, listen: str, granted: Access) -> "HttpPage":
+    """The pages of ``--http``; who does not want them need not wait for what makes them."""
+    from sireference.shell.http_page import HttpPage  # noqa: PLC0415  # imports Jinja, Prometheus
+
+    return HttpPage(server.engine, listen, granted)
 
 
 def _settings(options: dict[str, Any]) -> Settings:
@@ -103,14 +113,14 @@ def _stopped_by_signal() -> asyncio.Event:
     return stop
 
 
-async def _serve(server: Server, page: HttpPage | None, stop: asyncio.Event) -> None:
+async def _serve(server: Server, page: "HttpPage | None", stop: asyncio.Event) -> None:
     _say(f"listening on {server.address}")
     if page is not None:
         _say(f"metrics and state on http://{page.address}")
     await stop.wait()
-    if page is not None:
-        await asyncio.to_thread(page.stop)
     await server.stop()
+    if page is not None:  # until here it says that the scheduler does not serve any more
+        await asyncio.to_thread(page.stop)
 
 
 def _say(line: str) -> None:

@@ -1,8 +1,9 @@
 """The scheduler as a whole: an event and the time go in, effects come out."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from sireference.core import (
     applications,
@@ -54,11 +55,15 @@ _MOST_EFFECTS: Final = 200  # of the deadlines of several RMs, until others get 
 
 
 class Scheduler:
-    """The pure scheduler. ``now`` is seconds since the epoch and never goes back."""
+    """The pure scheduler. ``now`` is seconds since the epoch and never goes back.
+
+    What ``around_pass`` makes is entered for each scheduling pass: whoever runs this may look on.
+    """
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self.rms = ResourceManagers(self.settings)
+        self.around_pass: Callable[[], AbstractContextManager[Any]] = nullcontext
 
     def handle(self, event: Event, now: float) -> list[Effect]:
         """What follows from ``event``, in the order it has to be told.
@@ -85,7 +90,8 @@ class Scheduler:
             case _:
                 effects = _apply(rm, event, now)
         if rm.state is RMState.RUNNING and not getattr(event, "more_follows", False):
-            effects += _pass(rm, now)
+            with self.around_pass():
+                effects += _pass(rm, now)
             configuration_update.clear_up(rm)
         self.rms.deadlines.changed(rm)
         return [*effects, *rm.callbacks.take(now)]
@@ -143,7 +149,8 @@ class Scheduler:
             due = rm.timers.fire(now)
             if rm.state is RMState.RUNNING:  # nobody else is there to be told
                 effects += due
-                effects += _pass(rm, now)
+                with self.around_pass():
+                    effects += _pass(rm, now)
                 configuration_update.clear_up(rm)
             effects += rm.callbacks.take(now)
             self.rms.deadlines.changed(rm)

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import grpc
 
@@ -33,6 +34,7 @@ from sireference.shell.counters import Counters
 from sireference.shell.jobs import PAUSE, Job, Jobs
 from sireference.shell.logs import LOGGER, fields
 from sireference.shell.options import Limits
+from sireference.shell.recent import RecentEvents
 from sireference.shell.streams import Ending, OpenStream, StreamTable
 
 Result = TypeVar("Result")
@@ -42,6 +44,16 @@ _REGISTERED_ANEW: Final = Ending(
 _DOES_NOT_READ: Final = (
     "the resource manager does not read what it is told; it has to register again"
 )
+
+
+class Measuring(Protocol):
+    """Whoever wants to know how long things take."""
+
+    def received(self, method: str) -> Callable[[], None]:
+        """A message of this method came; call what is returned once all is sent."""
+
+    def scheduling_pass(self) -> AbstractContextManager[Any]:
+        """Goes around a scheduling pass."""
 
 
 class Engine:
@@ -64,6 +76,18 @@ class Engine:
         self._alarm_is_for = 0.0
         self._ended: dict[str, list[OpenStream]] = {}  # by registrations that are not answered yet
         self.counters = Counters()
+        self.recent = RecentEvents()
+        self.is_serving = False  # between the start of the server and its end
+        self._measuring: Measuring | None = None
+
+    def measure(self, measuring: Measuring) -> None:
+        """Tell ``measuring`` from now on how long things take."""
+        self._measuring = measuring
+        self.scheduler.around_pass = measuring.scheduling_pass
+
+    def received(self, method: str) -> Callable[[], None] | None:
+        """A message of this method came: what to call once all is sent, if anybody measures it."""
+        return None if self._measuring is None else self._measuring.received(method)
 
     def serves(self, rm_id: str) -> bool:
         """Whether this RM is registered and running."""
@@ -153,7 +177,9 @@ class Engine:
         return None
 
     def _handle(self, event: Event) -> Refused | None:
-        effects = self.scheduler.handle(event, self.clock.now())
+        now = self.clock.now()
+        effects = self.scheduler.handle(event, now)
+        self.recent.event(event, now)
         if isinstance(event, Register | ShutDown):
             self.callbacks.end(event.rm_id, "the registration it belongs to is over")
         if isinstance(event, Register):
@@ -169,6 +195,7 @@ class Engine:
         self._set_alarm()
 
     def _carry_out(self, effects: list[Effect]) -> Refused | None:
+        self.recent.effects(effects, self.clock.now())
         refused: Refused | None = None
         answers: dict[tuple[str, str], list[Answer]] = {}
         method_of = self.codec.method_of

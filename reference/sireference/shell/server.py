@@ -91,11 +91,13 @@ class Server:
         await self._server.start()
         for name in (health.OVERALL_HEALTH, *self._names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self.engine.is_serving = True
         is_path = listen.startswith(UNIX)
         self.address = listen if is_path else f"{listen.rpartition(':')[0]}:{port}"
 
     async def stop(self) -> None:
         """End every stream with a sentence, then stop listening."""
+        self.engine.is_serving = False
         await self._health.enter_graceful_shutdown()
         for stream in self._streams.all():
             stream.end(_GOING_DOWN)

@@ -61,6 +61,7 @@ class SchedulerService:
     async def register(self, request: Any, context: Any) -> Message:
         """Register, or say what is wrong with the request."""
         self._note("RegisterResourceManager", request)
+        answered = self._engine.received("RegisterResourceManager")
         try:
             sent = getattr(request, "config", "")  # which 2021-02 does not have
             async with self._engine.configuration_locks.held_for(request.rmID, sent):
@@ -78,6 +79,8 @@ class SchedulerService:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, refused.reason)
         await self._engine.ended_streams(event.rm_id)
         response: Message = self._codec.revision.si.RegisterResourceManagerResponse()
+        if answered is not None:
+            answered()
         return response
 
     async def update(self, method: str, requests: AsyncIterator[Any], context: Any) -> None:
@@ -143,6 +146,7 @@ class SchedulerService:
 
     async def _take(self, stream: OpenStream, request: Any) -> None:
         self._note(stream.method, request)
+        all_sent = self._engine.received(stream.method)
         rm_id = request.rmID
         if stream.rm_id not in (None, rm_id):
             says = f"this stream belongs to {quoted(stream.rm_id or '')}, not to {quoted(rm_id)}"
@@ -159,6 +163,8 @@ class SchedulerService:
             said = self._codec.refusal_messages(refused)
             stream.put([message.SerializeToString() for message in said])
             stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, refused.reason))
+        elif all_sent is not None:
+            self._streams.once_written(rm_id, all_sent)
 
     def _half_closed(self, stream: OpenStream) -> None:
         stream.is_half_closed = True

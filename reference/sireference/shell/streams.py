@@ -1,6 +1,7 @@
 """Open streams: whose they are, what waits to be written, and what their end means."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -189,6 +190,26 @@ class StreamTable:
         """How many bytes wait to be read by this RM."""
         held = self._held.get(rm_id, {}).values()
         return sum(one.waiting for one in self.of(rm_id)) + sum(one.size for one in held)
+
+    def once_written(self, rm_id: str, then: Callable[[], None]) -> None:
+        """Call ``then`` when all that waits for this RM on open streams now is written.
+
+        That is at once where nothing waits, and never where a stream ends before.
+        """
+        waiting = [one.outbox for one in self.of(rm_id) if one.outbox]
+        if not waiting:
+            then()
+            return
+        left = len(waiting)
+
+        def one_less() -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                then()
+
+        for outbox in waiting:
+            outbox.once_written(one_less)
 
     def begin_anew(self, rm_id: str) -> None:
         """A registration is over, and with it what was to be told and what broke."""

@@ -1,0 +1,66 @@
+"""The last events: who registered and left, and what resource managers were told."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sireference.core.model import (
+    Answer,
+    Call,
+    Configured,
+    ConnectionLost,
+    Effect,
+    Event,
+    Refused,
+    Register,
+    Registered,
+    ShutDown,
+)
+
+_KEPT: Final = 200
+_COMING_AND_GOING: Final[Mapping[type[Event], str]] = {
+    Register: "registered",
+    ConnectionLost: "lost its connection",
+    ShutDown: "left of its own will",
+}
+
+News = Answer | Refused | str
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """What an RM was told, or did, at ``at`` (seconds since the epoch); the ``number``-th event."""
+
+    number: int
+    at: float
+    rm_id: str
+    news: News
+
+
+class RecentEvents:
+    """The last of them; what is older is forgotten."""
+
+    def __init__(self) -> None:
+        self._last: deque[Recent] = deque(maxlen=_KEPT)
+        self._count = 0
+
+    def event(self, event: Event, now: float) -> None:
+        """An RM came or went, if that is what the event is."""
+        news = _COMING_AND_GOING.get(type(event))
+        if news is not None:
+            self._note(event.rm_id, news, now)
+
+    def effects(self, effects: Iterable[Effect], now: float) -> None:
+        """An RM was told this."""
+        for effect in effects:
+            if not isinstance(effect, Registered | Configured | Call):
+                self._note(effect.rm_id, effect, now)
+
+    def all(self) -> list[Recent]:
+        """Those that are remembered, the last one first."""
+        return list(reversed(self._last))
+
+    def _note(self, rm_id: str, news: News, now: float) -> None:
+        self._count += 1
+        self._last.append(Recent(self._count, now, rm_id, news))

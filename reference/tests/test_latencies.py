@@ -1,0 +1,95 @@
+"""Latencies: from a message to what follows from it being sent, and of scheduling passes."""
+
+import asyncio
+
+from prometheus_client import CollectorRegistry
+from sireference.shell.latencies import Latencies
+from sireference.shell.outbox import Outbox
+from sireference.shell.streams import OpenStream, StreamTable
+from tests.wire import Wire, accepted_application, accepted_node, all_streams, over_the_wire
+
+ANSWERS = "sireference_answer_seconds"
+PASSES = "sireference_scheduling_pass_seconds"
+
+
+def measured(wire: Wire) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    wire.server.engine.measure(Latencies(registry))
+    return registry
+
+
+def count(registry: CollectorRegistry, method: str) -> float:
+    """How many messages of this method were answered."""
+    return registry.get_sample_value(f"{ANSWERS}_count", {"method": method}) or 0.0
+
+
+@over_the_wire
+async def test_every_answered_message_counts_once_under_its_method(wire: Wire) -> None:
+    registry = measured(wire)
+    await wire.registers()
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes)
+    await accepted_application(wire, applications)
+    await allocations.asks(wire.ask(memory=1))
+    await allocations.receives()
+
+    assert count(registry, "RegisterResourceManager") == 1
+    for method in ("UpdateNode", "UpdateApplication", "UpdateAllocation"):
+        assert count(registry, method) == 2  # one is the greeting, after which nothing is said
+        total = registry.get_sample_value(f"{ANSWERS}_sum", {"method": method})
+        assert total is not None
+        assert total > 0
+    passes = registry.get_sample_value(f"{PASSES}_count")
+    assert passes is not None
+    assert passes >= 6
+
+
+@over_the_wire
+async def test_what_is_refused_is_no_answer(wire: Wire) -> None:
+    registry = measured(wire)
+    stream = await wire.opens("UpdateNode")
+    await stream.ends()
+
+    assert count(registry, "UpdateNode") == 0
+
+
+@over_the_wire
+async def test_nothing_is_measured_that_nobody_reads(wire: Wire) -> None:
+    assert wire.server.engine.received("UpdateNode") is None
+
+
+def test_all_is_sent_when_the_last_message_is_written_on_every_stream() -> None:
+    async def play() -> None:
+        table, told = StreamTable(), list[str]()
+        streams = [OpenStream("UpdateNode"), OpenStream("UpdateApplication")]
+        for stream in streams:
+            table.bind(stream, "rm")
+            table.deliver("rm", stream.method, [b"one", b"two"])
+
+        table.once_written("rm", lambda: told.append("both"))
+        table.deliver("rm", "UpdateNode", [b"later"])
+        for stream in streams:
+            for message in (b"one", b"two"):
+                assert told == []
+                assert stream.outbox.first() == message
+                stream.outbox.written(stream.outbox.first())
+        assert told == ["both"]
+
+        streams[0].outbox.written(streams[0].outbox.first())
+        table.once_written("rm", lambda: told.append("at once"))
+        assert told == ["both", "at once"]
+
+    asyncio.run(play())
+
+
+def test_what_is_dropped_is_never_sent() -> None:
+    outbox, told = Outbox(), list[str]()
+    outbox.put([b"one", b"two"])
+    outbox.once_written(lambda: told.append("all"))
+
+    outbox.rest()
+    outbox.written(outbox.first())
+    outbox.put([b"three"])
+    outbox.written(outbox.first())
+
+    assert told == []

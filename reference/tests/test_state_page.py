@@ -1,0 +1,359 @@
+"""What is served over HTTP beside metrics and JSON: the page, health, and to whom."""
+
+import asyncio
+import base64
+import http.client
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from sireference.core.model import NewAllocation
+from sireference.shell import state_page
+from sireference.shell.http_page import HttpPage
+from sireference.shell.options import DEFAULT_ACCESS, Access
+from sireference.shell.readers import is_own_name
+from sireference.shell.state_page.bars import bars, node_bars, short
+from sireference.shell.state_page.view import Seen, view
+from tests.wire import TIMEOUT, Wire, accepted_node, all_streams, served
+
+HOSTILE = "<script>alert(1)</script>\"'&amp;"
+TOKEN = b"a-token-of-some-length"
+CONFIG = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: research
+            resources: {guaranteed: {memory: 4}, max: {memory: 8}}
+            queues: [{name: training}, {name: notebooks}]
+          - name: web
+"""
+
+
+class Answer:
+    """What came of one request."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = response.headers
+        self.body = response.read().decode()
+
+
+class Asking:
+    """Asks the page of a test."""
+
+    def __init__(self, page: HttpPage) -> None:
+        self._address = page.address
+
+    def __call__(self, path: str, method: str = "GET", **headers: str) -> Answer:
+        connection = http.client.HTTPConnection(self._address, timeout=TIMEOUT)
+        try:
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, headers=sent)
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+
+def with_state(
+    visit: Callable[[Asking], None], access: Access = DEFAULT_ACCESS, application: str = "a1"
+) -> None:
+    """Let ``visit`` ask for pages of a scheduler in which there is a little of everything."""
+
+    async def play() -> None:
+        async with served() as wire:
+            page = HttpPage(wire.server.engine, "127.0.0.1:0", access)
+            try:
+                await fill(wire, application)
+                await asyncio.to_thread(visit, Asking(page))
+            finally:
+                await asyncio.to_thread(page.stop)
+
+    asyncio.run(play())
+
+
+async def fill(wire: Wire, application: str) -> None:
+    await wire.registers(config=CONFIG)
+    nodes, applications, allocations = await all_streams(wire)
+    await accepted_node(wire, nodes, "n1", memory=10)
+    await applications.says(new=[wire.application(application, "root.research.training")])
+    await applications.receives()
+    await allocations.asks(wire.ask("k1", application, memory=3), wire.ask("k2", application, x=1))
+    assert (await allocations.receives()).new
+
+
+class _Text(HTMLParser):
+    """The words of a page as a reader has them, and the names of its elements."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.words = ""
+        self.tags: list[str] = []
+        self._within = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:  # noqa: ARG002  # the parser's
+        self._within = tag
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002  # the parser's
+        self._within = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._within not in ("script", "style"):
+            self.words += data
+
+
+def words(page: str) -> str:
+    return " ".join(_Text(page).words.split())
+
+
+def test_the_root_shows_the_state() -> None:
+    def visit(ask: Asking) -> None:
+        answer = ask("/")
+        told = words(answer.body)
+
+        assert answer.status == 200
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert "rm Running 1 node 1 application 1 allocation 0 placeholders 1 ask waits" in told
+        assert "research 1 running memory 3 of 8, guaranteed 4" in told
+        assert "n1 schedulable memory 3 of 10" in told
+        assert "a1 Running root.research.training memory 3 1 allocation, 1 ask waits" in told
+        assert "k1 on n1: memory 3 k2 waits" in told
+        assert "allocation k1 of a1 on n1" in told
+        assert "rm registered" in told
+
+    with_state(visit)
+
+
+def test_names_are_text_on_the_page() -> None:
+    def visit(ask: Asking) -> None:
+        answer = ask("/")
+
+        assert HOSTILE not in answer.body
+        assert HOSTILE in words(answer.body)
+        assert _Text(answer.body).tags.count("script") == 1
+
+    with_state(visit, application=HOSTILE)
+
+
+def test_what_is_looked_for_is_text_too() -> None:
+    def visit(ask: Asking) -> None:
+        found = ask("/?only=%3Cscript%3E%22%27")
+        assert "<script>\"'" not in found.body
+        assert 'value="&lt;script&gt;&#34;&#39;"' in found.body
+        assert "no application with" in words(found.body)
+
+        (odd, several) = (ask("/?only=%ff%00"), ask("/?only=a1&only=b&x=y"))
+        assert (odd.status, several.status) == (200, 200)
+        assert "a1 Running" in words(several.body)
+
+    with_state(visit)
+
+
+def test_nothing_from_elsewhere_is_loaded_and_nothing_but_its_own_script_runs() -> None:
+    def visit(ask: Asking) -> None:
+        answer = ask("/")
+        policy = answer.headers["Content-Security-Policy"]
+
+        assert not re.findall(r'(?:src|href|action)="(?!/|#|data:,")', answer.body)
+        assert "style=" not in answer.body.replace("<style", "")
+        assert policy.startswith("default-src 'none'; style-src 'sha256-")
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] == "no-store"
+
+    with_state(visit)
+
+
+@pytest.mark.parametrize("path", ["/state", "/state.json"])
+def test_the_state_is_there_as_json(path: str) -> None:
+    def visit(ask: Asking) -> None:
+        answer = ask(path)
+        (rm,) = json.loads(answer.body)["resource_managers"]
+
+        assert answer.headers["Content-Type"] == "application/json"
+        assert rm["applications"][0]["application_id"] == "a1"
+
+    with_state(visit)
+
+
+def test_health_is_200_while_the_scheduler_serves_and_503_before_and_after() -> None:
+    def statuses(ask: Asking) -> list[int]:
+        return [ask(path).status for path in ("/healthz", "/", "/state.json")]
+
+    async def play() -> None:
+        async with served() as wire:
+            engine = wire.server.engine
+            page = HttpPage(engine, "127.0.0.1:0", Access(http_token=TOKEN))
+            open_page = HttpPage(engine, "127.0.0.1:0")
+            try:
+                assert (await asyncio.to_thread(Asking(page), "/healthz")).body == "serving\n"
+                assert await asyncio.to_thread(statuses, Asking(open_page)) == [200, 200, 200]
+                await wire.server.stop()
+                assert await asyncio.to_thread(statuses, Asking(open_page)) == [503, 503, 503]
+                assert await asyncio.to_thread(statuses, Asking(page)) == [503, 401, 401]
+            finally:
+                await asyncio.to_thread(page.stop)
+                await asyncio.to_thread(open_page.stop)
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_there_is_no_other_method_than_to_read(method: str) -> None:
+    def visit(ask: Asking) -> None:
+        for path in ("/", "/state.json", "/metrics", "/healthz"):
+            answer = ask(path, method)
+            assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
+
+    with_state(visit)
+
+
+@pytest.mark.parametrize("path", ["/", "/state.json", "/healthz", "/nowhere"])
+def test_head_has_the_headers_of_get_and_nothing_else(path: str) -> None:
+    def visit(ask: Asking) -> None:
+        whole, head = ask(path), ask(path, "HEAD")
+
+        assert head.body == ""
+        assert head.status == whole.status
+        assert head.headers["Content-Type"] == whole.headers["Content-Type"]
+        assert int(whole.headers["Content-Length"]) == len(whole.body.encode())
+
+    with_state(visit)
+
+
+@pytest.mark.parametrize("path", ["/", "/state", "/state.json", "/metrics", "/healthz"])
+def test_a_page_of_somebody_else_cannot_have_its_name_lead_here(path: str) -> None:
+    def visit(ask: Asking) -> None:
+        refused = ask(path, Host="rebound.example:80")
+        assert refused.status == 421
+        assert "rm" not in refused.body.split()
+        assert ask(path, Host="localhost:1").status == 200
+
+    with_state(visit)
+
+
+@pytest.mark.parametrize(
+    ("host", "listen", "is_own"),
+    [
+        ("127.0.0.1:8080", "127.0.0.1:8080", True),
+        ("[::1]:8080", "[::1]:8080", True),
+        ("LOCALHOST", "127.0.0.1:1", True),
+        ("scheduler.localhost:1", "127.0.0.1:1", True),
+        ("here:1", "here:0", True),
+        ("", "127.0.0.1:1", True),
+        ("10.0.0.1", "127.0.0.1:1", True),
+        ("127.0.0.1.example", "127.0.0.1:1", False),
+        ("localhost.example", "127.0.0.1:1", False),
+        ("example:80", "127.0.0.1:80", False),
+        ("[:::", "127.0.0.1:80", False),
+    ],
+)
+def test_whose_name_a_host_is(host: str, listen: str, *, is_own: bool) -> None:
+    assert is_own_name(host, listen) is is_own
+
+
+def basic(password: bytes) -> str:
+    return f"Basic {base64.b64encode(b'anybody:' + password).decode()}"
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        (basic(TOKEN), 200),
+        (f"bearer {TOKEN.decode()}", 200),
+        (basic(TOKEN + b"x"), 401),
+        (basic(b""), 401),
+        ("Basic !", 401),
+        ("Basic", 401),
+        ("Digest x", 401),
+    ],
+)
+def test_a_browser_can_give_the_token_as_a_password(authorization: str, status: int) -> None:
+    def visit(ask: Asking) -> None:
+        answer = ask("/", Authorization=authorization)
+        assert answer.status == status
+        if status == 401:
+            offered = answer.headers.get_all("WWW-Authenticate") or []
+            assert [one.split()[0] for one in offered] == ["Bearer", "Basic"]
+
+    with_state(visit, Access(http_token=TOKEN))
+
+
+def test_very_much_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sireference.shell.state_page.view._MOST", 2)
+
+    async def play() -> str:
+        async with served() as wire:
+            await wire.registers(config=CONFIG)
+            nodes, applications, _ = await all_streams(wire)
+            for number in range(4):
+                await accepted_node(wire, nodes, f"n{number}", memory=1)
+                await applications.says(new=[wire.application(f"a{number}", "root.web")])
+                await applications.receives()
+            snapshot = await wire.server.engine.snapshot("rm")
+            seen = Seen("2024-10", 0.0, [snapshot])
+            assert len(view(seen).rms[0].partitions[0].nodes.shown) == 2
+            return state_page.renderer().html(seen)
+
+    told = words(asyncio.run(play()))
+    for says in ("and 2 more nodes", "and 2 more applications", "and 3 more queues"):
+        assert f"{says}: state.json has all of them" in told
+
+
+def test_the_last_events_are_remembered_and_no_more() -> None:
+    async def play() -> None:
+        async with served() as wire:
+            await wire.registers()
+            nodes = await wire.opens("UpdateNode")
+            for number in range(250):
+                await accepted_node(wire, nodes, f"n{number}", memory=1)
+            last = wire.server.engine.recent.all()
+            assert len(last) == 200
+            assert [one.number for one in last[:2]] == [251, 250]
+            assert not any(isinstance(one.news, NewAllocation) for one in last)
+
+    asyncio.run(play())
+
+
+def test_a_bar_is_measured_by_what_there_is() -> None:
+    room = {"memory": 100}
+    (root,), scales = bars({"memory": 50}, {}, {}, room)
+    assert (root.used_share, root.most) == (50.0, None)
+    (limited,), below = bars({"memory": 20}, {"memory": 40}, {"memory": 10}, scales)
+    assert (limited.used_share, limited.guaranteed_share) == (50.0, 25.0)
+    (leaf,), _ = bars({"memory": 20}, {}, {}, below)
+    assert leaf.used_share == 50.0
+    (over,), _ = bars({"memory": 90}, {"memory": 40}, {"memory": 80}, scales)
+    assert (over.used_share, over.guaranteed_share) == (100.0, 100.0)
+    (none,), _ = bars({}, {"memory": 0}, {}, {})
+    assert none.used_share == 0.0
+    known, first, other = node_bars(
+        {"memory": 6}, {"memory": 8, "a": 1}, {"memory": 10, "vcore": 2}
+    )
+    assert [one.resource for one in (known, first, other)] == ["memory", "vcore", "a"]
+    assert (known.used_share, known.others_share) == (60.0, 40.0)
+    assert other.others_share == 100.0
+
+
+@pytest.mark.parametrize(
+    ("amount", "says"),
+    [
+        (0, "0"),
+        (99_999, "99,999"),
+        (100_000, "100 k"),
+        (17_179_869_184, "17.18 G"),
+        (999_999, "1000 k"),
+        (-250_000, "-250 k"),
+        (10**30, "1e+06 Y"),
+    ],
+)
+def test_amounts_are_short(amount: int, says: str) -> None:
+    assert short(amount) == says
