@@ -121,6 +121,18 @@ def browser(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site of docs to build/docs; pages show what their commands print: -- --write."""
+    install(session, "docs")
+    check = [] if "--write" in session.posargs else ["--check"]
+    session.run("python", "-m", "documentation.commands", *check)
+    session.run("python", "-m", "documentation.mermaid", "build/docs-programs")
+    strictly = ["-E", "-q", "-W", "-n", "--keep-going"]
+    session.run("sphinx-build", *strictly, "-b", "html", "docs", "build/docs")
+    session.run("python", "-m", "documentation.links", "build/docs")
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format (ruff); -- --fix mends what can be mended."""
     install(session, "lint")
@@ -135,7 +147,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typing(session: nox.Session) -> None:
     """Check types (mypy --strict) over all three packages and their tests."""
-    install(session, "typing", "tests", "browser")
+    install(session, "typing", "tests", "browser", "docs")
     session.install("nox")
     session.run("mypy")
 
@@ -170,7 +182,7 @@ def generate(session: nox.Session) -> None:
     session.run("python", "-m", "proof.rules", *session.posargs)
     session.run("python", "-m", "mixed", *session.posargs)
     session.run("python", "-m", "siconform.spec.chain", *session.posargs)
-    session.run("python", "-m", "selftest.worked_example", *session.posargs)
+    session.run("python", "-m", "documentation.reading_order", *session.posargs)
 
 
 @nox.session

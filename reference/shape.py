@@ -19,6 +19,7 @@ TESTS: Final = (
     "proto/tests",
     "reference/tests",
     "conformance/browser",
+    "conformance/documentation",
     "conformance/selftest",
     "conformance/proof",
     "conformance/mixed",

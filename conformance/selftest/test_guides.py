@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-GUIDES = ("adding-a-requirement.md", "adding-a-revision.md")
+GUIDES = ("adding-a-requirement.md", "adding-a-fault.md", "adding-a-revision.md")
 _QUOTED = re.compile(r"^`(?P<file>\S+)`\n\n```\w+\n(?P<lines>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"^```\w+$", re.MULTILINE)
 _LEFT_OUT = re.compile(r"^\.\.\.\n", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The page on what a change breaks shows what its commands print, and its examples work."""
+"""The examples of the page on what a change breaks work; its commands are run by `nox -s docs`."""
 
 import re
 import subprocess
@@ -7,50 +7,18 @@ from typing import Any
 
 import pytest
 import yaml
-from selftest import worked_example
+from documentation.blocks import DOCS
+from documentation.shell import Shell
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, git
-from selftest.worked_example import PAGE, Walk, main, without_figures
 
+PAGE = DOCS / "what-a-change-breaks.md"
 TEXT = "scheduler-interface-spec.md"
 _YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def _yaml_blocks() -> list[dict[str, Any]]:
     return [yaml.safe_load(block) for block in _YAML.findall(PAGE.read_text("utf-8"))]
-
-
-def test_the_page_shows_what_its_commands_print(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["--check"])
-
-    assert code == 0, capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("shown", "otherwise", "code"),
-    [("3 silently misread", "2 silently misread", 1), (" touched, ", "1 touched, ", 0)],
-)
-def test_a_page_that_shows_something_else_is_noticed(
-    shown: str, otherwise: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """But for figures that change with every test that is added."""
-    text = PAGE.read_text("utf-8")
-    assert shown in text
-    page = tmp_path / PAGE.name
-    page.write_text(text.replace(shown, otherwise), "utf-8")
-    monkeypatch.setattr(worked_example, "PAGE", page)
-    monkeypatch.setattr(worked_example, "CHECKOUT", tmp_path)
-
-    assert main(["--check"]) == code
-    main([])
-    assert without_figures(page.read_text("utf-8")) == without_figures(text)
-
-
-def test_an_edit_that_does_not_fit_is_no_part_of_the_walk(tmp_path: Path) -> None:
-    walk = Walk(tmp_path)
-
-    with pytest.raises(ValueError, match="the text does not have once:"):
-        walk.edits("-  string nodeID = 1;\n+  string name = 1;\n")
 
 
 def test_the_hook_of_the_page_is_one_of_this_project() -> None:
@@ -82,7 +50,7 @@ def test_the_workflow_of_the_page_fails_a_breaking_pull_request_and_says_why(mer
     assert install["run"] == "pip install 'si-conformance[spec]'"
     folder = merge.parent / "walk"
     folder.mkdir()
-    shell = Walk(folder)
+    shell = Shell(folder)
 
     summary = merge.parent / "summary.md"
     done = subprocess.run(  # noqa: S603  # the page's own command, as GitHub runs it

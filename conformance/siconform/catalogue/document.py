@@ -39,7 +39,8 @@ are the files of `conformance/siconform/catalogue`; a requirement keeps its id f
 (`Allocation of k1` is a new allocation for the ask with key `k1`), *fence* is a message with a
 certain answer, *window* the quiet time after it. *read as* says how we read a text that is silent
 or contradicts itself; the numbers such as C-05 are those of [contradictions.md](contradictions.md).
-A requirement that ended says why in *retired*.
+A requirement that ended says why in *retired*. Each has a place of its own to link to, such as
+`requirements.md#si-node-004`.
 
 From 2024-10 on asks and allocations are one message. The words stay and mean: an **ask** is an
 entry of `AllocationRequest.allocations` without node, an **existing allocation** one with a node,
@@ -61,7 +62,7 @@ def page(requirements: Iterable[Requirement], subject: Mapping[str, str]) -> str
         _features(),
     ]
     for area, entries in by_area.items():
-        blocks.append(f"## {_heading(area, subject[area])}")
+        blocks += [_place(f"SI-{area}"), f"## {_heading(area, subject[area])}"]
         blocks += [_entry(entry) for entry in entries]
     return "\n\n".join(blocks) + "\n"
 
@@ -102,7 +103,13 @@ def _features() -> str:
 
 
 def _entry(entry: Requirement) -> str:
-    return "\n".join([f"### {title(entry)}", "", entry.text, "", *_facts(entry)])
+    heading = [_place(entry.id), "", f"### {title(entry)}"]
+    return "\n".join([*heading, "", entry.text, "", *_facts(entry)])
+
+
+def _place(name: str) -> str:
+    """Where a link to `requirements.md#si-node-004` leads: it outlives a change of the title."""
+    return f'<a id="{name.lower()}"></a>'
 
 
 def _facts(entry: Requirement) -> Iterator[str]:

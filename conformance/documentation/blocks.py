@@ -1,0 +1,82 @@
+"""The blocks of a page that have commands, and what is compared of them."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+CHECKOUT: Final = Path(__file__).parents[2]
+DOCS: Final = CHECKOUT / "docs"
+NOT_RUN: Final = "# not run: "
+_BLOCK = re.compile(r"^```(diff|console(?: figures)?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PREPARED = re.compile(r"^<!-- prepared by: (.*?) -->$", re.MULTILINE | re.DOTALL)
+_GOES_ON: Final = "\n> "
+_COMMAND = re.compile(r"^\$ (.*(?:\n> .*)*)$", re.MULTILINE)
+_DECIMAL = re.compile(r"\d+\.\d+|\b\d+(?= s\b)")
+_NUMBER = re.compile(r"\d+")
+_GAP = re.compile(r" {2,}|(?<=[-─])[-─]+")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block `diff`, `console` or `console figures`: its kind and the lines in it."""
+
+    kind: str
+    body: str
+
+    @property
+    def commands(self) -> list[str]:
+        """What stands after a prompt, with the lines after a `>` that belong to it."""
+        return [found[1].replace(_GOES_ON, "\n") for found in _COMMAND.finditer(self.body)]
+
+    @property
+    def reason(self) -> str:
+        """Why nobody runs its commands, or nothing where they are run."""
+        first = self.body.partition("\n")[0]
+        return first.removeprefix(NOT_RUN) if first.startswith(NOT_RUN) else ""
+
+    @property
+    def compared(self) -> str:
+        """The block without times and the width they take, and without figures that may lag."""
+        masked = _DECIMAL.sub("N", self.body)
+        if self.kind.endswith("figures"):
+            masked = _NUMBER.sub("N", masked)
+        return "\n".join(_GAP.sub(" ", line.rstrip()) for line in masked.splitlines())
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The blocks of a page, in order."""
+    return (Block(*found.groups()) for found in _BLOCK.finditer(text))
+
+
+def shown(command: str) -> str:
+    """A command as it stands in a block."""
+    return "$ " + command.replace("\n", _GOES_ON) + "\n"
+
+
+def refilled(text: str, filled: Callable[[Block], str]) -> str:
+    """The page with other lines in its blocks."""
+    return _BLOCK.sub(
+        lambda found: f"```{found[1]}\n{filled(Block(*found.groups()))}```",
+        text,
+    )
+
+
+def compared(text: str) -> str:
+    """The page without what may differ from one run of its commands to the next."""
+    return refilled(text, lambda block: block.compared + "\n")
+
+
+def prepared_by(text: str) -> list[str]:
+    """The commands a page names in comments, that are run before its first block."""
+    return _PREPARED.findall(text)
+
+
+def pages() -> list[Path]:
+    """The pages of docs that have commands, in the order of their names."""
+    return [
+        page
+        for page in sorted(DOCS.rglob("*.md"))
+        if any(block.kind != "diff" for block in blocks(page.read_text("utf-8")))
+    ]

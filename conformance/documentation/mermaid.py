@@ -1,0 +1,57 @@
+"""Fetches the program that draws diagrams in the browser: python -m documentation.mermaid FOLDER.
+
+It comes from the npm registry, one file of a pinned version, and is refused where it is another one
+than was read when it was pinned. A site that is made with it needs no network.
+"""
+
+import base64
+import hashlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from documentation.diagrams import PROGRAM
+
+PACKAGE: Final = "mermaid@11.16.0"
+INTEGRITY: Final = (
+    "Zvm3kbstgdpvIJPPItlL7fppIZ3kibvc1oZIGxdvk9t6UFz6flv+Jw7FtRGKwfcI8OckmH04LqG6LlS6X4B1pA=="
+)
+"""The SHA-512 of the package, as the registry names it."""
+LICENCE: Final = "LICENSE"
+
+
+def fetch(folder: Path) -> None:
+    """Put the program and its licence into the folder, if this version is not there yet."""
+    mark = folder / PACKAGE
+    if mark.exists():
+        return
+    npm = shutil.which("npm")
+    if npm is None:
+        raise FileNotFoundError("npm is not installed: diagrams cannot be drawn without it")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        packing = [npm, "pack", "--silent", "--pack-destination", scratch, PACKAGE]
+        subprocess.run(packing, check=True, stdout=subprocess.DEVNULL)  # noqa: S603  # pinned
+        (package,) = Path(scratch).glob("*.tgz")
+        digest = base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
+        if digest != INTEGRITY:
+            raise ValueError(f"{PACKAGE} has the SHA-512 {digest}, expected {INTEGRITY}")
+        with tarfile.open(package) as archive:
+            _copy(archive, f"package/dist/{PROGRAM}", folder / PROGRAM)
+            _copy(archive, f"package/{LICENCE}", folder / "mermaid-LICENSE.txt")
+    mark.touch()
+
+
+def _copy(archive: tarfile.TarFile, name: str, to: Path) -> None:
+    member = archive.extractfile(name)
+    if member is None:
+        raise FileNotFoundError(f"{PACKAGE} has no {name}")
+    to.write_bytes(member.read())
+
+
+if __name__ == "__main__":
+    fetch(Path(sys.argv[1]))

@@ -1,0 +1,170 @@
+"""A shell in a folder of its own, in which the commands of one page are run."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+from documentation.blocks import CHECKOUT
+
+LONGEST: Final = 180.0
+"""Seconds a command may take before it is ended."""
+START: Final = 60.0
+"""Seconds a command in the background has until it says its first line."""
+PAUSE: Final = 0.05
+_HUNK = re.compile(r"^@@.*\n", re.MULTILINE)
+_ADDRESS = re.compile(r"127\.0\.0\.1:(\d{4,5})")
+_CODE = "echo $?"
+_OURS = frozenset({"CI", "FORCE_COLOR", "NO_COLOR", "NOX_CURRENT_SESSION"})
+"""What this process is told and a person at a shell is not."""
+_PROGRAMS = ("siconform", "sireference")
+
+
+class Shell:
+    """Runs commands one after the other; those that end with ``&`` until it is left.
+
+    An address ``127.0.0.1:PORT`` of a command is replaced by one that is free here, and stands
+    again in what the command prints.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """The folder is empty; the programs in it are those of this Python."""
+        self.folder = folder / "work"
+        self.folder.mkdir()
+        self.environment = _environment(folder)
+        self._code = 0
+        self._ports: dict[str, str] = {}
+        self._background: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End what still runs."""
+        for process, output in self._background:
+            _ended(process)
+            output.close()
+
+    def runs(self, command: str) -> str:
+        """What a command prints, errors last; of one in the background its first line."""
+        if command == _CODE:
+            return f"{self._code}\n"
+        command = _ADDRESS.sub(lambda found: f"127.0.0.1:{self._free(found[1])}", command)
+        told = self._begun(command) if command.endswith("&") else self._done(command)
+        for shown, free in self._ports.items():
+            told = told.replace(f"127.0.0.1:{free}", f"127.0.0.1:{shown}")
+        return told.replace(str(self.folder), "/home/you/work")
+
+    def edits(self, diff: str, *, file: str = "") -> None:
+        """Apply the hunks of a diff to the page's only text: what they replace is there once."""
+        (path,) = [self.folder / file] if file else self.folder.glob("*.md")
+        text = path.read_text("utf-8")
+        for hunk in filter(None, _HUNK.split(diff)):
+            lines = hunk.splitlines(keepends=True)
+            before, after = (
+                "".join(line[1:] for line in lines if line[0] in kept) for kept in (" -", " +")
+            )
+            if text.count(before) != 1:
+                raise ValueError(f"the text does not have once:\n{before}")
+            text = text.replace(before, after)
+        path.write_text(text, "utf-8")
+
+    def _free(self, port: str) -> str:
+        if port not in self._ports:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self._ports[port] = str(free.getsockname()[1])
+        return self._ports[port]
+
+    def _done(self, command: str) -> str:
+        with self._process(command, subprocess.PIPE, subprocess.PIPE) as process:
+            try:
+                out, err = process.communicate(timeout=LONGEST)
+            except subprocess.TimeoutExpired:
+                _ended(process)
+                raise TimeoutError(f"after {LONGEST:g} s this has not ended: {command}") from None
+        self._code = process.returncode
+        return (out + err).decode()
+
+    def _begun(self, command: str) -> str:
+        output = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the shell is left
+        process = self._process(f"exec {command.rstrip('& ')}", output, subprocess.STDOUT)
+        self._background.append((process, output))
+        latest = time.monotonic() + START
+        while time.monotonic() < latest:
+            output.seek(0)
+            if (said := output.read()).endswith(b"\n"):
+                return said.decode()
+            if process.poll() is not None:
+                break
+            time.sleep(PAUSE)
+        raise TimeoutError(f"this said nothing and ended, or took {START:g} s: {command}")
+
+    def _process(
+        self, command: str, out: int | IO[bytes], err: int | IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603  # the page's own commands
+            ["/bin/bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """End a command and what it started, and wait for it."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(START)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    programs = folder / "bin"
+    programs.mkdir()
+    for name in _PROGRAMS:
+        started = (
+            f"import sys\nfrom {name}.cli import main\nsys.argv[0] = {name!r}\nsys.exit(main())"
+        )
+        _program(programs / name, f"#!{sys.executable}\n{started}\n")
+    _program(programs / "python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    people = {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "An author"), ("EMAIL", "author@example.org"))
+    }
+    return {
+        **{name: value for name, value in os.environ.items() if name not in _OURS},
+        **people,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),
+        "CHECKOUT": str(CHECKOUT),
+        "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+    }
+
+
+def _program(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)

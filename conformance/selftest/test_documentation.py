@@ -1,0 +1,187 @@
+"""The pages of docs: their commands are run and compared, their links lead somewhere."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from documentation import reading_order
+from documentation.blocks import DOCS, Block, blocks, compared, prepared_by
+from documentation.commands import accounted, difference, main, page_of
+from documentation.links import broken
+from documentation.shell import Shell
+from siconform.catalogue import catalogue
+from siconform.catalogue.document import PAGE as REQUIREMENTS
+
+_FENCE = re.compile(r"^ *```(.*)$", re.MULTILINE)
+_SHELLS = frozenset({"", "sh", "bash", "shell", "shell-session"})
+_ANCHOR = re.compile(r'^<a id="(\S+)"></a>$', re.MULTILINE)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    with Shell(tmp_path) as opened:
+        yield opened
+
+
+def page(body: str, kind: str = "console") -> str:
+    return f"# A page\n\n```{kind}\n{body}```\n\nSome text.\n"
+
+
+def test_a_page_is_filled_with_what_its_commands_print() -> None:
+    made = page_of(page("$ echo one\n$ echo two; exit 3\n$ echo $?\n"))
+
+    assert made == page("$ echo one\none\n$ echo two; exit 3\ntwo\n$ echo $?\n3\n")
+
+
+def test_the_commands_of_a_page_stand_in_one_folder() -> None:
+    text = "<!-- prepared by: echo there > file -->\n" + page("$ cat file\n")
+
+    assert prepared_by(text) == ["echo there > file"]
+    assert "$ cat file\nthere\n" in page_of(text)
+
+
+def test_a_command_may_go_on_in_the_next_lines() -> None:
+    body = "$ cat <<'END'\n> one\n> END\n"
+
+    assert page_of(page(body)) == page(f"{body}one\n")
+
+
+def test_a_block_that_says_why_is_not_run_and_is_counted() -> None:
+    text = page("# not run: it would take a day\n$ exit 1\nas it was\n")
+
+    assert page_of(text) == text
+    assert accounted({Path("page.md"): text}) == [
+        "0 commands of 1 pages were run, 1 blocks were not:",
+        "  page.md: it would take a day",
+    ]
+
+
+def test_a_diff_is_an_edit_of_the_text_in_the_folder() -> None:
+    text = "<!-- prepared by: printf 'a\\nb\\n' > text.md -->\n" + page(" a\n-b\n+c\n", "diff")
+
+    assert "$ cat text.md\na\nc\n" in page_of(text + page("$ cat text.md\n"))
+
+
+def test_an_edit_that_does_not_fit_is_refused(shell: Shell) -> None:
+    (shell.folder / "text.md").write_text("a\n", "utf-8")
+
+    with pytest.raises(ValueError, match="the text does not have once:"):
+        shell.edits("-b\n+c\n")
+
+
+def test_a_command_in_the_background_says_its_first_line_and_is_ended(tmp_path: Path) -> None:
+    with Shell(tmp_path) as shell:
+        told = shell.runs("bash -c 'echo listening on 127.0.0.1:9080; exec sleep 60' &")
+        ((process, _),) = shell._background
+        assert process.poll() is None
+
+    assert told == "listening on 127.0.0.1:9080\n"
+    assert process.poll() is not None
+
+
+def test_a_command_in_the_background_that_says_nothing_is_refused(shell: Shell) -> None:
+    with pytest.raises(TimeoutError, match="this said nothing and ended"):
+        shell.runs("true &")
+
+
+def test_an_address_is_a_free_one_and_reads_as_it_was_written(shell: Shell) -> None:
+    told = shell.runs("echo 127.0.0.1:9080 | tee address")
+
+    assert told == "127.0.0.1:9080\n"
+    assert (shell.folder / "address").read_text("utf-8") != told
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other", "differs"),
+    [
+        ("console", "after 0.31 s", "after 12.04 s", False),
+        ("console", "12 pass   1.3 s", "12 pass        6 s", False),
+        ("console", "12 pass", "13 pass", True),
+        ("console figures", "12 pass", "13 pass", False),
+        ("console figures", "12 pass", "12 fail", True),
+        ("text", "12 pass", "12 fail", True),
+    ],
+)
+def test_times_are_not_compared_and_figures_only_where_nothing_says_otherwise(
+    kind: str, one: str, other: str, *, differs: bool
+) -> None:
+    pages = [page(f"$ command\n{said}\n", kind) for said in (one, other)]
+
+    assert (compared(pages[0]) != compared(pages[1])) is differs
+    assert bool(difference(*pages)) is differs
+
+
+def test_a_page_that_differs_fails_the_check_and_is_written_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.md"
+    file.write_text(page("$ echo one\ntwo\n"), "utf-8")
+
+    assert main(["--check", str(file)]) == 1
+    assert "-two\n+one\n" in capsys.readouterr().out
+    assert main([str(file)]) == 0
+    assert main(["--check", str(file)]) == 0
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
+def test_every_block_of_a_page_says_what_it_is_and_commands_are_run(path: Path) -> None:
+    kinds = _FENCE.findall(path.read_text("utf-8"))[::2]
+
+    assert _SHELLS.isdisjoint(kinds), "commands go into a block `console`, after `$ `"
+
+
+def test_commands_of_all_pages_begin_with_a_prompt() -> None:
+    without = [
+        (path.name, block)
+        for path in DOCS.rglob("*.md")
+        for block in blocks(path.read_text("utf-8"))
+        if block.kind != "diff" and not block.commands
+    ]
+
+    assert without == []
+
+
+def test_every_requirement_has_a_place_of_its_own() -> None:
+    places = _ANCHOR.findall(REQUIREMENTS.read_text("utf-8"))
+
+    assert len(places) == len(set(places))
+    assert {name.lower() for name in catalogue()} <= set(places)
+
+
+def test_every_page_is_in_the_menu_once() -> None:
+    menu = (DOCS / "_toc.yml").read_text("utf-8")
+    files = re.findall(r"(?:file|root): (\S+)", menu)
+    listed = [DOCS / f"{name}.md" for name in files]
+    listed += [
+        path for glob in re.findall(r"glob: (\S+)", menu) for path in DOCS.glob(f"{glob}.md")
+    ]
+
+    assert yaml.safe_load(menu)["root"] == "index"
+    assert sorted(listed) == sorted(DOCS.rglob("*.md"))
+
+
+def test_the_reading_order_has_every_module_and_its_sentence() -> None:
+    assert reading_order.main(["--check"]) == 0
+
+
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "one.html").write_text(
+        '<a href="two.html#here">a</a> <a href="two.html#there">b</a> <a href="three.html">c</a>'
+        '<a href="#top">d</a> <a href="https://example.org/">e</a>'
+    )
+    (tmp_path / "two.html").write_text('<p id="here"></p>')
+
+    assert list(broken(tmp_path)) == [
+        "one.html: #top has no place top",
+        "one.html: three.html is not there",
+        "one.html: two.html#there has no place there",
+    ]
+
+
+def test_a_block_knows_its_commands() -> None:
+    block = Block("console", "$ one\nsays\n$ two \\\n> three\n")
+
+    assert block.commands == ["one", "two \\\nthree"]
+    assert block.reason == ""

@@ -1,0 +1,38 @@
+"""How Sphinx makes a site of these pages: `nox -s docs` builds it to build/docs."""
+
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[1]
+
+project = "SI Conformance"
+author = "the maintainers of SI Conformance"
+project_copyright = "the maintainers of SI Conformance, Apache License 2.0"
+
+extensions = [
+    "myst_parser",
+    "sphinx_external_toc",
+    "sphinx_copybutton",
+    "documentation.anchors",
+    "documentation.diagrams",
+    "documentation.sources",
+]
+external_toc_path = "_toc.yml"
+exclude_patterns = ["_static"]
+
+myst_heading_anchors = 6
+myst_heading_anchors_html_ids = True
+"""The addresses of headings are those of a code host."""
+
+html_theme = "furo"
+html_title = "SI Conformance"
+html_static_path = ["_static", str(CHECKOUT / "build" / "docs-programs")]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
+copybutton_exclude = ".linenos, .go"
