@@ -198,7 +198,12 @@ def _command(change: Change, options: RunOptions, results: Path) -> list[str]:
     command = [sys.executable, "-m", "siconform", "run", "--target-command", shlex.join(serve)]
     command += ["--revision", change.revision, "--results", str(results)]
     workers = options.workers if options.workers is not None or not change.areas else 0
-    command += ["-q", *([] if workers is None else ["-n", str(workers)]), *change.told]
+    command += [
+        "-q",
+        "--no-reference",
+        *([] if workers is None else ["-n", str(workers)]),
+        *change.told,
+    ]
     scale = options.scale or ("" if change.is_liberty or not change.areas else _SCALE)
     command += ["--time-scale", scale] if scale else []
     if change.areas and not change.is_liberty:

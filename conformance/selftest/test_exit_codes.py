@@ -169,7 +169,7 @@ def test_no_room_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
         "def rm(request):\n"
         "    history = History()\n"
         "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
-        "    def full(self, path): raise OSError(28, 'No space left on device')\n"
+        "    def full(self, path, **_): raise OSError(28, 'No space left on device')\n"
         "    Exchange.write_jsonl = full\n"
         '@requirement("SI-NODE-004")\ndef test_one(rm): raise NotAsTheTextSays("no")\n'
     )

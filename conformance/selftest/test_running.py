@@ -242,7 +242,7 @@ def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
 def test_junit_counts_and_names_every_test_after_an_interrupt(
     conformance: Run, workers: str
 ) -> None:
-    run = "os.getpid() if worker_id == 'master' else os.getppid()"
+    run = "os.getpid()" if workers == "0" else "os.getppid()"
     interrupts = f"time.sleep(0.5); os.kill({run}, signal.SIGINT); time.sleep(20)"
     source = TWO.replace('raise NotAsTheTextSays("no")', interrupts)
     source = source.replace("test_two(target)", "test_two(target, worker_id)")

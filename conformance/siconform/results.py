@@ -2,11 +2,14 @@
 
 import json
 import os
+import platform
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import resources
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,8 +19,9 @@ from siconform.baseline import Baseline
 from siconform.policy import RequirementResult, RunJudgement, RunStatus
 from siconform.verdicts import Evidence, Verdict
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 FILE: Final = "results.json"
+_PACKAGES: Final = ("grpcio", "hypothesis", "protobuf", "pytest", "pytest-xdist")
 EDITED_MARK: Final = "+edited"
 """After the name of a revision: the RM spoke an edited text of it. No results of the revision."""
 
@@ -32,13 +36,47 @@ class TargetFacts:
     artifacts: Mapping[str, str] = field(default_factory=dict)  # that it was started from: SHA-256
 
 
+Moment = tuple[float | None, str | None, str | None, bool]
+"""Of an exchange: seconds, what this target and what the reference has there, and whether they
+differ there first. None where one of them has nothing of the kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What people read about a test that did not do well."""
+    """What people read about a test that did not do well, whole and in its parts."""
 
     test: str
+    requirement: str
     verdict: Verdict  # of what the text is about
     text: str
+    expected: str
+    happened: str
+    known: str  # why it is expected, where the baseline explains it
+    history: str  # files of the results folder, or ""
+    reference: str  # what the reference has in the same scenario
+    exchange: Sequence[Moment]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineFacts:
+    """Of one class of deadlines: how much of what was allowed the waits of a run took."""
+
+    kind: str
+    allowed: float  # seconds, of the wait that used most of it
+    count: int
+    median: float  # seconds
+    slowest: float  # seconds, of that wait
+    test: str  # of that wait
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How it was judged."""
+
+    time_scale: float
+    seed: int  # of arbitrary histories
+    workers: int
+    virtual_time: bool  # of the target's timers, as far as it was seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +91,13 @@ class Run:
     started: datetime
     seconds: float
     left_out: Mapping[str, str]
-    command: str  # that runs it again
+    command: Sequence[str]  # that was given, and runs it again
+    conditions: Conditions
     notes: Sequence[str]
     observed: Mapping[str, str]  # habits of the target that the texts leave free
     without: Sequence[str]  # features it was said not to offer
     failures: Sequence[Failure]
+    deadlines: Sequence[DeadlineFacts]
 
     def counts(self) -> Mapping[Verdict, int]:
         """How many requirements have each verdict, zeros included."""
@@ -71,7 +111,8 @@ def document(run: Run) -> dict[str, Any]:
         "schema": SCHEMA_VERSION,
         "kit": siconform.__version__,
         "revision": run.status.revision,
-        "command": run.command,
+        "command": shlex.join(run.command),
+        "argv": list(run.command),
         "target": {
             "name": run.target.name,
             "address": run.target.address,
@@ -81,6 +122,13 @@ def document(run: Run) -> dict[str, Any]:
             "artifacts": [{"name": n, "sha256": d} for n, d in run.target.artifacts.items()],
         },
         "judged_by": digests.of_the_kit(),
+        "environment": environment(),
+        "conditions": {
+            "time_scale": run.conditions.time_scale,
+            "seed": run.conditions.seed,
+            "workers": run.conditions.workers,
+            "virtual_time": run.conditions.virtual_time,
+        },
         "started": run.started.isoformat(timespec="seconds"),
         "seconds": round(run.seconds, 3),
         "verdict": run.judgement.verdict.value,
@@ -90,6 +138,8 @@ def document(run: Run) -> dict[str, Any]:
         "requirements": [_requirement(f) for f in run.requirements],
         "baseline": {"file": run.baseline.file, "stale": list(run.status.stale)},
         "left_out": [{"test": t, "reason": r} for t, r in sorted(run.left_out.items())],
+        "failures": [_failure(f) for f in run.failures],
+        "deadlines": [_deadline(d) for d in run.deadlines],
         "kit_errors": list(run.status.kit_errors),
         "notes": list(run.notes),
         "ended_early": run.status.ended_early,
@@ -103,6 +153,16 @@ def write(document: Mapping[str, Any], folder: Path) -> Path:
     unfinished.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
     os.replace(unfinished, path)  # noqa: PTH105  # the atomic one, by its name
     return path
+
+
+def environment() -> dict[str, Any]:
+    """The machine and the software that a run is made on."""
+    return {
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "processors": os.cpu_count() or 0,
+        "packages": {name: version(name) for name in _PACKAGES},
+    }
 
 
 def schema() -> dict[str, Any]:
@@ -141,4 +201,31 @@ def _test(evidence: Evidence) -> dict[str, Any]:
         "seconds": round(evidence.seconds, 3),
         "monitor": evidence.monitor,
         "recorded": list(evidence.recorded),
+        "history": evidence.history,
+    }
+
+
+def _failure(failure: Failure) -> dict[str, Any]:
+    return {
+        "test": failure.test,
+        "requirement": failure.requirement,
+        "verdict": failure.verdict.value,
+        "text": failure.text,
+        "expected": failure.expected,
+        "happened": failure.happened,
+        "known": failure.known,
+        "history": failure.history,
+        "golden": failure.reference,
+        "rows": [list(moment) for moment in failure.exchange],
+    }
+
+
+def _deadline(facts: DeadlineFacts) -> dict[str, Any]:
+    return {
+        "class": facts.kind,
+        "allowed": round(facts.allowed, 3),
+        "count": facts.count,
+        "median": round(facts.median, 4),
+        "slowest": round(facts.slowest, 4),
+        "test": facts.test,
     }

@@ -61,6 +61,7 @@ class Evidence:
     seconds: float = 0.0
     monitor: str = ""
     recorded: tuple[str, ...] = ()  # how the target uses a freedom the text leaves it
+    history: str = ""  # the file with what was said, in the results folder
 
     @property
     def bad(self) -> bool:

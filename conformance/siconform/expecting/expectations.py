@@ -1,6 +1,7 @@
 """Expectations: what the RM is told, and what it is not told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -88,6 +89,13 @@ class Expectations:
         """Note how the target uses a freedom the text leaves it: what it told, or what else."""
         said = used.in_short() if used is not None else otherwise
         self._exchange.recorded.append(f"{freedom}: {said}" if said else freedom)
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """What is said meanwhile belongs to no scenario: something is found out."""
+        with self._exchange.aside():
+            yield
+            self._fencing.fences_all_but()
 
     def _await(self, patterns: tuple[Fact, ...], timeout: float | None) -> Fact:
         return self.await_entry(patterns, timeout)[1]

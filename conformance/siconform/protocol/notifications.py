@@ -6,7 +6,7 @@ compare as sparse maps (a type left out counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, Final
 
@@ -60,6 +60,11 @@ class PreemptionPolicy:
     allow_preempt_self: bool
     allow_preempt_other: bool
 
+    def __str__(self) -> str:
+        itself = "" if self.allow_preempt_self else "not "
+        others = "" if self.allow_preempt_other else "not "
+        return f"may {itself}be preempted and may {others}preempt others"
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -84,10 +89,37 @@ class Fact:
         """What happened, without whom it happened to."""
         return self.words()
 
+    def in_brief(self) -> str:
+        """As text, without what is the same in nearly every message."""
+        return str(_without(self, _obvious(self)))
+
+    def in_essence(self) -> str:
+        """As text, without what two schedulers may well word or name in ways of their own."""
+        return str(_without(self, _obvious(self) | _WORDED_FREELY))
+
     @classmethod
     def words(cls) -> str:
         """The fact's kind in words: ``NodeAccepted`` becomes ``node accepted``."""
         return "".join(f" {c.lower()}" if c.isupper() else c for c in cls.__name__).strip()
+
+
+_WORDED_FREELY: Final = frozenset({"message", "reason", "identity", "tags", "details", "timestamp"})
+
+
+def _obvious(fact: Fact) -> frozenset[str]:
+    """Fields that tell nothing: the one partition, the key once more, what its ask said."""
+    key, identity = getattr(fact, "key", ANY), getattr(fact, "identity", ANY)
+    obvious = {"preemption_policy"}
+    if getattr(fact, "partition", ANY) == "default":
+        obvious.add("partition")
+    if key is not ANY and key == identity:
+        obvious.add("identity")
+    return frozenset(obvious)
+
+
+def _without(fact: Fact, names: frozenset[str]) -> Fact:
+    left_out = {f.name: ANY for f in fields(fact) if f.name in names}
+    return replace(fact, **left_out)
 
 
 def _worth(name: str, value: Any) -> bool:

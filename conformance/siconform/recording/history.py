@@ -4,8 +4,8 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,10 +14,11 @@ from google.protobuf.message import Message
 
 from siconform.protocol.notifications import Fact, UpdateKind, kind_of
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import Request, StreamOpening
+from siconform.protocol.requests import Request
 from siconform.protocol.subjects import Identity
 from siconform.recording.clock import WALL, Clock
 from siconform.recording.elements import element
+from siconform.recording.telling import lines
 
 T = TypeVar("T")
 
@@ -50,15 +51,22 @@ class Entry:
     fence: bool = False  # the kit's own probe, not part of the test
     moment: float = 0.0  # by the clock of the target's timers
 
-    def line(self, since: float = 0.0) -> str:
-        """One line of the exchange; what the scheduler says is indented."""
-        who = "RM " if self.said_by_rm else "   "
-        mark = "  (fence)" if self.fence else ""
-        return f"{self.at - since:8.3f}   {who}{self.content}{mark}"
+    def brief(self) -> str:
+        """The element without what is the same in nearly every message."""
+        return self.content.in_brief() if isinstance(self.content, Fact) else str(self.content)
 
     def record(self) -> dict[str, Any]:
         """As JSON values: the element, its message in proto3 JSON, and the bytes in hex."""
         message = self.message
+        return {
+            **self.told(),
+            "message": message.DESCRIPTOR.full_name if message is not None else None,
+            "json": json_format.MessageToDict(message) if message is not None else None,
+            "hex": message.SerializeToString().hex() if message is not None else None,
+        }
+
+    def told(self) -> dict[str, Any]:
+        """As JSON values, without the message the element came in."""
         return {
             "at": round(self.at, 6),
             "moment": round(self.moment, 6),
@@ -66,12 +74,11 @@ class Entry:
             "from": "rm" if self.said_by_rm else "scheduler",
             "stream": self.kind.value if self.kind else None,
             "says": str(self.content),
+            "brief": self.brief(),
+            "same": self.content.in_essence() if isinstance(self.content, Fact) else self.brief(),
             "fence": self.fence,
             "number": self.number,
             "element": _element(self.content),
-            "message": message.DESCRIPTOR.full_name if message is not None else None,
-            "json": json_format.MessageToDict(message) if message is not None else None,
-            "hex": message.SerializeToString().hex() if message is not None else None,
         }
 
 
@@ -171,6 +178,7 @@ class Exchange:
     end: int | None = None
     notes: list[str] = field(default_factory=list)
     recorded: list[str] = field(default_factory=list)  # uses of a freedom the text leaves
+    _asides: list[range] = field(default_factory=list)
 
     def entries(self) -> list[Entry]:
         """What was said and told during the test."""
@@ -180,40 +188,38 @@ class Exchange:
         """What was said and told since the history began, up to the end of the test."""
         return self.history.between(0, self.until())
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is said and told meanwhile is no part of the scenario: something is found out."""
+        begun = len(self.history)
+        try:
+            yield
+        finally:
+            self._asides.append(range(begun, len(self.history)))
+
+    def records(self, *, with_messages: bool = False) -> Iterator[dict[str, Any]]:
+        """Every entry as JSON values, and whether it was said aside."""
+        for index, entry in enumerate(self.entries(), self.start):
+            record = entry.record() if with_messages else entry.told()
+            yield {**record, "aside": any(index in told for told in self._asides)}
+
     def until(self) -> int:
         """The index of the first entry after it."""
         return len(self.history) if self.end is None else self.end
 
     def render(self) -> str:
-        """The exchange with times for a person; of fences only that they were answered."""
-        return "\n".join(self._lines())
+        """The exchange with times for a person; of fences only that they were put up."""
+        told = lines(self.records())
+        shown = (f"{line.at:8.3f}   {line}" for line in told)
+        return "\n".join(["  time s   this target", *shown, *self.remarks()])
 
-    def _lines(self) -> Iterator[str]:
-        entries = [e for e in self.entries() if not e.fence or _is_put_up(e)]
-        told = [e for e in entries if not e.fence]
-        since = told[0].at if told else 0.0
-        several = len({e.rm for e in entries}) > 1
-        yield "  time s   this target"
-        for fence, some in groupby(entries, lambda e: e.kind if e.fence else None):
-            if fence is None:
-                for entry in some:
-                    line = entry.line(since)
-                    yield f"{line}   [{entry.rm}]" if several else line
-            else:
-                first, *more = some
-                times = f", {len(more) + 1} times" if more else ""
-                yield f"{first.at - since:8.3f}   RM (fence on the {fence.value} stream{times})"
-        yield from (f"  recorded: {capability}" for capability in self.recorded)
-        yield from self.notes
+    def remarks(self) -> list[str]:
+        """What stands below the exchange: freedoms that were used, what was not cleared up."""
+        return [*(f"  recorded: {capability}" for capability in self.recorded), *self.notes]
 
-    def write_jsonl(self, path: Path) -> None:
-        """One JSON object an entry, fences and bytes included."""
+    def write_jsonl(self, path: Path, *, with_messages: bool = True) -> None:
+        """One JSON object an entry, fences included, and the bytes if not told otherwise."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as out:
-            for entry in self.entries():
-                out.write(json.dumps(entry.record(), ensure_ascii=False) + "\n")
-
-
-def _is_put_up(entry: Entry) -> bool:
-    """Whether this is a fence itself, not its answer or the opening of a stream."""
-    return entry.said_by_rm and not isinstance(entry.content, StreamOpening)
+            for record in self.records(with_messages=with_messages):
+                out.write(json.dumps(record, ensure_ascii=False) + "\n")

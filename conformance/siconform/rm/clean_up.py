@@ -47,11 +47,13 @@ class CleanUp:
         begun = len(self._exchange.history)
         outside, self._compensations = self._compensations, []
         try:
-            yield
+            with self._exchange.aside():
+                yield
         finally:
-            self.clears_up()
-            self._compensations = outside
-            self._observations.settles()
+            with self._exchange.aside():
+                self.clears_up()
+                self._compensations = outside
+                self._observations.settles()
             self._inbox.take_since(begun)
 
     def clears_up(self) -> list[str]:

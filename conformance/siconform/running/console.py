@@ -167,7 +167,9 @@ class Console:
             self.line(text)
 
     def _failures(self, run: Run) -> None:
-        told = [f.text for f in run.failures if f.verdict is not Verdict.COULD_NOT_RUN]
+        told = [
+            f.text for f in run.failures if f.verdict is not Verdict.COULD_NOT_RUN and not f.known
+        ]
         shown = told if self._verbosity > 0 else told[:_FULL_TEXTS]
         for text in shown:
             self._lines(

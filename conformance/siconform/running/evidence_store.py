@@ -4,9 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from siconform.catalogue import Requirement, Side, catalogue
 from siconform.policy import ExitCode, RequirementResult, RunStatus
-from siconform.results import Failure
+from siconform.running.deadlines_met import DeadlinesMet
+from siconform.running.failure_text import FailureBlock
 from siconform.running.index import cited, tests_by_requirement
 from siconform.running.options import Settings
 from siconform.running.report_payload import Payload
@@ -27,7 +30,9 @@ class EvidenceStore:
     slowest_placement: float = 0.0
     kit_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[FailureBlock] = field(default_factory=list)
+    deadlines: DeadlinesMet = field(default_factory=DeadlinesMet)
+    on_virtual_time: bool = False
     ended_early: str = ""
     not_begun: str = ""  # why no test was even tried
     met_target: bool = False
@@ -53,7 +58,9 @@ class EvidenceStore:
             case Payload.NOTE:
                 self.notes.append(content)
             case Payload.FAILURE:
-                self.failures.append(Failure(test, Verdict(content["verdict"]), content["text"]))
+                self.failures.append(msgspec.convert(content, FailureBlock))
+            case Payload.WAITED:
+                self.deadlines.hears(test, content)
 
     def _note_contact(self, told: Mapping[str, Any]) -> None:
         self.met_target = self.met_target or told.get("met", False)
@@ -61,6 +68,7 @@ class EvidenceStore:
             self.lost_at_start = told["lost"]
 
     def _note_habits(self, told: Mapping[str, Any]) -> None:
+        self.on_virtual_time = self.on_virtual_time or told["virtual"]
         self.slowest_placement = max(self.slowest_placement, told["slowest"])
         for name, value in told["habits"].items():
             self.observed.setdefault(name, {})[value] = None

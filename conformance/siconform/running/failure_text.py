@@ -3,39 +3,79 @@
 import textwrap
 from collections.abc import Sequence
 
+import msgspec
+
 from siconform.catalogue import Requirement, find_requirement
 from siconform.listing import SAYS_SO
 from siconform.outcomes import Outcome
+from siconform.recording.telling import named
+from siconform.running import side_by_side
 from siconform.running.command_line import CommandLine
+from siconform.running.side_by_side import Row
 from siconform.verdicts import Evidence, Verdict
 
 _INDENT = " " * 6
 _WIDTH = 96
+_LABELS = 13
 
 
-def failure_text(
-    told: Sequence[Evidence], outcome: Outcome | None, details: str, command: CommandLine
-) -> str:
-    """About the first of ``told``: requirement, expectation, what happened, what next.
+class FailureBlock(msgspec.Struct, frozen=True):
+    """One failure in its parts; the first thing told is what it is about, the rest is mentioned."""
 
-    ``details`` is the exchange or a traceback. The rest of ``told`` is mentioned in one line each.
-    """
+    test: str
+    requirement: str
+    verdict: Verdict
+    says: str  # as a baseline would record it
+    expected: str
+    happened: str
+    monitor: str = ""  # that noticed it
+    also: tuple[str, ...] = ()
+    details: str = ""  # a traceback, where it is a fault of the kit
+    notes: tuple[str, ...] = ()  # below the exchange
+    history: str = ""  # the file in the results folder
+    known: str = ""  # why it is expected, where the baseline explains it
+
+
+def block(
+    told: Sequence[Evidence], outcome: Outcome | None, details: str, notes: Sequence[str]
+) -> FailureBlock:
+    """About the first of ``told``, the worst."""
     evidence = told[0]
-    requirement = find_requirement(evidence.requirement)
-    lines = [_heading(evidence.verdict, requirement), _wrapped(requirement.text), ""]
-    if outcome is not None and outcome.expected:
-        lines.append(_labelled("expected", outcome.expected))
-    happened = outcome.happened if outcome is not None else evidence.says
-    lines.append(_labelled("happened", happened))
-    if evidence.monitor:
-        lines.append(_labelled("seen by", f"the monitor {evidence.monitor}"))
-    lines += [_labelled("also", _mention(e)) for e in told[1:] if e.says != evidence.says]
-    if details:
-        lines += ["", details]
-    lines += ["", _labelled("test", evidence.test)]
+    own = outcome if outcome is not None and not evidence.monitor else None
+    return FailureBlock(
+        test=evidence.test,
+        requirement=evidence.requirement,
+        verdict=evidence.verdict,
+        says=evidence.says,
+        expected=named(own.expected) if own is not None else "",
+        happened=named(own.happened) if own is not None else evidence.says,
+        monitor=evidence.monitor,
+        also=tuple(_mention(e) for e in told[1:] if e.says != evidence.says),
+        details=details,
+        notes=tuple(named(note) for note in notes),
+        history=evidence.history,
+    )
+
+
+def text_of(
+    block: FailureBlock, rows: Sequence[Row], command: CommandLine, *, with_reference: bool = False
+) -> str:
+    """Requirement, expectation, what happened, the exchange, what next."""
+    requirement = find_requirement(block.requirement)
+    lines = [_heading(block.verdict, requirement), _wrapped(requirement.text), ""]
+    lines += [_labelled("expected", block.expected)] if block.expected else []
+    lines.append(_labelled("happened", block.happened))
+    lines += [_labelled("seen by", f"the monitor {block.monitor}")] if block.monitor else []
+    lines += [_labelled("also", mentioned) for mentioned in block.also]
+    lines += ["", block.details] if block.details else []
+    if rows:
+        lines += ["", *side_by_side.text(rows, with_reference=with_reference)]
+    lines += [*block.notes, "", _labelled("test", block.test)]
     lines.append(_labelled("again", command.again(requirement.id)))
-    if evidence.verdict is not Verdict.KIT_ERROR:
-        lines.append(_labelled("known?", f"add to your baseline:\n{_entry(evidence)}"))
+    if block.known:
+        lines.append(_labelled("known", block.known))
+    elif block.verdict is not Verdict.KIT_ERROR:
+        lines.append(_labelled("known?", f"add to your baseline:\n{_entry(block)}"))
     return "\n".join(lines)
 
 
@@ -57,16 +97,18 @@ def _mention(evidence: Evidence) -> str:
     return f"{evidence.verdict.words} {evidence.requirement}: {evidence.says}{seen_by}"
 
 
-def _entry(evidence: Evidence) -> str:
-    says = evidence.says.replace("\\", "\\\\").replace('"', '\\"')
+def _entry(block: FailureBlock) -> str:
+    says = block.says.replace("\\", "\\\\").replace('"', '\\"')
     return (
-        f'- {{requirement: {evidence.requirement}, outcome: {evidence.verdict}, reason: "",\n'
+        f"- {{requirement: {block.requirement}, outcome: {block.verdict},\n"
+        f'   reason: "TODO: why it deviates, or where that is tracked",\n'
         f'   says: "{says}"}}'
     )
 
 
 def _labelled(label: str, text: str) -> str:
-    return textwrap.indent(text, " " * 13).replace(" " * 13, f"  {label:<11}", 1)
+    room = " " * _LABELS
+    return textwrap.indent(text, room).replace(room, f"  {label:<{_LABELS - 2}}", 1)
 
 
 def _wrapped(text: str) -> str:

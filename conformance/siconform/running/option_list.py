@@ -15,6 +15,7 @@ STARTED_AS: Final = "--started-as"  # no option for people: how the kit was star
 EDITED: Final = "--edited"  # no option for people: the descriptor set `siconform spec try` made
 FAILING: Final = "--failing"  # the same: seconds of tests that fail, all together, that are enough
 EXPLORING: Final = 10.0  # seconds of a run
+SEED: Final = 2023  # of the arbitrary histories a run makes
 NO_BASELINE: Final = "none"  # as the value of --baseline
 FROM_APPLICATION: Final = "application"  # as the value of --placeholder-timeout
 
@@ -131,6 +132,12 @@ OPTIONS: Final = (
         "terminal; NO_COLOR and FORCE_COLOR are heeded)",
         of_the_target=False,
         of_pytest=True,
+    ),
+    Option(
+        "--no-reference",
+        "",
+        "do not run the tests that fail against the reference too, to show what it does there",
+        of_the_target=False,
     ),
     Option(
         "--baseline",

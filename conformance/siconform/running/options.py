@@ -57,6 +57,7 @@ class Settings:
     results: Path
     disruptive: bool
     explore: float  # seconds for arbitrary histories, 0: none
+    compare: bool  # what fails with what the reference does in the same tests
     failing: float | None  # seconds of tests that fail after which the rest is not run
     baseline: Baseline
     command_line: CommandLine  # that was given
@@ -143,6 +144,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         results=Path(get("--results") or RESULTS).absolute(),
         disruptive=bool(get("--disruptive")),
         explore=_exploring(get("--explore")),
+        compare=not get("--no-reference"),
         failing=_seconds(FAILING, get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),

@@ -21,7 +21,8 @@ class Payload(StrEnum):
     OBSERVED = "si.observed"  # {"habits": words by name, "slowest": seconds of a placement}
     KIT_ERROR = "si.kit-error"  # a sentence no requirement can be named for
     NOTE = "si.note"  # something worth knowing that decides nothing
-    FAILURE = "si.failure"  # the failure text
+    FAILURE = "si.failure"  # the parts of a FailureBlock
+    WAITED = "si.waited"  # waits that brought something: [class, seconds allowed, seconds taken]
 
 
 _KEYS = frozenset(payload.value for payload in Payload)

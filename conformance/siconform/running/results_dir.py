@@ -19,7 +19,7 @@ _FILES: Final = (
     *(f"{name}.new" for name in CERTIFIED),
 )
 _VERDICTS: Final = frozenset({"results.json", "junit.xml", *CERTIFIED})
-_FOLDERS: Final = ("histories", "logs")
+_FOLDERS: Final = ("histories", "reference", "logs")
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 

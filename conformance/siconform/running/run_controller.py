@@ -3,8 +3,9 @@
 import contextlib
 import sys
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -13,15 +14,16 @@ from siconform import results
 from siconform.policy import ExitCode, judge
 from siconform.reporting import certifying
 from siconform.reporting.stored import RecordError
-from siconform.results import Run, TargetFacts
-from siconform.running import report_payload
+from siconform.results import Conditions, Failure, Run, TargetFacts
+from siconform.running import failures, report_payload
 from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.junit import Junit
 from siconform.running.narrator import Narrator
 from siconform.running.open_target import artifacts, describe
-from siconform.running.option_list import STARTED_AS
+from siconform.running.option_list import SEED, STARTED_AS
 from siconform.running.options import Settings
+from siconform.running.reference_histories import of_the_reference
 from siconform.running.results_dir import CannotWrite
 from siconform.verdicts import of_monitors_alone
 
@@ -41,6 +43,8 @@ class RunController:
         self._junit = Junit()
         self._started = datetime.now(UTC)
         self._began = time.monotonic()
+        self._workers = 1
+        self._failures: list[Failure] = []
         self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
@@ -67,8 +71,9 @@ class RunController:
             raise CannotWrite(self._unwritten(error)) from None
         self.evidence.ended_early = ""
 
-    def pytest_sessionstart(self) -> None:
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Say what begins."""
+        self._workers = getattr(session.config.option, "numprocesses", None) or 1
         self._console.header(self.settings, *describe(self.settings))
 
     @pytest.hookimpl(optionalhook=True)
@@ -135,12 +140,21 @@ class RunController:
         run = self._run(ended_by)
         with contextlib.suppress(OSError):
             self._write(run)  # before others end, who may take their time
+        self._tell_failures()
         self._junit.tell(session.config, run, self.evidence.not_reached())
         try:
             yield
         except Exception as error:  # noqa: BLE001  # of whoever else writes something
             self.evidence.broke(f"something could not be written: {_in_short(error)}")
         session.exitstatus = int(self._finish(ended_by).judgement.exit_code)
+
+    def _tell_failures(self) -> None:
+        """In full, and where the run came to its end beside what the reference does."""
+        ask: failures.AskReference = partial(of_the_reference, self.settings)
+        if self.evidence.ended_early:
+            ask = _nobody
+        blocks, command = self.evidence.failures, self.settings.command_line
+        self._failures = failures.told(blocks, self.settings.results, command, ask)
 
     def _finish(self, ended_by: int) -> Run:
         """Write and tell; what cannot be written or told is a fault of ours, and no verdict."""
@@ -187,21 +201,33 @@ class RunController:
             started=self._started,
             seconds=time.monotonic() - self._began,
             left_out=self.evidence.left_out,
-            command=str(self.settings.command_line),
+            command=(*self.settings.command_line.started, *self.settings.command_line.options),
+            conditions=self._conditions(),
             notes=self.evidence.notes,
             observed=self.evidence.habits(),
             without=sorted(self.settings.terms.without),
-            failures=self.evidence.failures,
+            failures=self._failures,
+            deadlines=self.evidence.deadlines.told(),
         )
+
+    def _conditions(self) -> Conditions:
+        on_virtual_time = self.evidence.on_virtual_time
+        return Conditions(self.settings.time_scale, SEED, self._workers, on_virtual_time)
 
     def _write(self, run: Run) -> None:
         results.write(results.document(run), self.settings.results)
         told = self.settings.results / "failures.txt"
-        if run.failures:
-            told.write_text("\n\n\n".join(failure.text for failure in run.failures) + "\n", "utf-8")
+        texts = [failure.text for failure in run.failures if not failure.known]
+        if texts:
+            told.write_text("\n\n\n".join(texts) + "\n", "utf-8")
         else:
             with contextlib.suppress(FileNotFoundError):
                 told.unlink()
+
+
+def _nobody(_: Sequence[str]) -> Mapping[str, str]:
+    """There is no time to ask the reference."""
+    return {}
 
 
 def _in_short(error: Exception) -> str:

@@ -4,24 +4,27 @@ import re
 import traceback
 from collections.abc import Generator
 from dataclasses import replace
-from pathlib import Path
 
+import msgspec
 import pytest
 
 from siconform import monitors
 from siconform.catalogue import Level, catalogue
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
+from siconform.expecting.waits import listen
 from siconform.outcomes import LacksWhatIsDemanded, NotOffered, PremiseLost, TargetLost, unsaid_in
 from siconform.protocol.notifications import StreamEnded
+from siconform.recording import telling
 from siconform.recording.history import Exchange
 from siconform.recording.history_verdict import HistoryVerdict
-from siconform.running import labels, report_payload
+from siconform.running import labels, report_payload, side_by_side
+from siconform.running.deadlines_met import FinishedWaits
 from siconform.running.edited_text import unless_unheard, unless_unsaid
-from siconform.running.failure_text import failure_text
+from siconform.running.failure_text import block, text_of
+from siconform.running.history_files import HistoryFiles, NotKept
 from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
 from siconform.running.report_payload import Payload
-from siconform.running.results_dir import adds
 from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
 from siconform.running.stash import HISTORY, TARGET_HABITS
 from siconform.running.target_lease import TargetLease
@@ -51,6 +54,9 @@ class TestHooks:
         self._lease = lease
         self._selection: Selection | None = selection
         self._addresses: set[str] = set()  # that were told
+        self._histories = HistoryFiles(settings.results)
+        self._waits = FinishedWaits()
+        listen(self._waits)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -111,9 +117,15 @@ class TestHooks:
         return without if observed is None else observed.lacks(without)
 
     def _tell_observed(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        report_payload.put(report, Payload.WAITED, self._waits.taken())
         observed = item.stash.get(TARGET_HABITS, None)
         if observed is not None:
-            told = {"habits": dict(observed.told()), "slowest": observed.pace.slowest}
+            exchange = item.stash.get(HISTORY, None)
+            told = {
+                "habits": dict(observed.told()),
+                "slowest": observed.pace.slowest,
+                "virtual": exchange is not None and exchange.history.clock.is_virtual,
+            }
             report_payload.put(report, Payload.OBSERVED, told)
 
     def _send_selection(self, report: pytest.TestReport) -> None:
@@ -177,6 +189,7 @@ class TestHooks:
             self._lease.answered()
             self._tell_address(report)
             report_payload.put(report, Payload.TARGET, {"met": result.verdict is Verdict.PASS})
+        history = self._histories.name(item.nodeid, item.stash.get(HISTORY, None))
         own = [
             Evidence(
                 identifier,
@@ -185,14 +198,19 @@ class TestHooks:
                 stable(says),
                 report.duration,
                 recorded=_recorded(item),
+                history=history,
             )
             for identifier in self._relevant(item.stash[REQUIREMENTS])
         ]
         if not own and result.verdict in BAD:
             report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {says}")
-        monitored = [e for e in monitored if self._relevant((e.requirement,))]
+        monitored = [
+            replace(e, history=history) for e in monitored if self._relevant((e.requirement,))
+        ]
         own, monitored = _capabilities_apart(own), _capabilities_apart(monitored)
         everything = own + monitored
+        if history:
+            self._keep(item, report, whole=any(e.bad for e in everything))
         report_payload.put(report, Payload.EVIDENCE, [e.record() for e in everything])
         item.user_properties.extend(
             ("verdict", f"{e.requirement} {e.verdict}") for e in everything if e in own or e.bad
@@ -217,49 +235,37 @@ class TestHooks:
         known = self._settings.baseline
         unexplained = [e for e in bad if not known.explaining(e)]
         told = worst_first(unexplained or bad)
-        report.longrepr = text = self._text(item, report, result, told)
+        details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
+        exchange = item.stash.get(HISTORY, None)
+        about = block(told, result.outcome, details, exchange.remarks() if exchange else ())
+        if exchange is not None and about.history:
+            self._add_verdict(item, report, HistoryVerdict.of(told[0], result.outcome))
+        lines = telling.lines(exchange.records()) if exchange else []
+        rows = side_by_side.rows(lines, None)
+        report.longrepr = text_of(about, rows, self._settings.command_line)
         if unexplained:
             report.outcome = "failed"
-            content = {"verdict": told[0].verdict.value, "text": text}
-            report_payload.put(report, Payload.FAILURE, content)
         else:
             report.outcome = "skipped"
-            report.wasxfail = f"known: {known.explaining(bad[0])[0].reason}"
+            reason = known.explaining(bad[0])[0].reason
+            report.wasxfail = f"known: {reason}"
+            about = msgspec.structs.replace(about, known=reason)
+        report_payload.put(report, Payload.FAILURE, msgspec.to_builtins(about))
 
-    def _text(
-        self,
-        item: pytest.Item,
-        report: pytest.TestReport,
-        result: PhaseResult,
-        told: list[Evidence],
-    ) -> str:
-        """About the first of these, the worst."""
-        exchange = item.stash.get(HISTORY, None)
-        details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
-        if exchange is not None:
-            self._keep(item, report, exchange, HistoryVerdict.of(told[0], result.outcome))
-            details = "\n\n".join(filter(None, [details, exchange.render()]))
-        outcome = None if told[0].monitor else result.outcome
-        return failure_text(told, outcome, details, self._settings.command_line)
-
-    def _keep(
-        self,
-        item: pytest.Item,
-        report: pytest.TestReport,
-        exchange: Exchange,
-        judged: HistoryVerdict,
-    ) -> None:
-        """The history with what was said of it; where there is no room, that is a fault of ours."""
-        file = self._history_file(item)
+    def _keep(self, item: pytest.Item, report: pytest.TestReport, *, whole: bool) -> None:
+        """The history; where there is no room for it, that is a fault of ours."""
         try:
-            exchange.write_jsonl(adds(self._settings.results, file))
-            judged.add_to(file)
-        except OSError as error:
-            sentence = f"the history {file.name} cannot be written: {error.strerror}"
-            report_payload.put(report, Payload.KIT_ERROR, sentence)
+            self._histories.keep(item.nodeid, item.stash[HISTORY], with_messages=whole)
+        except NotKept as error:
+            report_payload.put(report, Payload.KIT_ERROR, str(error))
 
-    def _history_file(self, item: pytest.Item) -> Path:
-        return self._settings.results / "histories" / f"{safe_name(item.nodeid)}.jsonl"
+    def _add_verdict(
+        self, item: pytest.Item, report: pytest.TestReport, judged: HistoryVerdict
+    ) -> None:
+        try:
+            self._histories.add_verdict(item.nodeid, judged)
+        except NotKept as error:
+            report_payload.put(report, Payload.KIT_ERROR, str(error))
 
     def _tell_teardown(
         self, item: pytest.Item, report: pytest.TestReport, raised: BaseException
@@ -302,11 +308,6 @@ def stable(says: str) -> str:
     for pattern, stand_in in _DIFFERS:
         says = pattern.sub(stand_in, says)
     return says
-
-
-def safe_name(node_id: str) -> str:
-    """A file name for a test."""
-    return re.sub(r"[^\w.-]+", "_", node_id.rpartition("/")[2]).strip("_")[:150]
 
 
 def _recorded(item: pytest.Item) -> tuple[str, ...]:

@@ -18,12 +18,12 @@ from siconform.recording.history import Exchange
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
 from siconform.rm.unregistered_rm import UnregisteredRM
+from siconform.running.option_list import SEED
 from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
 from siconform.running.stash import HISTORY, TARGET_HABITS
 from siconform.targets import Target
 
-SEED = 2023
 STEPS = 25  # of one arbitrary history, at most
 HISTORIES_A_SECOND = 1.2  # at most, so that a quick scheduler is done earlier
 

@@ -96,8 +96,9 @@ class GangStyleVerbs:
         """A spelling with which this scheduler takes gangs; found out once."""
         known = self._observed.accepted_gang_style
         if known is None:
-            takes = (spelling for spelling in ACCEPTABLE if self.takes_gangs_spelled(spelling))
-            known = self._observed.accepted_gang_style = next(takes, ACCEPTABLE[0])
+            with self._expectations.beside():
+                takes = (spelling for spelling in ACCEPTABLE if self.takes_gangs_spelled(spelling))
+                known = self._observed.accepted_gang_style = next(takes, ACCEPTABLE[0])
         return known
 
     def _found_out(self) -> dict[str, str]:

@@ -1,0 +1,50 @@
+"""The failures of a run as people read them: each beside what the reference has in its scenario."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from siconform.recording import telling
+from siconform.recording.telling import Line
+from siconform.results import Failure
+from siconform.running import side_by_side
+from siconform.running.command_line import CommandLine
+from siconform.running.failure_text import FailureBlock, text_of
+
+AskReference = Callable[[Sequence[str]], Mapping[str, str]]
+"""From tests to the files with the reference's histories, as far as it has them."""
+
+
+def told(
+    blocks: Sequence[FailureBlock], results: Path, command: CommandLine, ask: AskReference
+) -> list[Failure]:
+    """All of them, in the order given."""
+    of_the_reference = ask([block.test for block in blocks if block.history])
+    return [_told(b, of_the_reference.get(b.test, ""), results, command) for b in blocks]
+
+
+def _told(block: FailureBlock, reference: str, results: Path, command: CommandLine) -> Failure:
+    ours = _lines(results, block.history) or []
+    its = _lines(results, reference)
+    rows = side_by_side.rows(ours, its)
+    return Failure(
+        test=block.test,
+        requirement=block.requirement,
+        verdict=block.verdict,
+        text=text_of(block, rows, command, with_reference=its is not None),
+        expected=block.expected,
+        happened=block.happened,
+        known=block.known,
+        history=block.history,
+        reference=reference if its is not None else "",
+        exchange=[row.moment() for row in rows],
+    )
+
+
+def _lines(results: Path, history: str) -> list[Line] | None:
+    """None where there is no such history, or none that can be read any more."""
+    if not history:
+        return None
+    try:
+        return telling.lines(telling.records(results / history))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,56 @@
+"""Where the histories of a run are kept: one file a test, whatever came of it."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from siconform.recording.history import Exchange
+from siconform.recording.history_verdict import HistoryVerdict
+from siconform.running.results_dir import adds
+
+FOLDER: Final = "histories"
+_LONGEST: Final = 150  # characters of a name
+
+
+class NotKept(Exception):  # a sentence for the user
+    """A history that cannot be written."""
+
+
+class HistoryFiles:
+    """The histories of one results folder."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+
+    def name(self, test: str, exchange: Exchange | None) -> str:
+        """The file of what was said in this test, by its place in the results folder.
+
+        "" where nothing was said.
+        """
+        if exchange is None or not exchange.entries():
+            return ""
+        return self._file(test).relative_to(self._results).as_posix()
+
+    def keep(self, test: str, exchange: Exchange, *, with_messages: bool) -> None:
+        """Write what was said in this test; NotKept where there is no room."""
+        file = self._file(test)
+        try:
+            exchange.write_jsonl(adds(self._results, file), with_messages=with_messages)
+        except OSError as error:
+            raise NotKept(f"the history {file.name} cannot be written: {error.strerror}") from None
+
+    def add_verdict(self, test: str, judged: HistoryVerdict) -> None:
+        """Append to the history of this test what was said of it; NotKept as above."""
+        file = self._file(test)
+        try:
+            judged.add_to(file)
+        except OSError as error:
+            raise NotKept(f"the history {file.name} cannot be written: {error.strerror}") from None
+
+    def _file(self, test: str) -> Path:
+        return self._results / FOLDER / f"{safe_name(test)}.jsonl"
+
+
+def safe_name(node_id: str) -> str:
+    """A file name for a test."""
+    return re.sub(r"[^\w.-]+", "_", node_id.rpartition("/")[2]).strip("_")[:_LONGEST]

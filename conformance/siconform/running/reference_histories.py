@@ -1,0 +1,88 @@
+"""What the reference has in the scenarios a target failed in: the same tests, run against it."""
+
+import contextlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from siconform.running.history_files import FOLDER, safe_name
+from siconform.running.options import Settings
+from siconform.running.results_dir import adds
+
+KEPT: Final = "reference"
+"""The folder among the results."""
+
+_AT_MOST: Final = 40  # tests
+_LIMIT: Final = 60.0  # seconds for all of them
+_ENDING: Final = 10.0  # seconds for a run that was told to end
+_OF_THE_SUITE: Final = "suite/"
+
+
+def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, str]:
+    """The histories the reference gives in these tests, by test, as files of the results folder.
+
+    What the reference was not asked, or could not show in time, is left out.
+    """
+    chosen = [test for test in dict.fromkeys(tests) if test.startswith(_OF_THE_SUITE)][:_AT_MOST]
+    if not chosen or settings.of_the_kit or settings.terms.edited or not settings.compare:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="siconform-") as scratch:
+        _judge(settings.revision.name, chosen, Path(scratch))
+        found = {_scenario(file.stem): file for file in _histories(Path(scratch))}
+        kept = {}
+        for test in chosen:
+            file = found.get(_scenario(safe_name(test)))
+            if file is not None:
+                kept[test] = _keep(settings.results, safe_name(test), file)
+        return kept
+
+
+def _judge(revision: str, tests: Iterable[str], scratch: Path) -> None:
+    functions = dict.fromkeys(test.partition("[")[0] for test in tests)
+    command = [sys.executable, "-m", "siconform", "run", "--revision", revision, "--no-reference"]
+    command += ["--results", str(scratch), "-qq", "-n", "2" if len(functions) > 1 else "0"]
+    process = subprocess.Popen(  # noqa: S603  # our own command
+        [*command, *functions],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        process.wait(_LIMIT)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """It stops its own targets where it is told to end."""
+    process.terminate()
+    try:
+        process.wait(_ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _histories(scratch: Path) -> list[Path]:
+    """Those on virtual time last, so that they are taken where there are two."""
+    files = (scratch / FOLDER).glob("*.jsonl")
+    return sorted(files, key=lambda file: ("virtual" in file.name, file.name))
+
+
+def _keep(results: Path, name: str, history: Path) -> str:
+    file = results / KEPT / f"{name}.jsonl"
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(exist_ok=True)
+        shutil.copyfile(history, adds(results, file))
+        return file.relative_to(results).as_posix()
+    return ""
+
+
+def _scenario(name: str) -> str:
+    """The same for a test on either clock, and for one that has no choice of clock."""
+    return re.sub(r"_?(?:virtual|real)-clock(?:-|$)", "_", name).rstrip("_-")

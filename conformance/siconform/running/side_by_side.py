@@ -1,0 +1,172 @@
+"""What was said and told in a test, and beside it what the reference has in the same scenario."""
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from operator import itemgetter
+from typing import Final
+
+from siconform.recording.telling import Line
+from siconform.results import Moment
+
+WIDTH: Final = 100
+_TIME: Final = 9  # columns
+_COLUMN: Final = 43
+_DIVERGES: Final = "!"
+_NOTHING: Final = "-"
+_NAME: Final = re.compile(r"\b([a-z]+)-\d+\b|\b(root)(?:\.\w+)+")
+"""What tests name by turns: node-1, ask-3, and which of several queues they use."""
+
+Pair = tuple[Line | None, Line | None]
+"""What this target and what the reference has there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One moment: what either of them has there; None where one has nothing of the kind."""
+
+    ours: Line | None
+    reference: Line | None
+    is_first_difference: bool = False
+
+    def moment(self) -> Moment:
+        """As results have it."""
+        at = round(self.ours.at, 3) if self.ours is not None else None
+        ours = str(self.ours) if self.ours is not None else None
+        reference = str(self.reference) if self.reference is not None else None
+        return at, ours, reference, self.is_first_difference
+
+
+def rows(ours: Sequence[Line], reference: Sequence[Line] | None) -> list[Row]:
+    """All lines in rows; where the reference is known, equal ones stand beside each other."""
+    if reference is None:
+        return [Row(line, None) for line in ours]
+    scenario = [line for line in reference if not line.aside]
+    pairs = list(_aligned(ours, renamed_like(ours, scenario)))
+    pairs = [pair for turn in _turns(pairs) for pair in _whatever_the_order(turn)]
+    first = next((i for i, pair in enumerate(pairs) if _differs(*pair)), None)
+    return [Row(one, other, is_first_difference=i == first) for i, (one, other) in enumerate(pairs)]
+
+
+def renamed_like(ours: Sequence[Line], its: Sequence[Line]) -> list[Line]:
+    """Its lines by our names: what the RM calls something is a matter of what it said before."""
+    matcher = SequenceMatcher(a=_unnumbered(ours), b=_unnumbered(its), autojunk=False)
+    names: dict[str, str] = {}
+    for start, its_start, size in matcher.get_matching_blocks():
+        for one, other in zip(ours[start : start + size], its[its_start:][:size], strict=True):
+            if one.by_rm:
+                own = [found[0] for found in _NAME.finditer(one.says)]
+                names.update(zip(map(itemgetter(0), _NAME.finditer(other.says)), own, strict=True))
+
+    def renamed(says: str) -> str:
+        return _NAME.sub(lambda found: names.get(found[0], found[0]), says)
+
+    return [replace(line, says=renamed(line.same), same=renamed(line.same)) for line in its]
+
+
+def _unnumbered(lines: Sequence[Line]) -> list[tuple[bool, int, str]]:
+    return [(line.by_rm, line.rm, _NAME.sub(r"\1\2", line.same)) for line in lines]
+
+
+def _aligned(ours: Sequence[Line], its: Sequence[Line]) -> Iterator[Pair]:
+    matcher = SequenceMatcher(a=_same(ours), b=_same(its), autojunk=False)
+    for kind, start, end, its_start, its_end in matcher.get_opcodes():
+        yield from _paired(ours[start:end], its[its_start:its_end], alike=kind == "equal")
+
+
+def _turns(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Cut before each word of the RM that both have: what comes of it follows until the next."""
+    turn: list[Pair] = []
+    for one, other in pairs:
+        if one is not None and other is not None and one.by_rm and other.by_rm:
+            yield turn
+            turn = []
+        turn.append((one, other))
+    yield turn
+
+
+def _whatever_the_order(turn: list[Pair]) -> Iterator[Pair]:
+    """Within a turn nothing orders the streams: what both tell is no difference."""
+    left = [other for one, other in turn if other is not None and not _is_same(one, other)]
+    for one, other in turn:
+        if _is_same(one, other):
+            yield one, other
+            continue
+        found = next((line for line in left if _is_same(one, line)), None)
+        if one is not None and found is not None:
+            left.remove(found)
+            yield one, found
+        elif other in left and not any(_is_same(later, other) for later, _ in turn):
+            left.remove(other)
+            yield one, other
+        elif one is not None:
+            yield one, None
+
+
+def _differs(one: Line | None, other: Line | None) -> bool:
+    """What is said aside has no part in it."""
+    return not _is_same(one, other) and not (other is None and one is not None and one.aside)
+
+
+def _is_same(one: Line | None, other: Line | None) -> bool:
+    return one is not None and other is not None and _key(one) == _key(other)
+
+
+def _key(line: Line) -> tuple[bool, int, str]:
+    return line.by_rm, line.rm, line.same
+
+
+def _same(lines: Sequence[Line]) -> list[tuple[bool, int, str]]:
+    return [_key(line) for line in lines]
+
+
+def _paired(ours: Sequence[Line], its: Sequence[Line], *, alike: bool) -> Iterator[Pair]:
+    """Unlike lines stand beside each other only where the same side speaks."""
+    if alike or all(one.by_rm == other.by_rm for one, other in zip(ours, its, strict=False)):
+        yield from zip_longest(ours, its)
+    else:
+        yield from ((line, None) for line in ours)
+        yield from ((None, line) for line in its)
+
+
+def text(found: Sequence[Row], *, with_reference: bool) -> list[str]:
+    """The rows as lines of at most 100 columns."""
+    head = f"{'  time s':<{_TIME}}   this target"
+    if not with_reference:
+        return [head, *(line for row in found for line in _alone(row))]
+    head = f"{head:<{_TIME + 3 + _COLUMN}}  the reference"
+    return [head, *(line for row in found for line in _beside(row))]
+
+
+def _alone(row: Row) -> Iterator[str]:
+    if row.ours is not None:
+        wide = WIDTH - _TIME - 3
+        yield from _laid_out(row.ours.at, "", _cell(row.ours, wide), [])
+
+
+def _beside(row: Row) -> Iterator[str]:
+    at = row.ours.at if row.ours is not None else None
+    mark = _DIVERGES if row.is_first_difference else ""
+    yield from _laid_out(at, mark, _cell(row.ours, _COLUMN), _cell(row.reference, _COLUMN))
+
+
+def _laid_out(
+    at: float | None, mark: str, left: Sequence[str], right: Sequence[str]
+) -> Iterator[str]:
+    time = "" if at is None else f"{at:8.3f}"
+    for one, other in zip_longest(left, right, fillvalue=""):
+        yield f"{time:<{_TIME}} {mark:<1} {one:<{_COLUMN}}  {other}".rstrip()
+        time = mark = ""
+
+
+def _cell(line: Line | None, width: int) -> list[str]:
+    if line is None:
+        return [f"   {_NOTHING}"]
+    words = str(line)
+    margin = " " * (len(words) - len(words.lstrip()) + 5)
+    return textwrap.wrap(
+        words, width, subsequent_indent=margin, drop_whitespace=True, break_on_hyphens=False
+    )
