@@ -77,8 +77,8 @@ def test_one_requirement_again_keeps_every_option_and_leaves_the_results_alone(
         )  # fmt: skip
         again = [line for line in done.stdout.splitlines() if line.startswith("  again")]
 
-        command = "python -m pytest -p siconform.plugin -p xdist --time-scale 2"
-        assert again == [f"  again      {command} {told}-k SI-NODE-004"]
+        command = "python -m pytest SI-NODE-004 -p siconform.plugin -p xdist --time-scale 2"
+        assert again == [f"  again      {command} {told}".rstrip()]
         assert (tmp_path / results / "results.json").exists()
 
 
@@ -89,7 +89,7 @@ def test_a_part_of_the_suite_does_not_overwrite_the_results_of_a_whole_run(
         "import pytest\n@pytest.mark.requirement('SI-NODE-004')\ndef test_it(): pass\n"
     )
     pytest_run = [sys.executable, "-m", "pytest", "-p", "siconform.plugin"]
-    for options in ([], ["-k", "SI-NODE-004"], ["test_it.py::test_it"]):
+    for options in ([], ["-k", "SI-NODE-004"], ["node-4"], ["test_it.py::test_it"]):
         subprocess.run([*pytest_run, *options], cwd=tmp_path, capture_output=True, check=False)  # noqa: S603  # ourselves
 
     whole = json.loads((tmp_path / "build/conformance/results.json").read_text("utf-8"))

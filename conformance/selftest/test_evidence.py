@@ -160,8 +160,7 @@ def test_the_failure_text_says_what_one_needs_to_act(conformance: Run) -> None:
         "FAIL  SI-NODE-004   MUST",
         "expected   a rejection",
         "happened   accepted",
-        "again      python -m pytest ",
-        "time.sleep(120)\"' -k SI-NODE-004",
+        "again      python -m pytest SI-NODE-004 ",
         'says: "accepted twice"',
     ):
         assert part in outcome.out

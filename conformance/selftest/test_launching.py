@@ -32,6 +32,11 @@ def workers(*options: str) -> str:
         (["--target=127.0.0.1:9080"], False),
         (["-k", "SI-NODE-004"], False),
         (["-k", "gang"], True),
+        (["node-4"], False),
+        (["-x", "node-4"], False),
+        (["node-4", "node-5"], True),
+        (["REL"], True),
+        (["--text", "rel-3"], True),
         (["--pdb"], False),
         (["--collect-only"], False),
     ],
@@ -105,12 +110,15 @@ def test_pytest_that_breaks_over_an_interrupt_was_interrupted(
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["explain", "SI-NODE-4"], 4, "Did you mean SI-NODE-004?"),
-        (["list", "--area", "nope"], 4, '"NOPE" is no area. Known: WIRE'),
+        (["explain", "SI-NOD-4"], 4, "Did you mean SI-NODE-004?"),
+        (["explain"], 4, "say which requirements"),
+        (["explain", "--text", "no text says this"], 4, "no requirement is like that"),
+        (["list", "--profile", "bsae"], 4, '"bsae" is no profile. Did you mean base'),
+        (["list", "--area", "nope"], 4, '"nope" is no area. Known: WIRE'),
         (["list", "--revision", "2.0"], 4, '"2.0" is no revision of the SI.'),
         (["list", "--bogus"], 4, "No such option"),
         (["nope"], 4, "No such command"),
-        (["explain"], 4, "Missing argument"),
+        (["replay"], 4, "Missing argument"),
         (["run", "suite/test_nope.py"], 4, "there is no file"),
     ],
 )
@@ -144,6 +152,11 @@ def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
         (["--version"], "siconform, version"),
         (["explain", "SI-NODE-004", "SI-NODE-005"], "SI-NODE-005   SHOULD"),
         (["list", "--area", "node", "--level", "must"], "SI-NODE-004  MUST"),
+        (["list", "node-4", "si-rel-1"], "2 requirements: 2 MUST"),
+        (["list", "--profile", "2021-02/base"], "75 requirements: 75 MUST"),
+        (["explain", "node-4"], "SI-NODE-004   MUST"),
+        (["explain", "--area", "RES", "--level", "must"], "SI-RES-003   MUST"),
+        (["profiles"], "2024-10/base.1"),
     ],
 )
 def test_commands_that_tell(arguments: list[str], told: str) -> None:

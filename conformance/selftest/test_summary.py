@@ -127,7 +127,7 @@ def test_the_next_command_is_always_in_sight() -> None:
 
     assert list(summary.next_steps(failed, again)) == [
         f"Look closer:  siconform explain {MUST[3].id}",
-        f"Run one:      {again} -k {MUST[3].id}",
+        f"Run one:      siconform run {MUST[3].id} --target 127.0.0.1:9080",
     ]
     assert "--target HOST:PORT" in next(
         summary.next_steps(passed, CommandLine(("siconform", "run")))

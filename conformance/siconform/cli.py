@@ -6,19 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import click
-from siwire import find_revision, note_on
 
 from siconform import guarding
-from siconform.catalogue import AREAS, Level, Side, catalogue, find_requirement
+from siconform.commands.catalogue_commands import explain, list_profiles, list_requirements
 from siconform.commands.certificate_commands import certify, verify
 from siconform.commands.ending import wrong
 from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
-from siconform.listing import Filters, render_explanation, render_list
 from siconform.policy import EXIT_CODES
 from siconform.running.click_options import of_the_target
-from siconform.running.completion import RunCommand, complete_ids, complete_run
+from siconform.running.completion import RunCommand, complete_run
 from siconform.running.option_list import OPTIONS
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -48,6 +46,9 @@ def main() -> None:
     """Judge a scheduler by the Scheduler Interface, requirement by requirement."""
 
 
+main.add_command(list_requirements)
+main.add_command(explain)
+main.add_command(list_profiles)
 main.add_command(spec_group)
 main.add_command(page)
 main.add_command(compare)
@@ -71,53 +72,6 @@ def run(options: Sequence[str]) -> None:
         sys.exit(launching.run(options))
     except (launching.NoSuchTest, BadOption) as error:
         wrong(str(error))
-
-
-@main.command(name="list")
-@click.option("--untested", is_flag=True, help="Only those without a test.")
-@click.option("--side", type=click.Choice([s.value for s in Side]), help="Whose behaviour.")
-@click.option("--area", "areas", multiple=True, help="Such as NODE; may be given several times.")
-@click.option("--level", type=click.Choice([v.value for v in Level], case_sensitive=False))
-@click.option("--revision", default="", help="Only those of this revision.")
-def list_requirements(
-    *, untested: bool, side: str | None, areas: Sequence[str], level: str | None, revision: str
-) -> None:
-    """List the requirements of the catalogue."""
-    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
-
-    chosen = frozenset(area.upper() for area in areas)
-    unknown = sorted(chosen - set(AREAS))
-    if unknown:
-        wrong(f'"{unknown[0]}" is no area. Known: {", ".join(AREAS)}.')
-    try:
-        name = find_revision(revision).name if revision else ""
-    except LookupError as error:
-        wrong(str(error))
-    if note := note_on(revision):
-        click.echo(f"siconform: {note}", err=True)
-    filters = Filters(
-        untested=untested,
-        side=Side(side) if side else None,
-        areas=chosen,
-        level=Level(level.upper()) if level else None,
-        revision=name,
-    )
-    click.echo(render_list(catalogue().values(), cited(), filters))
-
-
-@main.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=complete_ids)
-def explain(ids: Sequence[str]) -> None:
-    """Say everything about requirements: text, reading, sources, tests, known deviations."""
-    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
-    from siconform.running.prior_results import known_results  # noqa: PLC0415  # reads records
-
-    try:
-        requirements = [find_requirement(identifier) for identifier in ids]
-    except LookupError as error:
-        wrong(str(error))
-    told = [render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements]
-    click.echo("\n\n".join(told))
 
 
 @main.command()
@@ -179,14 +133,17 @@ def doctor(*, results: str, jobs: int | None) -> None:
 
 def _run_help() -> str:
     formatter = click.HelpFormatter(width=100)
-    formatter.write_usage("siconform run", "[OPTIONS] [PYTEST OPTIONS] [TESTS]")
+    formatter.write_usage("siconform run", "[OPTIONS] [PYTEST OPTIONS] [ID|AREA|TEST]...")
     formatter.write_paragraph()
-    formatter.write_text("Run the suite against a scheduler and judge it.")
+    formatter.write_text(
+        "Run the suite against a scheduler and judge it, or the requirements that are named: "
+        "siconform run SI-NODE-002 rel-3 APP."
+    )
     with formatter.section("Options"):
         formatter.write_dl([(f"{o.flag} {o.metavar}".strip(), o.help) for o in OPTIONS])
     formatter.write_paragraph()
     formatter.write_text(
-        "Every option of pytest works too, such as -k gang, -k SI-NODE-004, -n 4, -x, -v, -q, "
+        "Every option of pytest works too, such as -k gang, -m waits, -n 4, -x, -v, -q, "
         "--alluredir DIR."
     )
     formatter.write_paragraph()

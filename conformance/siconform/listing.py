@@ -3,7 +3,6 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from siconform.catalogue import (
@@ -16,6 +15,8 @@ from siconform.catalogue import (
 )
 from siconform.catalogue.features import FEATURES
 from siconform.catalogue.windows import in_short, in_words
+from siconform.filters import Filters
+from siconform.profiles import Profile
 
 WIDTH = 100
 SAYS_SO = {
@@ -49,17 +50,6 @@ _KEEP: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False
 _HEADINGS = ("id", "level", "side", "revisions", "seen by", "title")
 _COLUMNS = (12, 6, 9, 10, 9)
 _SHORT = {Observation.CONFIGURATION: "config"}
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which requirements to list; what is left out does not filter."""
-
-    untested: bool = False
-    side: Side | None = None
-    areas: frozenset[str] = frozenset()
-    level: Level | None = None
-    revision: str = ""
 
 
 def render_list(
@@ -114,14 +104,22 @@ def render_explanation(
     return "\n".join(line for line in lines if line is not None)
 
 
-def _passes(requirement: Requirement, tests: Mapping[str, Sequence[str]], filters: Filters) -> bool:
-    return (
-        not (filters.untested and tests.get(requirement.id))
-        and (filters.side is None or filters.side in requirement.sides)
-        and (not filters.areas or requirement.area in filters.areas)
-        and (filters.level is None or filters.level is requirement.level)
-        and (not filters.revision or filters.revision in requirement.revisions)
+def render_profiles(profiles: Iterable[Profile]) -> str:
+    """One line a profile: name, how many requirements, since when, what it is about."""
+    return "\n".join(
+        line
+        for profile in profiles
+        for line in textwrap.wrap(
+            f"{profile.name:<18} {len(profile.ids):>4}  {profile.published}  {profile.about}",
+            WIDTH,
+            subsequent_indent=" " * 37,
+        )
     )
+
+
+def _passes(requirement: Requirement, tests: Mapping[str, Sequence[str]], filters: Filters) -> bool:
+    wanted = not (filters.untested and tests.get(requirement.id))
+    return wanted and filters.passes(requirement)
 
 
 def _headline(requirement: Requirement) -> str:

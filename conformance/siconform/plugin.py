@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TextIO, cast
 
@@ -15,6 +15,7 @@ from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
 from siconform.running.console import BestEffortStream, Console
 from siconform.running.live.terminal import Terminal
+from siconform.running.naming import NothingChosen, check_chosen, take_named
 from siconform.running.narrator import tell_waits
 from siconform.running.open_target import check_command, prepare
 from siconform.running.options import (
@@ -38,6 +39,12 @@ _CONTROLLER = pytest.StashKey[RunController]()
 _LEASE = pytest.StashKey[TargetLease]()
 _LOG = pytest.StashKey[TextIO]()
 
+_REFUSALS: Mapping[type[Exception], ExitCode] = {
+    BadOption: ExitCode.USAGE,
+    NothingChosen: ExitCode.NOTHING_SELECTED,
+    CannotWrite: ExitCode.KIT_ERROR,
+    guarding.UnfitPython: ExitCode.KIT_ERROR,
+}
 _TEST_TIMEOUT = 60.0  # seconds, before scaling
 _RUN_TIMEOUT = 1800.0  # seconds, before scaling
 _TIMERS_IN_A_TEST = 3  # one after the other, of those the user stated
@@ -52,15 +59,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Before anything runs: are the options right, can results be written, is there a target."""
+    take_named(config)
     if _is_worker(config) or _only_shows(config):
         return None
     try:
         guarding.check_python()
         settings = _checked(config)
-    except BadOption as error:
-        return _says(str(error), ExitCode.USAGE)
-    except (CannotWrite, guarding.UnfitPython) as error:
-        return _says(str(error), ExitCode.KIT_ERROR)
+    except tuple(_REFUSALS) as error:
+        return _says(str(error), _REFUSALS[type(error)])
     config.stash[_SETTINGS] = settings
     console = _console(config)
     controller = config.stash[_CONTROLLER] = RunController(settings, console)
@@ -144,6 +150,7 @@ def _checked(config: pytest.Config) -> Settings:
     config.option.results = str(results)
     started(config)
     settings = read_settings(config)
+    check_chosen(settings)
     check_command(settings)
     _check_expressions(config)
     config.add_cleanup(folder.release)

@@ -84,6 +84,11 @@ class RunStatus:
     with_baseline: bool = False
     ended_early: str = ""  # interrupted, out of time
     ended_by: int = 0  # pytest's own exit code
+    chosen: frozenset[str] | None = (
+        None  # the ids that were to be judged; None: all of the revision
+    )
+    profile: str = ""  # whose requirements these are
+    in_part: bool = False  # whether something was left out by choice, other than by the profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +134,10 @@ def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> R
     if failed:
         known = all(f.entries for f in failed)
         code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
-        return RunJudgement(RunVerdict.NON_CONFORMANT, code, f"NON-CONFORMANT: {_failed(failed)}")
+        sentence = f"NON-CONFORMANT{_to(status)}: {_failed(failed)}{_of_chosen(results, status)}"
+        return RunJudgement(RunVerdict.NON_CONFORMANT, code, sentence)
     if not_run:
-        sentence = f"INCOMPLETE: {_not_run(not_run)}"
+        sentence = f"INCOMPLETE: {_not_run(not_run)}{_of_chosen(results, status)}"
         return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if not any(f.verdict in REACHED for f in results):
         sentence = f"INCOMPLETE: nothing was judged, {_tested(results, status)}"
@@ -150,10 +156,14 @@ def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> Ru
     code = ExitCode.STALE_BASELINE if status.stale or unexplained else ExitCode.OK
     if recorded:
         verdict = RunVerdict.NON_CONFORMANT
-        sentence = f"NON-CONFORMANT as recorded: {len(recorded)} MUST deviate"
+        sentence = (
+            f"NON-CONFORMANT{_to(status)} as recorded: {len(recorded)} MUST deviate"
+            f"{_of_chosen(results, status)}"
+        )
     else:
         verdict = RunVerdict.CONFORMANT
-        sentence = f"CONFORMANT in what is tested: {_tested(results, status)}"
+        what = "was selected" if status.in_part else "is tested"
+        sentence = f"CONFORMANT{_to(status)} in what {what}: {_tested(results, status)}"
     if status.stale:
         sentence += f"; {len(status.stale)} of the baseline no longer fit"
     if unexplained:
@@ -179,9 +189,31 @@ def _not_run(some: Sequence[RequirementResult]) -> str:
 
 
 def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
-    reached = sum(f.verdict in REACHED for f in results)
-    judged = sum(f.verdict is not Verdict.OF_THE_RM for f in results)
-    return f"{reached} of {judged} requirements of SI {status.revision}"
+    """How many were judged of how many, and how many were left out by choice."""
+    asked = [
+        f
+        for f in results
+        if f.verdict is not Verdict.OF_THE_RM
+        and (status.chosen is None or f.requirement.id in status.chosen)
+    ]
+    reached = sum(f.verdict in REACHED for f in asked)
+    told = f"{reached} of {len(asked)} requirement{'' if len(asked) == 1 else 's'}"
+    if status.chosen is None:
+        return f"{told} of SI {status.revision}"
+    others = sum(
+        Side.SCHEDULER in f.requirement.sides and f.requirement.id not in status.chosen
+        for f in results
+    )
+    return f"{told}, {others} others of SI {status.revision} were not judged"
+
+
+def _of_chosen(results: Sequence[RequirementResult], status: RunStatus) -> str:
+    """The denominator, where it is not the whole of the revision."""
+    return "" if status.chosen is None else f"; judged: {_tested(results, status)}"
+
+
+def _to(status: RunStatus) -> str:
+    return f" to profile {status.profile}" if status.profile else ""
 
 
 def _some(names: Sequence[str], at_most: int = 3) -> str:

@@ -98,6 +98,17 @@ class Run:
     without: Sequence[str]  # features it was said not to offer
     failures: Sequence[Failure]
     deadlines: Sequence[DeadlineFacts]
+    selected_by: str = ""  # the words that chose the requirements
+
+    def asked(self) -> list[RequirementResult]:
+        """The results of what was to be judged: of all of the revision, or of what was chosen."""
+        chosen = self.status.chosen
+        return [f for f in self.requirements if chosen is None or f.requirement.id in chosen]
+
+    def asked_by_name(self) -> list[RequirementResult]:
+        """The same, but nothing where tests were chosen: nobody asked what they do not decide."""
+        by_tests = self.status.in_part and self.status.chosen is None
+        return [] if by_tests else self.asked()
 
     def counts(self) -> Mapping[Verdict, int]:
         """How many requirements have each verdict, zeros included."""
@@ -137,6 +148,7 @@ def document(run: Run) -> dict[str, Any]:
         "counts": {verdict.value: count for verdict, count in run.counts().items()},
         "requirements": [_requirement(f) for f in run.requirements],
         "baseline": {"file": run.baseline.file, "stale": list(run.status.stale)},
+        "selection": _selection(run),
         "left_out": [{"test": t, "reason": r} for t, r in sorted(run.left_out.items())],
         "failures": [_failure(f) for f in run.failures],
         "deadlines": [_deadline(d) for d in run.deadlines],
@@ -170,6 +182,17 @@ def schema() -> dict[str, Any]:
     text = resources.files("siconform").joinpath("results.schema.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
+
+
+def _selection(run: Run) -> dict[str, Any] | None:
+    """What was to be judged, where that is not all of the revision."""
+    if run.status.chosen is None:
+        return None
+    return {
+        "words": run.selected_by,
+        "profile": run.status.profile,
+        "requirements": [f.requirement.id for f in run.asked()],
+    }
 
 
 def _requirement(result: RequirementResult) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from siconform.running.completion import complete_option
-from siconform.running.option_list import OPTIONS
+from siconform.running.option_list import OPTIONS, SELECTION
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -26,6 +26,19 @@ def of_the_target(*, without: Collection[str] = ()) -> Callable[[Command], Comma
         return command
 
     return decorate
+
+
+def of_the_selection(command: Command) -> Command:
+    """Give a command the options that choose requirements, as ``siconform run`` has them."""
+    for option in reversed(SELECTION):
+        command = click.option(
+            option.flag,
+            help=option.help,
+            metavar=option.metavar,
+            multiple=True,
+            shell_complete=complete_option,
+        )(command)
+    return command
 
 
 def by_flag(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,21 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-RESULTS: Final = "build/conformance"
-SELECTED: Final = "build/conformance-selected"
-"""Where the results of a part of the suite go, so that those of a whole run stay."""
+from siconform.filters import FLAGS, names_requirements
+from siconform.running.option_list import OPTIONS, RESULTS, SELECTED
 
 _A_TEST: Final = re.compile(r"(.*/)?test_\w+\.py(::.*)?")
 _TAKES_A_TEST: Final = frozenset({"--deselect", "--ignore", "--ignore-glob"})
-_SELECTS: Final = ("-k", "-m", "--deselect", "--lf", "--last-failed", "--sw", "--stepwise")
+_SELECTS_TESTS: Final = (
+    *("-k", "-m", "--deselect", "--ignore", "--ignore-glob"),
+    *("--lf", "--last-failed", "--sw", "--stepwise"),
+)
 _RESULTS: Final = "--results"
 _DROPPED_WITH_VALUE: Final = frozenset(
     {"-k", "-m", "-n", "--numprocesses", "--dist", "--tx", "--maxprocesses", "--maxfail"}
-    | {"--junitxml", "--junit-xml", "--alluredir", *_TAKES_A_TEST}
+    | {"--junitxml", "--junit-xml", "--alluredir", "--durations", *_TAKES_A_TEST, *FLAGS}
 )
 _DROPPED: Final = frozenset(
     {"-x", "--exitfirst", "--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first"}
     | {"--sw", "--stepwise", "--sw-skip", "--stepwise-skip", "-v", "-vv", "-q", "-qq"}
+)
+_SWITCHES: Final = _DROPPED.union(
+    (option.flag for option in OPTIONS if not option.metavar),
+    ("-s", "-l", "--pdb", "--co", "--collect-only", "--no-summary"),
 )
 _NOX: Final = "NOX_CURRENT_SESSION"
 
@@ -39,10 +45,14 @@ class CommandLine:
     def __str__(self) -> str:
         return shlex.join((*self.started, *self.options))
 
+    @property
+    def selects_tests(self) -> bool:
+        """Whether the options choose among the tests, not among the requirements."""
+        return _given(self.options, _SELECTS_TESTS) or bool(tests_apart(self.options)[1])
+
     def again(self, identifier: str) -> str:
         """The command that judges one requirement again, with results of its own."""
-        kept = (*_without_selection(self.options), "-k", identifier)
-        return shlex.join((*self.started, *kept))
+        return shlex.join((*self.started, identifier, *_without_selection(self.options)))
 
     def with_options(self, *options: str) -> "CommandLine":
         """The command that starts the kit with other options."""
@@ -93,19 +103,43 @@ def tests_apart(options: Sequence[str]) -> tuple[list[str], list[str]]:
     return others, tests
 
 
+def requirements_named(options: Sequence[str]) -> list[str]:
+    """The ids and areas among these options, as far as they can be told from values."""
+    pairs = zip(["", *options], options, strict=False)
+    return [option for before, option in pairs if _is_named(before, option)]
+
+
+def _is_named(before: str, option: str) -> bool:
+    return names_requirements(option) and not _takes_a_value(before)
+
+
+def _takes_a_value(option: str) -> bool:
+    """Whether the next word belongs to it: of an option that is not known here it may."""
+    return option.startswith("-") and "=" not in option and option not in _SWITCHES
+
+
 def _selects(options: Sequence[str]) -> bool:
-    given = any(
+    return (
+        _given(options, (*_SELECTS_TESTS, *FLAGS))
+        or bool(tests_apart(options)[1])
+        or bool(requirements_named(options))
+    )
+
+
+def _given(options: Sequence[str], flags: Sequence[str]) -> bool:
+    return any(
         option == flag
         or option.startswith(f"{flag}=")
         or (len(flag) == len("-k") and option.startswith(flag) and not option.startswith("--"))
         for option in options
-        for flag in _SELECTS
+        for flag in flags
     )
-    return given or bool(tests_apart(options)[1])
 
 
 def _without_selection(options: Sequence[str]) -> Iterator[str]:
-    words = iter(tests_apart(options)[0])
+    others = tests_apart(options)[0]
+    pairs = zip(["", *others], others, strict=False)
+    words = iter([option for before, option in pairs if not _is_named(before, option)])
     for word in words:
         flag, is_pair, value = word.partition("=")
         if (

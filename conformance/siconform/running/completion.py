@@ -7,8 +7,9 @@ import click
 from click.shell_completion import CompletionItem
 from siwire import REVISIONS
 
-from siconform.catalogue import AREAS, Level, catalogue
+from siconform.catalogue import AREAS, Authority, Level, catalogue
 from siconform.catalogue.features import Feature
+from siconform.profiles import ProfileError, profiles
 from siconform.running.option_list import NO_BASELINE, OPTIONS
 from siconform.targets import TargetUnavailable
 from siconform.targets.named import all_named
@@ -31,6 +32,14 @@ def targets() -> Offered:
         return ()  # a run says what is wrong
 
 
+def known_profiles() -> Offered:
+    """Every profile with what it is about."""
+    try:
+        return [(profile.name, profile.about) for profile in profiles().values()]
+    except ProfileError:
+        return ()  # a run says what is wrong
+
+
 def _words(*words: str) -> Callable[[], Offered]:
     return lambda: ((word, "") for word in words)
 
@@ -43,6 +52,9 @@ _VALUES: Final[Mapping[str, Callable[[], Offered]]] = {
     "--baseline": _words(NO_BASELINE),
     "--area": _words(*AREAS),
     "--level": _words(*Level),
+    "--authority": _words(*Authority),
+    "--feature": _words(*Feature),
+    "--profile": known_profiles,
     "-k": ids,
 }
 _FILES: Final = frozenset({"FILE", "DIR"})

@@ -77,6 +77,7 @@ class Console:
             return
         target = f"{name} ({version})" if version and version not in name else name
         self._text(f"siconform {__version__}   SI {settings.spoken}   target: {target}")
+        self._lines(summary.chosen(settings.filters.words, settings.chosen, self._terminal.width()))
         self.line()
 
     def addresses(self, addresses: Sequence[str]) -> None:
@@ -113,13 +114,13 @@ class Console:
         judged = () if run.status.unreachable else run.requirements
         if self._verbosity >= 0 and judged:
             self._failures(run)
-            self._lines(summary.by_area(judged, width))
+            self._lines(summary.by_area(run.asked(), width))
             self.line()
         self._text(run.judgement.sentence, _COLOURS[run.judgement.verdict])
         if self._verbosity >= -1:
             self._lines(summary.failing(judged, width))
             self._lines(summary.not_offered(judged, width))
-            self._lines(summary.excluded(judged, width))
+            self._lines(summary.excluded(run.asked_by_name() if judged else (), width))
             self._lines(summary.stale(run.status.stale, width))
             for error in run.status.kit_errors:
                 self._text(f"  KIT ERROR  {error}")

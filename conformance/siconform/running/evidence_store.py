@@ -1,6 +1,6 @@
 """What came in during a run, and what it adds up to, requirement by requirement."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ class EvidenceStore:
     evidence: list[Evidence] = field(default_factory=list)
     monitored: dict[tuple[str, str, Verdict], int] = field(default_factory=dict)
     tests: dict[str, list[str]] = field(default_factory=dict)
+    heard: set[str] = field(default_factory=set)  # tests of which something came
     left_out: dict[str, str] = field(default_factory=dict)
     observed: dict[str, dict[str, None]] = field(default_factory=dict)
     addresses: dict[str, None] = field(default_factory=dict)  # of targets the kit started
@@ -42,8 +43,7 @@ class EvidenceStore:
         """Enter one payload of a report."""
         match payload:
             case Payload.EVIDENCE:
-                for record in content:
-                    self._enter(Evidence.read(record))
+                self._hears(test, content)
             case Payload.SELECTION:
                 self.tests.update(content["tests"])
                 self.left_out.update(content["left_out"])
@@ -115,12 +115,20 @@ class EvidenceStore:
             with_baseline=bool(baseline.file),
             ended_early=self.ended_early,
             ended_by=ended_by,
+            chosen=self.settings.chosen,
+            profile=self.settings.profile,
+            in_part=self.settings.in_part,
         )
 
     def unreachable(self) -> str:
         """The sentence about a target no test got through to, or ""."""
         lost = self.not_begun or ("" if self.met_target else self.lost_at_start)
         return f"siconform: {lost}" if lost else ""
+
+    def _hears(self, test: str, records: Iterable[Mapping[str, Any]]) -> None:
+        self.heard.add(test)
+        for record in records:
+            self._enter(Evidence.read(record))
 
     def _enter(self, evidence: Evidence) -> None:
         """Monitors speak in every test; only what they complain of is kept one by one."""
@@ -159,7 +167,7 @@ class EvidenceStore:
 
     def not_reached(self) -> Mapping[str, list[str]]:
         """The tests that were to run and of which nothing came, with their requirements."""
-        heard = {e.test for e in self.evidence}
+        heard = self.heard.union(e.test for e in self.evidence)
         return {
             test: ids
             for test, ids in self.tests.items()
@@ -197,6 +205,10 @@ class EvidenceStore:
     def _result(
         self, requirement: Requirement, spoken: list[Evidence], tests: tuple[str, ...]
     ) -> RequirementResult:
+        chosen = self.settings.chosen
+        if chosen is not None and requirement.id not in chosen:
+            words = Verdict.NOT_SELECTED.words
+            return RequirementResult(requirement, Verdict.NOT_SELECTED, words, tests=tests)
         entries = self.settings.baseline.about(requirement.id)
         judged = tuple(self.explained(e) for e in spoken)
         settled = decisive(judged)
@@ -226,7 +238,9 @@ class EvidenceStore:
 
     def _unfinished(self) -> frozenset[str]:
         """Requirements with a test that this run did not get to, by choice or not."""
-        return frozenset(e.requirement for e in self._missing())
+        missing = frozenset(e.requirement for e in self._missing())
+        chosen = self.settings.chosen
+        return missing if chosen is None else missing.union(catalogue().keys() - chosen)
 
 
 def _untested(requirement: Requirement) -> RequirementResult:

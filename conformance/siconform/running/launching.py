@@ -15,10 +15,11 @@ from typing import Any, Final, TextIO, cast
 import pytest
 from siwire import note_on
 
+from siconform.filters import names_an_area
 from siconform.policy import ExitCode
 from siconform.running.command_line import (
-    RESULTS,
     default_results,
+    requirements_named,
     started_as,
     tests_apart,
     value_of,
@@ -26,7 +27,7 @@ from siconform.running.command_line import (
 )
 from siconform.running.index import suite_folder
 from siconform.running.live.terminal import OF_PYTEST, Colour
-from siconform.running.option_list import COLOR, STARTED_AS
+from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
 from siconform.running.options import BadOption
 from siconform.running.results_dir import ResultsDir
 from siconform.targets.attached import is_address
@@ -153,8 +154,10 @@ def _workers(options: Sequence[str]) -> list[str]:
     if any(re.match(r"-n|--numprocesses|--dist|--tx", o) or o in _ALONE for o in options):
         return []
     target = value_of(options, "--target") or ""
+    named = requirements_named(options)
     one_test = _AN_ID.fullmatch(value_of(options, "-k") or "") is not None
-    if is_address(target) or one_test:
+    one_requirement = len(named) == 1 and not names_an_area(named[0])
+    if is_address(target) or one_test or one_requirement:
         return []
     return ["-n", str(_WAITING_WORKERS if target else _WORKERS), "--dist", "worksteal"]
 

@@ -5,15 +5,21 @@ from typing import Final
 
 from siwire import DEFAULT_REVISION
 
+from siconform.catalogue import Authority, Level
 from siconform.catalogue.features import Feature
-from siconform.running.command_line import RESULTS, SELECTED
+from siconform.filters import AREA, AUTHORITY, FEATURE, INCLUDE, LEVEL, PROFILE, SKIP, TEXT
 from siconform.running.live.terminal import Colour
 from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG
+
+RESULTS: Final = "build/conformance"
+SELECTED: Final = "build/conformance-selected"
+"""Where the results of a part of the suite go, so that those of a whole run stay."""
 
 COLOR: Final = "--color"
 STARTED_AS: Final = "--started-as"  # no option for people: how the kit was started, as JSON
 EDITED: Final = "--edited"  # no option for people: the descriptor set `siconform spec try` made
 FAILING: Final = "--failing"  # the same: seconds of tests that fail, all together, that are enough
+MEANT: Final = "--meant"  # the same: the ids and areas among the words, where a list is kept
 EXPLORING: Final = 10.0  # seconds of a run
 SEED: Final = 2023  # of the arbitrary histories a run makes
 NO_BASELINE: Final = "none"  # as the value of --baseline
@@ -29,7 +35,27 @@ class Option:
     help: str
     of_the_target: bool = True  # which one is meant and how long it takes, whatever is done with it
     of_pytest: bool = False  # pytest has one of the same name, which is given in its words
+    several: bool = False  # whether it may be given several times
 
+
+_EACH: Final = "may be given several times, or several after commas"
+
+
+def _chooses(flag: str, metavar: str, says: str) -> Option:
+    return Option(flag, metavar, says, of_the_target=False, several=True)
+
+
+SELECTION: Final = (
+    _chooses(AREA, "AREA", f"only requirements of this area, such as NODE; {_EACH}"),
+    _chooses(LEVEL, "LEVEL", f"only {', '.join(Level)}; {_EACH}"),
+    _chooses(AUTHORITY, "AUTHORITY", f"only what this says: {', '.join(Authority)}; {_EACH}"),
+    _chooses(FEATURE, "FEATURE", f"only what presupposes this feature; {_EACH}"),
+    _chooses(TEXT, "WORDS", "only what says these words; may be given several times"),
+    _chooses(INCLUDE, "FILE", "only what this file lists, an id or an area on each line"),
+    _chooses(SKIP, "FILE", "leave out what this file lists, in the same form"),
+    _chooses(PROFILE, "NAME", "judge by exactly these requirements (siconform profiles has them)"),
+)
+"""Which requirements are meant: the same for ``run``, ``list`` and ``explain``."""
 
 OPTIONS: Final = (
     Option(
@@ -146,4 +172,5 @@ OPTIONS: Final = (
         "recorded with the named target)",
         of_the_target=False,
     ),
+    *SELECTION,
 )

@@ -4,7 +4,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +13,21 @@ from siwire import DEFAULT_REVISION, Revision, find_revision
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
 from siconform.catalogue.features import find_feature
+from siconform.catalogue.windows import in_words
+from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
 from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
-from siconform.running.command_line import (
-    RESULTS,
-    CommandLine,
-    default_results,
-    started_as,
-)
+from siconform.running.command_line import CommandLine, default_results, started_as
 from siconform.running.option_list import (
     EDITED,
     EXPLORING,
     FAILING,
     FROM_APPLICATION,
+    MEANT,
     NO_BASELINE,
     OPTIONS,
+    RESULTS,
+    SELECTION,
     STARTED_AS,
 )
 from siconform.targets import TargetUnavailable
@@ -61,6 +61,8 @@ class Settings:
     failing: float | None  # seconds of tests that fail after which the rest is not run
     baseline: Baseline
     command_line: CommandLine  # that was given
+    filters: Filters = field(default_factory=Filters)  # which requirements are to be judged
+    chosen: frozenset[str] | None = None  # their ids; None for all of the revision
 
     @property
     def spoken(self) -> str:
@@ -71,6 +73,18 @@ class Settings:
     def restartable(self) -> bool:
         """Whether the kit starts the target and so can start it again."""
         return not self.address
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile the target is judged by, all of it, or ""."""
+        chosen = self.filters.profile
+        whole = self.filters.only_profile and not self.command_line.selects_tests
+        return chosen.name if chosen is not None and whole else ""
+
+    @property
+    def in_part(self) -> bool:
+        """Whether something of the revision, or of the profile, was left out by choice."""
+        return self.command_line.selects_tests or (self.filters.selects and not self.profile)
 
     @property
     def of_the_kit(self) -> bool:
@@ -85,11 +99,14 @@ def add_options(parser: pytest.Parser) -> None:
         if option.of_pytest:
             continue
         if option.metavar:
-            group.addoption(option.flag, metavar=option.metavar, default=None, help=option.help)
+            action = "append" if option.several else "store"
+            group.addoption(
+                option.flag, action=action, metavar=option.metavar, default=None, help=option.help
+            )
         else:
             group.addoption(option.flag, action="store_true", default=False, help=option.help)
     group.addoption(STARTED_AS, default=None, help=argparse.SUPPRESS)
-    for flag in (EDITED, FAILING):
+    for flag in (EDITED, FAILING, MEANT):
         group.addoption(flag, default=None, help=argparse.SUPPRESS)
 
 
@@ -121,8 +138,9 @@ def started(config: pytest.Config) -> CommandLine:
 def settings_from(get: Callable[[str], Any]) -> Settings:
     """Checked settings; ``get`` has the value of a flag, None where it was not given."""
     for option in OPTIONS:
-        if option.metavar and not option.of_pytest:
-            _refuse_empty(option.flag, get(option.flag))
+        value = get(option.flag) if option.metavar and not option.of_pytest else None
+        for one in value if isinstance(value, list) else [value]:
+            _refuse_empty(option.flag, one)
     target, command = get("--target"), get("--target-command")
     if target and command:
         raise BadOption("--target and --target-command are two ways to name one target: give one")
@@ -130,6 +148,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
     if target and not is_address(target):
         named = _named(target)
     revision = _revision(get("--revision"), named)
+    filters = _filters(get, revision)
     return Settings(
         revision=revision,
         revision_given=get("--revision") is not None,
@@ -148,6 +167,8 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         failing=_seconds(FAILING, get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
+        filters=filters,
+        chosen=filters.chosen(revision.name) if filters.selects else None,
     )
 
 
@@ -190,6 +211,22 @@ def _revision(name: str | None, named: NamedTarget | None) -> Revision:
 
 def _time_scale(text: str | None) -> float:
     return _number_above_zero("--time-scale", text or "1.0")
+
+
+def _filters(get: Callable[[str], Any], revision: Revision) -> Filters:
+    words: list[str] = get(MEANT) or []
+    try:
+        found = read_filters(words, {o.flag: get(o.flag) or [] for o in SELECTION}, revision.name)
+    except FilterError as error:
+        raise BadOption(str(error)) from None
+    for word in words:
+        if not names_an_area(word) and revision.name not in find_meant(word).revisions:
+            meant = find_meant(word)
+            raise BadOption(
+                f"{meant.id} is no requirement of SI {revision}: it applies to "
+                f"{in_words(meant.revisions)}, so give --revision {max(meant.revisions)}"
+            )
+    return found
 
 
 def _timers(get: Callable[[str], Any]) -> Timers:

@@ -208,6 +208,7 @@ class RunController:
             without=sorted(self.settings.terms.without),
             failures=self._failures,
             deadlines=self.evidence.deadlines.told(),
+            selected_by=self.settings.filters.words,
         )
 
     def _conditions(self) -> Conditions:

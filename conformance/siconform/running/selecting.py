@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from siconform.catalogue import catalogue
+from siconform.monitors import MONITORS
 from siconform.running.option_list import EXPLORING
 from siconform.running.options import Settings
 from siconform.running.worker_order import spread
@@ -24,6 +25,7 @@ LEFT_OUT_DISRUPTIVE = (
 EXPLORED_AT_MOST = 5.0
 """So many times what was to be explored: the last history comes to its end, and is made smaller."""
 
+NOT_SELECTED = "not selected"
 LEFT_OUT_EXPLORING = "makes arbitrary histories, and --explore is 0"
 
 
@@ -45,6 +47,7 @@ class Selector:
     def __init__(self, settings: Settings | None) -> None:
         self.selection = Selection()
         self._settings = settings
+        self._watched = False  # whether something is chosen that monitors judge, in every test
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
@@ -52,6 +55,7 @@ class Selector:
     ) -> None:
         """Mark each test with its requirements and leave out what cannot be judged here."""
         kept, dropped = [], []
+        self._watched = _by_monitors_alone(self._settings, items)
         for item in items:
             ids = requirements_of(item)
             item.stash[REQUIREMENTS] = ids
@@ -77,13 +81,15 @@ class Selector:
         here = {item.nodeid for item in session.items}
         for test in self.selection.tests:
             if test not in here:
-                self.selection.left_out.setdefault(test, "not selected")
+                self.selection.left_out.setdefault(test, NOT_SELECTED)
 
     def _reason_to_leave_out(self, item: pytest.Item, ids: Iterable[str]) -> str:
         settings = self._settings
         if settings is None:
             return ""
         known = catalogue()
+        if settings.chosen is not None and settings.chosen.isdisjoint(ids) and not self._watched:
+            return NOT_SELECTED
         if not any(settings.revision.name in known[i].revisions for i in ids):
             return f"nothing of it belongs to SI {settings.revision}"
         if (
@@ -104,6 +110,15 @@ def requirements_of(item: pytest.Item) -> tuple[str, ...]:
     """The ids its marks name, nearest first, each once."""
     marks = item.iter_markers("requirement")
     return tuple(dict.fromkeys(identifier for mark in marks for identifier in mark.args))
+
+
+def _by_monitors_alone(settings: Settings | None, items: Iterable[pytest.Item]) -> bool:
+    """Whether something is chosen that no test decides, only what is seen in all of them."""
+    if settings is None or settings.chosen is None:
+        return False
+    by_tests = {identifier for item in items for identifier in requirements_of(item)}
+    by_monitors = {identifier for monitor in MONITORS for identifier in monitor.requirements}
+    return bool(settings.chosen & by_monitors - by_tests)
 
 
 def _race(item: pytest.Item, settings: Settings) -> str:

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from siconform.catalogue import AREAS, Level, find_requirement
@@ -56,6 +56,13 @@ def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterato
             )
 
 
+def chosen(words: str, ids: Collection[str] | None, width: int = WIDTH) -> Iterator[str]:
+    """What is to be judged, where it is not all of the revision."""
+    if ids is not None:
+        many = f"{len(ids)} requirement{'' if len(ids) == 1 else 's'}"
+        yield _clipped(f"selected: {words} ({many})", width)
+
+
 def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """What fails, worst first, MUST before SHOULD; what could not run and what was not reached."""
     for result in _worst_first(results):
@@ -92,7 +99,13 @@ def failure(evidence: Evidence, width: int) -> str:
 def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     """How many requirements have each verdict, and how long it took."""
     found = run.counts()
-    told = ", ".join(f"{found[v]} {v.words}" for v in Verdict if found[v] or v in _ALWAYS_COUNTED)
+    told = ", ".join(
+        f"{found[v]} {v.words}"
+        for v in Verdict
+        if (found[v] or v in _ALWAYS_COUNTED) and v is not Verdict.OF_THE_RM
+    )
+    if found[Verdict.OF_THE_RM]:
+        told += f"; {found[Verdict.OF_THE_RM]} more bind the RM, not the scheduler"
     lines = textwrap.wrap(told, width - 14, initial_indent="  ", subsequent_indent="  ")
     lines[-1] = f"{lines[-1]:<{width - 12}}{run.seconds:>8.1f} s"
     yield from lines

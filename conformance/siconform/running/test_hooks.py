@@ -25,7 +25,7 @@ from siconform.running.history_files import HistoryFiles, NotKept
 from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
 from siconform.running.report_payload import Payload
-from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
+from siconform.running.selecting import FAULT, NOT_SELECTED, REQUIREMENTS, Selection
 from siconform.running.stash import HISTORY, TARGET_HABITS
 from siconform.running.target_lease import TargetLease
 from siconform.targets import TargetUnavailable
@@ -73,7 +73,7 @@ class TestHooks:
 
         A test of several requirements takes all their features for granted.
         """
-        known = (catalogue()[i] for i in self._relevant(item.stash[REQUIREMENTS]))
+        known = (catalogue()[i] for i in self._of_revision(item.stash[REQUIREMENTS]))
         needed = {find_feature(name) for requirement in known for name in requirement.features}
         for feature in sorted(needed & self._settings.terms.without):
             demanded = FEATURES[feature].demanded_by
@@ -202,7 +202,7 @@ class TestHooks:
             )
             for identifier in self._relevant(item.stash[REQUIREMENTS])
         ]
-        if not own and result.verdict in BAD:
+        if not self._of_revision(item.stash[REQUIREMENTS]) and result.verdict in BAD:
             report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {says}")
         monitored = [
             replace(e, history=history) for e in monitored if self._relevant((e.requirement,))
@@ -227,8 +227,10 @@ class TestHooks:
         """What pytest shall think of the test: failed, expected to fail, or left out."""
         bad = [e for e in evidence if e.bad and not unsaid_in(e.says)]
         if not bad:
-            if evidence and result.verdict is not Verdict.PASS:
-                why = f"{evidence[0].verdict.words}: {evidence[0].says}"
+            if result.verdict is not Verdict.PASS:
+                why = NOT_SELECTED
+                if evidence:
+                    why = f"{evidence[0].verdict.words}: {evidence[0].says}"
                 report.outcome = "skipped"
                 report.longrepr = (str(item.path), item.location[1] or 0, why)
             return
@@ -284,6 +286,10 @@ class TestHooks:
             report.longrepr = None
 
     def _relevant(self, ids: tuple[str, ...]) -> list[str]:
+        chosen = self._settings.chosen
+        return [i for i in self._of_revision(ids) if chosen is None or i in chosen]
+
+    def _of_revision(self, ids: tuple[str, ...]) -> list[str]:
         revision = self._settings.revision.name
         return [i for i in ids if i in catalogue() and revision in catalogue()[i].revisions]
 

@@ -1,0 +1,106 @@
+"""Requirements are meant by id, area, level, authority, feature, text, lists and profiles."""
+
+from pathlib import Path
+
+import pytest
+from siconform.catalogue import catalogue
+from siconform.filters import FilterError, find_meant, ids_meant, read_filters
+
+NEWEST = "2024-10"
+
+
+def chosen(*words: str, **given: list[str]) -> set[str]:
+    flags = {f"--{name}": values for name, values in given.items()}
+    return set(read_filters(words, flags, NEWEST).chosen(NEWEST))
+
+
+def fault(*words: str, **given: list[str]) -> str:
+    with pytest.raises(FilterError) as raised:
+        chosen(*words, **given)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("word", ["SI-NODE-002", "si-node-2", "node-2", "NODE-0002", "node_02"])
+def test_an_id_in_any_case_without_si_and_unpadded(word: str) -> None:
+    assert ids_meant(word) == {"SI-NODE-002"}
+    assert find_meant(word).id == "SI-NODE-002"
+
+
+@pytest.mark.parametrize("word", ["REL", "rel", "SI-REL"])
+def test_the_name_of_an_area_is_all_of_it(word: str) -> None:
+    assert ids_meant(word) == {r.id for r in catalogue().values() if r.area == "REL"}
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("nod-3", '"nod-3" is no requirement. Did you mean SI-NODE-003?'),
+        ("SI-GNAG-21", "Did you mean SI-GANG-021?"),
+        ("release-3", "Did you mean SI-REL-003?"),
+        ("nodes", '"nodes" is no requirement and no area. Did you mean NODE?'),
+        ("node-99", "SI-NODE ends at SI-NODE-043."),
+        ("xyz", "siconform list shows them all."),
+    ],
+)
+def test_what_is_no_requirement_is_told_with_what_is_near(word: str, told: str) -> None:
+    assert told in fault(word)
+
+
+def test_one_of_each_kind_has_to_fit_and_all_kinds_do() -> None:
+    everything = [r for r in catalogue().values() if NEWEST in r.revisions]
+    assert chosen("RES", "rel-1") == ids_meant("RES") | {"SI-REL-001"}
+    assert chosen(area=["node", "REL"], level=["must,MAY"]) == {
+        r.id for r in everything if r.area in ("NODE", "REL") and r.level in ("MUST", "MAY")
+    }
+    assert chosen(authority=["core"], feature=["gang,queues"]) == {
+        r.id for r in everything if r.authority == "core" and {"gang", "queues"} & r.features
+    }
+    assert chosen("node-2", area=["REL"]) == set()
+
+
+def test_words_of_the_text_in_any_case_and_over_line_breaks() -> None:
+    assert "SI-NODE-002" in chosen(text=["KNOWN already"])
+    assert chosen(text=["known already", "no such words"]) == chosen(text=["known already"])
+    assert chosen(text=["no such words"]) == set()
+
+
+def test_lists_from_files(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("# ours\nnode-2, node-3  # both\n\nRES\n")
+    (tmp_path / "out.txt").write_text("SI-NODE-003\n")
+    files = {"include": [str(tmp_path / "in.txt")], "skip": [str(tmp_path / "out.txt")]}
+
+    assert chosen(**files) == ids_meant("RES") | {"SI-NODE-002"}
+    assert chosen(skip=files["skip"], area=["NODE"]) == (chosen(area=["NODE"]) - {"SI-NODE-003"})
+
+
+def test_everything_that_is_wrong_with_lists_is_told_at_once_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("node-2\nnod-3\n\nnode-99 # gone\n")
+    (tmp_path / "empty.txt").write_text("# nothing\n")
+    told = fault(
+        include=[str(tmp_path / "in.txt"), str(tmp_path / "empty.txt")],
+        skip=[str(tmp_path / "none.txt")],
+        level=["perhaps"],
+    ).splitlines()
+
+    assert len(told) == 5
+    assert told[0].startswith(f'{tmp_path}/in.txt:2: "nod-3" is no requirement.')
+    assert told[1].startswith(f'{tmp_path}/in.txt:4: "node-99" is no requirement')
+    assert told[2] == f"{tmp_path}/empty.txt: names no requirement"
+    assert '"perhaps" is no level. Known: MUST, SHOULD, MAY.' in told
+    assert f"{tmp_path}/none.txt: the list cannot be read: No such file or directory" in told
+
+
+def test_a_profile_and_what_is_chosen_of_it() -> None:
+    base = chosen(profile=["base"])
+    assert base == chosen(profile=[f"{NEWEST}/base.1"]) == chosen(profile=["base.1"])
+    assert chosen(profile=["base"], area=["NODE"]) == base & chosen(area=["NODE"])
+    assert "is given more than once" in fault(profile=["base", "gang"])
+    assert "give --revision 2021-02" in fault(profile=["2021-02/base"])
+
+
+def test_filters_tell_what_was_given() -> None:
+    filters = read_filters(["node-2"], {"--level": ["must"], "--text": []}, NEWEST)
+
+    assert filters.words == "node-2; level must"
+    assert filters.selects
+    assert not read_filters([], {}, NEWEST).selects

@@ -1,0 +1,148 @@
+"""A run of a part judges that part: every test that decides it runs, and nothing else is told."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+SUITE = """
+@requirement("SI-NODE-004")
+def test_one(target): pass
+
+@requirement("SI-NODE-004", "SI-NODE-006")
+def test_two(target): pass
+
+@requirement("SI-NODE-006")
+def test_three(target): raise NotAsTheTextSays("no")
+
+@requirement("SI-REL-001")
+def test_four(target): pass
+"""
+
+
+def judged(outcome: Any) -> dict[str, str]:
+    """Id to verdict, of what was selected."""
+    return {
+        r["id"]: r["verdict"]
+        for r in outcome.results["requirements"]
+        if r["verdict"] != "not-selected"
+    }
+
+
+@pytest.mark.parametrize("options", [[], ["-n", "2"]])
+def test_every_test_that_decides_it_runs_and_only_it_is_told(
+    conformance: Run, options: list[str]
+) -> None:
+    outcome = conformance(SUITE, "node-4", *options, fresh=True)
+    (found,) = [r for r in outcome.results["requirements"] if r["id"] == "SI-NODE-004"]
+
+    assert outcome.code == 0
+    assert judged(outcome) == {"SI-NODE-004": "pass"}
+    assert {t["id"] for t in found["tests"]} == {"test_fake.py::test_one", "test_fake.py::test_two"}
+    assert {t["test"] for t in outcome.results["left_out"]} == {
+        "test_fake.py::test_three",
+        "test_fake.py::test_four",
+    }
+    assert outcome.results["sentence"].startswith(
+        "CONFORMANT in what was selected: 1 of 1 requirement, "
+    )
+    assert outcome.results["selection"] == {
+        "words": "node-4",
+        "profile": "",
+        "requirements": ["SI-NODE-004"],
+    }
+
+
+def test_a_failure_beside_the_selected_one_is_not_told(conformance: Run) -> None:
+    source = SUITE.replace("def test_two(target): pass", "def test_two(target): pass\n") + (
+        '@requirement("SI-REL-001")\ndef test_five(target): raise NotAsTheTextSays("no")\n'
+    )
+    outcome = conformance(source, "--area", "NODE", "--skip", skipping("SI-NODE-006"))
+
+    assert outcome.code == 0
+    assert outcome.verdict("SI-NODE-006") == outcome.verdict("SI-REL-001") == "not-selected"
+
+
+def skipping(*ids: str) -> str:
+    path = Path("skip.txt")
+    path.write_text("\n".join(ids), "utf-8")
+    return str(path)
+
+
+def test_what_fails_in_a_selection_tells_its_denominator(conformance: Run) -> None:
+    outcome = conformance(SUITE, "node-6", "SI-REL-001")
+
+    assert outcome.code == 1
+    assert judged(outcome) == {"SI-NODE-006": "fail", "SI-REL-001": "pass"}
+    assert outcome.results["sentence"].startswith(
+        "NON-CONFORMANT: 1 MUST fail; judged: 2 of 2 requirements, "
+    )
+
+
+def test_a_profile_is_named_with_its_denominator(conformance: Run) -> None:
+    outcome = conformance(SUITE, "--profile", "base", "--deselect", "test_fake.py::test_three")
+    part = outcome.results["sentence"]
+    whole = conformance(SUITE.replace('raise NotAsTheTextSays("no")', "pass"), "--profile", "base")
+
+    assert part.startswith("CONFORMANT in what was selected: 2 of 80 requirements, ")
+    assert whole.results["sentence"].startswith(
+        "CONFORMANT to profile 2024-10/base.1 in what is tested: 2 of 80 requirements, "
+    )
+    assert whole.results["selection"]["profile"] == "2024-10/base.1"
+    assert len(whole.results["selection"]["requirements"]) == 80
+    assert "selected: profile base (80 requirements)" in whole.out
+
+
+def test_what_is_not_selected_leaves_no_entry_of_a_baseline_stale(conformance: Run) -> None:
+    Path("known.yaml").write_text(
+        "- {requirement: SI-NODE-006, outcome: fail, says: 'no', reason: Ours.}\n", "utf-8"
+    )
+    outcome = conformance(SUITE, "node-4", "--baseline", "known.yaml")
+
+    assert outcome.code == 0
+    assert outcome.results["baseline"]["stale"] == []
+
+
+def test_what_only_monitors_see_is_judged_in_every_test(conformance: Run) -> None:
+    outcome = conformance(SUITE, "SI-WIRE-006", "--revision", "2023-12")
+
+    assert outcome.results["left_out"] == []
+    assert set(judged(outcome)) <= {"SI-WIRE-006"}
+    assert "NON-CONFORMANT" not in outcome.results["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["SI-AUTO-001"], 4, "applies to 2021-02, so give --revision 2021-02"),
+        (["--area", "NODES"], 4, '"NODES" is no area. Known: WIRE'),
+        (["--profile", "2021-02/base"], 4, "give --revision 2021-02"),
+        (["node-4", "--area", "REL"], 5, "no requirement of SI 2024-10 is like that: node-4; area"),
+        (["--area", ""], 4, "--area is empty"),
+    ],
+)
+def test_a_selection_nothing_can_be_done_with(
+    conformance: Run, words: list[str], code: int, told: str
+) -> None:
+    outcome = conformance(SUITE, *words, fresh=True)
+
+    assert outcome.code == code
+    assert told in outcome.err
+    assert len(outcome.err.strip().splitlines()) == 1
+    assert outcome.results == {}
+
+
+def test_a_folder_of_tests_with_the_name_of_an_area_stays_one(
+    conformance: Run, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "app").mkdir()
+    (pytester.path / "app" / "test_app.py").write_text(
+        "import pytest\n@pytest.mark.requirement('SI-NODE-004')\ndef test_it(): pass\n"
+    )
+    outcome = conformance(SUITE, "app")
+
+    assert judged(outcome)["SI-NODE-004"] == "pass"
+    assert outcome.results["selection"] is None

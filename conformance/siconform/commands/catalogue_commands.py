@@ -1,0 +1,78 @@
+"""The commands that read the catalogue: ``list``, ``explain`` and ``profiles``."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+from siwire import find_revision, note_on
+
+from siconform.catalogue import Requirement, Side, catalogue
+from siconform.commands.ending import wrong
+from siconform.filters import find_meant, names_an_area, read_filters
+from siconform.listing import render_explanation, render_list, render_profiles
+from siconform.profiles import ProfileError, profiles
+from siconform.running.click_options import by_flag, of_the_selection
+from siconform.running.completion import complete_ids
+
+
+@click.command(name="list")
+@click.argument("words", nargs=-1, metavar="[ID|AREA]...", shell_complete=complete_ids)
+@click.option("--untested", is_flag=True, help="Only those without a test.")
+@click.option("--side", type=click.Choice([s.value for s in Side]), help="Whose behaviour.")
+@click.option("--revision", default="", help="Only those of this revision.")
+@of_the_selection
+def list_requirements(
+    *, words: Sequence[str], untested: bool, side: str | None, revision: str, **given: Any
+) -> None:
+    """List the requirements of the catalogue."""
+    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
+
+    try:
+        name = find_revision(revision).name if revision else ""
+        filters = read_filters(words, by_flag(given), name)
+    except LookupError as error:
+        wrong(str(error))
+    if note := note_on(revision):
+        click.echo(f"siconform: {note}", err=True)
+    filters = replace(filters, untested=untested, side=Side(side) if side else None, revision=name)
+    click.echo(render_list(catalogue().values(), cited(), filters))
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[ID|AREA]...", shell_complete=complete_ids)
+@of_the_selection
+def explain(words: Sequence[str], **given: Any) -> None:
+    """Say everything about requirements: text, reading, sources, tests, known deviations."""
+    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
+    from siconform.running.prior_results import known_results  # noqa: PLC0415  # reads records
+
+    if not words and not any(given.values()):
+        wrong(
+            "say which requirements: siconform explain ID, or --area, --level, --text and the like"
+        )
+    try:
+        requirements = _explained(words, given)
+    except LookupError as error:
+        wrong(str(error))
+    if not requirements:
+        wrong("no requirement is like that: what is given has to fit all at once")
+    told = [render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements]
+    click.echo("\n\n".join(told))
+
+
+@click.command(name="profiles")
+def list_profiles() -> None:
+    """List the profiles: requirements that are frozen under a name."""
+    try:
+        click.echo(render_profiles(profiles().values()))
+    except ProfileError as error:
+        wrong(str(error))
+
+
+def _explained(words: Sequence[str], given: dict[str, Any]) -> list[Requirement]:
+    """Single ones in the order they are asked for, others in that of the catalogue."""
+    filters = read_filters(words, by_flag(given))
+    if any(given.values()) or any(names_an_area(word) for word in words):
+        return [r for r in catalogue().values() if filters.passes(r)]
+    return [find_meant(word) for word in words]

@@ -1,0 +1,248 @@
+"""Filters: which requirements people mean, by the same words in every command."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, TypeVar
+
+from siconform.catalogue import (
+    AREAS,
+    Authority,
+    Level,
+    Requirement,
+    Side,
+    catalogue,
+    find_requirement,
+)
+from siconform.catalogue.features import Feature
+from siconform.id_lists import read_ids
+from siconform.profiles import Profile, find_profile
+
+AREA: Final = "--area"
+LEVEL: Final = "--level"
+AUTHORITY: Final = "--authority"
+FEATURE: Final = "--feature"
+TEXT: Final = "--text"
+INCLUDE: Final = "--include"
+SKIP: Final = "--skip"
+PROFILE: Final = "--profile"
+FLAGS: Final = (AREA, LEVEL, AUTHORITY, FEATURE, TEXT, INCLUDE, SKIP, PROFILE)
+
+_ID: Final = re.compile(r"(?:SI[-_ ]?)?([A-Z]+)[-_ ]?(\d+)", re.IGNORECASE)
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
+class FilterError(LookupError):
+    """Words nobody can be meant by; one sentence a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which requirements are meant: all the kinds that are given have to fit, one of each kind.
+
+    What is left out does not filter. ``skipped`` are left out whatever else fits.
+    """
+
+    untested: bool = False
+    side: Side | None = None
+    revision: str = ""
+    ids: frozenset[str] = frozenset()
+    areas: frozenset[str] = frozenset()
+    levels: frozenset[Level] = frozenset()
+    authorities: frozenset[Authority] = frozenset()
+    features: frozenset[Feature] = frozenset()
+    texts: tuple[str, ...] = ()
+    skipped: frozenset[str] = frozenset()
+    profile: Profile | None = None
+    words: str = ""  # what was given, for people
+
+    @property
+    def selects(self) -> bool:
+        """Whether something was given that leaves requirements of a revision out."""
+        return bool(self.words)
+
+    @property
+    def only_profile(self) -> bool:
+        """Whether a profile and nothing else says what is meant."""
+        return self.profile is not None and self.words.startswith(f"{PROFILE[2:]} ")
+
+    def passes(self, requirement: Requirement) -> bool:
+        """Whether this one is meant, whether or not it is tested."""
+        return (
+            (self.side is None or self.side in requirement.sides)
+            and (not self.revision or self.revision in requirement.revisions)
+            and (self.profile is None or requirement.id in self.profile.ids)
+            and (not self.ids or requirement.id in self.ids)
+            and requirement.id not in self.skipped
+            and self._has_properties(requirement)
+        )
+
+    def _has_properties(self, requirement: Requirement) -> bool:
+        return (
+            (not self.areas or requirement.area in self.areas)
+            and (not self.levels or requirement.level in self.levels)
+            and (not self.authorities or requirement.authority in self.authorities)
+            and (not self.features or not self.features.isdisjoint(requirement.features))
+            and (not self.texts or _says_one_of(requirement, self.texts))
+        )
+
+    def chosen(self, revision: str) -> frozenset[str]:
+        """The ids of the requirements of this revision that are meant."""
+        return frozenset(
+            r.id for r in catalogue().values() if revision in r.revisions and self.passes(r)
+        )
+
+
+def read_filters(
+    words: Sequence[str], given: Mapping[str, Sequence[str]], revision: str = ""
+) -> Filters:
+    """The filters of a command line: ``words`` are ids and areas, ``given`` the values by flag.
+
+    ``revision`` is the one everything is about, or "". Raises FilterError with everything that is
+    wrong.
+    """
+    faults: list[str] = []
+    included = _from_files(given.get(INCLUDE, ()), faults)
+    named = {i for word in words for i in _tried(ids_meant, word, faults)}
+    profile = [
+        found for name in given.get(PROFILE, ()) for found in _profile(name, revision, faults)
+    ]
+    filters = Filters(
+        ids=frozenset(named | included),
+        areas=frozenset(_parsed(given, AREA, _area, faults)),
+        levels=frozenset(_parsed(given, LEVEL, _one_of(Level, "level"), faults)),
+        authorities=frozenset(_parsed(given, AUTHORITY, _one_of(Authority, "authority"), faults)),
+        features=frozenset(_parsed(given, FEATURE, _one_of(Feature, "feature"), faults)),
+        texts=tuple(" ".join(text.casefold().split()) for text in given.get(TEXT, ())),
+        skipped=frozenset(_from_files(given.get(SKIP, ()), faults)),
+        profile=profile[-1] if profile else None,
+        words=_in_words(words, given),
+    )
+    if len(set(given.get(PROFILE, ()))) > 1:
+        faults.append(f"{PROFILE} is given more than once: a run is judged by one")
+    if faults:
+        raise FilterError("\n".join(faults))
+    return filters
+
+
+def ids_meant(word: str) -> frozenset[str]:
+    """The ids a word names: ``SI-NODE-002``, ``node-2`` or, for all of an area, ``NODE``.
+
+    Raises LookupError, with the nearest id where there is one.
+    """
+    area = word.upper().removeprefix("SI-")
+    if names_an_area(word):
+        return frozenset(r.id for r in catalogue().values() if r.area == area)
+    named = _ID.fullmatch(word.strip())
+    if named is not None:
+        identifier = f"SI-{named[1].upper()}-{named[2].lstrip('0').zfill(3)}"
+        if identifier in catalogue():
+            return frozenset({identifier})
+    raise LookupError(f'"{word}" is no requirement{_nearest(word)}')
+
+
+def _nearest(word: str) -> str:
+    """The rest of the sentence about a word that is no requirement."""
+    letters = re.sub(r"^SI\b|[^A-Z]", "", word.upper())
+    number = re.sub(r"\D", "", word)
+    begun = [name for name in AREAS if letters.startswith(name)]
+    area = next(iter(begun or get_close_matches(letters, AREAS, n=1, cutoff=0.6)), "")
+    if area and not number:
+        return f" and no area. Did you mean {area}?"
+    same_number = f"SI-{area}-{number.lstrip('0').zfill(3)}"
+    if same_number in catalogue():
+        return f". Did you mean {same_number}?"
+    of_the_area = [known for known in catalogue() if known.startswith(f"SI-{area}-")]
+    if area and letters == area:
+        return f": SI-{area} ends at {of_the_area[-1]}."
+    return ". siconform list shows them all."
+
+
+def names_an_area(word: str) -> bool:
+    """Whether the word is the name of an area."""
+    return word.upper().removeprefix("SI-") in AREAS
+
+
+def names_requirements(word: str) -> bool:
+    """Whether the word is the id of a requirement or the name of an area."""
+    try:
+        return bool(ids_meant(word))
+    except LookupError:
+        return False
+
+
+def find_meant(word: str) -> Requirement:
+    """The requirement a word names, in any case, with or without ``SI-`` and leading zeros."""
+    return find_requirement(next(iter(ids_meant(word))))
+
+
+def _says_one_of(requirement: Requirement, texts: Iterable[str]) -> bool:
+    r = requirement
+    prose = (r.id, r.title, r.text, r.interpretation, r.given, r.when, r.then)
+    said = " ".join(word for part in prose for word in part.casefold().split())
+    return any(text in said for text in texts)
+
+
+def _from_files(files: Iterable[str], faults: list[str]) -> set[str]:
+    found: set[str] = set()
+    for file in files:
+        ids, wrong = read_ids(Path(file), ids_meant)
+        found |= ids
+        faults += wrong
+    return found
+
+
+Found = TypeVar("Found")
+
+
+def _tried(
+    meaning: Callable[[str], Iterable[Found]], word: str, faults: list[str]
+) -> Iterable[Found]:
+    try:
+        return meaning(word)
+    except LookupError as error:
+        faults.append(str(error))
+        return ()
+
+
+def _parsed(
+    given: Mapping[str, Sequence[str]],
+    flag: str,
+    meaning: Callable[[str], Found],
+    faults: list[str],
+) -> list[Found]:
+    """The values of a flag, which may be several after commas."""
+    words = [w.strip() for value in given.get(flag, ()) for w in value.split(",") if w.strip()]
+    return [found for word in words for found in _tried(lambda w: (meaning(w),), word, faults)]
+
+
+def _area(word: str) -> str:
+    area = word.upper().removeprefix("SI-")
+    if area not in AREAS:
+        raise LookupError(f'"{word}" is no area. Known: {", ".join(AREAS)}.')
+    return area
+
+
+def _one_of(kind: type[Kind], name: str) -> Callable[[str], Kind]:
+    def meaning(word: str) -> Kind:
+        for one in kind:
+            if one.value.casefold() == word.casefold():
+                return one
+        raise LookupError(f'"{word}" is no {name}. Known: {", ".join(kind)}.')
+
+    return meaning
+
+
+def _profile(name: str, revision: str, faults: list[str]) -> Iterable[Profile]:
+    return _tried(lambda word: (find_profile(word, revision),), name, faults)
+
+
+def _in_words(words: Sequence[str], given: Mapping[str, Sequence[str]]) -> str:
+    told = [" ".join(words)] if words else []
+    told += [
+        f"{flag.removeprefix('--')} {', '.join(given[flag])}" for flag in FLAGS if given.get(flag)
+    ]
+    return "; ".join(told)
