@@ -103,6 +103,10 @@ def test_what_happens_comes_by_itself_and_leaves_the_reader_alone(
     assert application(page, "analysis").locator("details").get_attribute("open") is not None
     expect(page.locator(".queue").filter(has_text="training").last).to_be_hidden()
 
+    rm.application("one-more", "root.web")
+
+    expect(application(page, "one-more")).to_be_visible(timeout=SOON)
+
 
 def test_what_is_over_goes_away(page: Page, served: Reference) -> None:
     with served.resource_manager("passing") as passing:
