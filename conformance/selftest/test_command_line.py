@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from siconform.running.starting import words_of_nox
 
 SICONFORM = Path(sys.executable).with_name("siconform")
 PYTHON = Path(sys.executable).name
@@ -57,6 +58,74 @@ def test_in_the_words_of_nox(tmp_path: Path) -> None:
     command = ran(tmp_path, str(SICONFORM), "run", *ONE, *GIVEN, NOX_CURRENT_SESSION="conformance")
 
     assert command.startswith("nox -s conformance -- -k 'SI-NODE-004 or SI-NODE-005' -n 0")
+
+
+def test_the_nox_of_a_folder_is_named_as_it_was_started(tmp_path: Path) -> None:
+    """Whoever has nox in .venv/bin and no other cannot run "nox"."""
+    nox = tmp_path / ".venv" / "bin" / "nox"
+    nox.parent.mkdir(parents=True)
+    nox.write_text(
+        f"#!{sys.executable}\n"
+        "import os, subprocess, sys\n"
+        "os.environ['NOX_CURRENT_SESSION'] = 'conformance'\n"
+        "given = sys.argv[sys.argv.index('--') + 1 :]\n"
+        "subprocess.run([sys.executable, '-m', 'siconform', 'run', *given])\n"
+    )
+    nox.chmod(0o755)
+
+    command = ran(tmp_path, ".venv/bin/nox", "-s", "conformance", "--", *ONE)
+
+    assert command.startswith(".venv/bin/nox -s conformance -- -k 'SI-NODE-004 or SI-NODE-005'")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["/usr/bin/python3", ".venv/bin/nox", "-s", "conformance"], (".venv/bin/nox",)),
+        (["/opt/py", "-m", "nox", "-s", "conformance"], ("/opt/py", "-m", "nox")),
+        (["/opt/py", "bin/nox", "-f", "a/noxfile.py", "--", "-f", "x"],
+         ("bin/nox", "-f", "a/noxfile.py")),
+        (["/opt/py", "bin/nox", "--noxfile=n.py"], ("bin/nox", "--noxfile=n.py")),
+        (["/bin/sh", "-c", "nox"], None),
+        (["/opt/py", "-m", "siconform"], None),
+        ([], None),
+    ],
+)  # fmt: skip
+def test_what_was_typed_before_the_session(line: list[str], words: tuple[str, ...] | None) -> None:
+    assert words_of_nox(line) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([str(SICONFORM)], str(SICONFORM)),
+        ([sys.executable, "-m", "siconform"], f"{sys.executable} -m siconform"),
+    ],
+)
+def test_the_next_command_is_in_the_same_words(tmp_path: Path, words: list[str], told: str) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import socket, time\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "print('listening on 127.0.0.1:%d' % server.getsockname()[1], flush=True)\n"
+        "while True: server.accept()[0].close()\n"
+    )
+    suite = tmp_path / "test_it.py"
+    suite.write_text(
+        "import pytest\n"
+        "from siconform.outcomes import NotAsTheTextSays\n"
+        "@pytest.mark.requirement('SI-NODE-004')\n"
+        "def test_it(target): raise NotAsTheTextSays('no')\n"
+    )
+    run = [*words, "run", "-n", "0", "--target-command", f"{sys.executable} wrong.py", "test_it.py"]
+
+    done = subprocess.run(  # noqa: S603  # ourselves
+        run, cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PATH": "/usr/bin"},
+    )  # fmt: skip
+
+    assert f"Look closer:  {told} explain SI-NODE-004" in done.stdout
+    assert f"Run one:      {told} run " in done.stdout
 
 
 def test_one_requirement_again_keeps_every_option_and_leaves_the_results_alone(

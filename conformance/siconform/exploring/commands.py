@@ -25,11 +25,12 @@ from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.running.click_options import by_flag, words_of
-from siconform.running.command_line import CommandLine, started_as
+from siconform.running.command_line import CommandLine
 from siconform.running.open_target import check_command, describe, open_target, prepare
 from siconform.running.option_list import STARTED_AS
 from siconform.running.options import BadOption, Settings, settings_from
 from siconform.running.results_dir import CannotWrite, ResultsDir, adds
+from siconform.running.starting import kit_program, started_as
 
 _SHOWN: Final = 5  # histories between two looks at the terminal
 
@@ -98,7 +99,7 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
 
 def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
     values = by_flag(given)
-    values[STARTED_AS] = json.dumps([started_as(command), words_of(values)])
+    values[STARTED_AS] = json.dumps([started_as(command), words_of(values), kit_program()])
     values["--results"] = results
     settings = settings_from(values.get)
     if note := note_on(given.get("revision") or ""):

@@ -1,13 +1,9 @@
-"""The command the kit was started by, in the words it was started with, and what to run next."""
+"""The command the kit was started by, and what to run next."""
 
-import os
 import re
 import shlex
-import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from siconform.filters import FLAGS, names_requirements
@@ -32,7 +28,6 @@ _SWITCHES: Final = _DROPPED.union(
     (option.flag for option in OPTIONS if not option.metavar),
     ("-s", "-l", "--pdb", "--co", "--collect-only", "--no-summary"),
 )
-_NOX: Final = "NOX_CURRENT_SESSION"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +36,7 @@ class CommandLine:
 
     started: tuple[str, ...]
     options: tuple[str, ...] = ()
+    kit: tuple[str, ...] = ("siconform",)  # what comes before its other commands
 
     def __str__(self) -> str:
         return shlex.join((*self.started, *self.options))
@@ -56,17 +52,11 @@ class CommandLine:
 
     def with_options(self, *options: str) -> "CommandLine":
         """The command that starts the kit with other options."""
-        return CommandLine(self.started, options)
+        return CommandLine(self.started, options, self.kit)
 
-
-def started_as(command: str, words: Sequence[str] = ()) -> tuple[str, ...]:
-    """The words in front of the options: nox, ``siconform`` or ``python -m siconform``.
-
-    ``words`` are those of the process, its arguments left out.
-    """
-    if command == "run" and _NOX in os.environ:
-        return ("nox", "-s", "conformance", "--")
-    return (*_program(words[0] if words else sys.argv[0]), command)
+    def of_the_kit(self, *words: str) -> str:
+        """Another command of the kit."""
+        return shlex.join((*self.kit, *words))
 
 
 def value_of(options: Sequence[str], flag: str) -> str | None:
@@ -159,23 +149,3 @@ def _without_selection(options: Sequence[str]) -> Iterator[str]:
 
 def _beside(results: str) -> str:
     return f"{results.rstrip('/')}-again"
-
-
-def _program(path: str) -> tuple[str, ...]:
-    file = Path(path)
-    if file.name in ("__main__.py", "-m"):
-        module = "pytest" if file.parent.name == "pytest" else "siconform"
-        return (_shortest(sys.executable, "python", "python3"), "-m", module)
-    return (_shortest(path, file.name),)
-
-
-def _shortest(path: str, *names: str) -> str:
-    """What finds the same program: its name, its place from here, or all of its path."""
-    for name in names:
-        found = shutil.which(name)
-        if found and Path(found).absolute() == Path(path).absolute():
-            return name
-    whole = Path(path)
-    if whole.is_absolute() and whole.is_relative_to(Path.cwd()):
-        return str(whole.relative_to(Path.cwd()))
-    return path

@@ -131,7 +131,7 @@ class Console:
             self._lines(summary.observed(run, width))
             self._text(f"  results in {_shown(settings)}: {_files(run, settings)}")
             self._lines(summary.next_steps(run, settings.command_line) if judged else ())
-            for text in summary.not_looked_for(run, settings.explore):
+            for text in summary.not_looked_for(run, settings.explore, settings.command_line):
                 self._text(text)
         if run.judgement.exit_code:
             self.line(f"(exit code {int(run.judgement.exit_code)})")

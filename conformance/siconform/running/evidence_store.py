@@ -49,8 +49,6 @@ class EvidenceStore:
                 self.left_out.update(content["left_out"])
             case Payload.TARGET:
                 self._note_contact(content)
-            case Payload.ADDRESS:
-                self.addresses[content] = None
             case Payload.OBSERVED:
                 self._note_habits(content)
             case Payload.KIT_ERROR:
@@ -64,6 +62,8 @@ class EvidenceStore:
 
     def _note_contact(self, told: Mapping[str, Any]) -> None:
         self.met_target = self.met_target or told.get("met", False)
+        if told.get("address"):
+            self.addresses[told["address"]] = None
         if told.get("at_start") and not self.lost_at_start:
             self.lost_at_start = told["lost"]
 

@@ -20,7 +20,6 @@ from siconform.policy import ExitCode
 from siconform.running.command_line import (
     default_results,
     requirements_named,
-    started_as,
     tests_apart,
     value_of,
     without_option,
@@ -30,6 +29,7 @@ from siconform.running.live.terminal import OF_PYTEST, Colour
 from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
 from siconform.running.options import BadOption
 from siconform.running.results_dir import ResultsDir
+from siconform.running.starting import kit_program, started_as
 from siconform.targets.attached import is_address
 
 _PLUGINS: Final = ("siconform.plugin", "xdist", "timeout")
@@ -90,7 +90,7 @@ def arguments(options: Sequence[str]) -> list[str]:
         fixed += ["-p", _ALLURE]
     for plugin in _OFF:
         fixed += ["-p", f"no:{plugin}"]
-    fixed.append(f"{STARTED_AS}={json.dumps([started_as('run'), list(options)])}")
+    fixed.append(f"{STARTED_AS}={json.dumps([started_as('run'), list(options), kit_program()])}")
     results = Path(value_of(options, "--results") or RESULTS).absolute()
     fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed and the like
     chosen, tests = _tests_apart(_coloured(options), suite)

@@ -17,7 +17,7 @@ from siconform.catalogue.windows import in_words
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
 from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
-from siconform.running.command_line import CommandLine, default_results, started_as
+from siconform.running.command_line import CommandLine, default_results
 from siconform.running.option_list import (
     EDITED,
     EXPLORING,
@@ -30,6 +30,7 @@ from siconform.running.option_list import (
     SELECTION,
     STARTED_AS,
 )
+from siconform.running.starting import kit_program, started_as
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named
@@ -130,7 +131,8 @@ def results_given(config: pytest.Config) -> Path:
 def started(config: pytest.Config) -> CommandLine:
     """The command line of this run, kept in its options for the workers."""
     if config.getoption(STARTED_AS) is None:
-        words = ["python", "-m", "pytest"], [str(word) for word in config.invocation_params.args]
+        options = [str(word) for word in config.invocation_params.args]
+        words = ["python", "-m", "pytest"], options, kit_program()
         config.option.started_as = json.dumps(words)
     return _command_line(config.getoption(STARTED_AS))
 
@@ -188,9 +190,9 @@ def _refuse_empty(flag: str, value: str | None) -> None:
 
 def _command_line(given: str | None) -> CommandLine:
     if given is None:
-        return CommandLine(started_as("run"))
-    words, options = json.loads(given)
-    return CommandLine(tuple(words), tuple(options))
+        return CommandLine(started_as("run"), kit=kit_program())
+    words, options, kit = json.loads(given)
+    return CommandLine(tuple(words), tuple(options), tuple(kit))
 
 
 def _named(target: str) -> NamedTarget:

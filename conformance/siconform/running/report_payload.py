@@ -16,8 +16,7 @@ class Payload(StrEnum):
 
     EVIDENCE = "si.evidence"  # what the test says, as records of Evidence
     SELECTION = "si.selection"  # record of the Selection, with a worker's first report
-    TARGET = "si.target"  # {"met": bool, "lost": sentence, "at_start": bool}
-    ADDRESS = "si.address"  # where the target of a worker listens, with its first test of it
+    TARGET = "si.target"  # {"met": bool, "address": str} or {"lost": sentence, "at_start": bool}
     OBSERVED = "si.observed"  # {"habits": words by name, "slowest": seconds of a placement}
     KIT_ERROR = "si.kit-error"  # a sentence no requirement can be named for
     NOTE = "si.note"  # something worth knowing that decides nothing

@@ -111,20 +111,21 @@ def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     yield from lines
 
 
-def not_looked_for(run: Run, seconds: float) -> Iterator[str]:
+def not_looked_for(run: Run, seconds: float, command: CommandLine) -> Iterator[str]:
     """That nobody looked what arbitrary histories show: no time was given, or it is chance."""
     what = "not looked for: what arbitrary histories would show"
     if not seconds:
         yield f"  {what} (--explore SECONDS)"
     elif RACES[REMOVES_MEANWHILE] in run.left_out.values():
-        yield f"  {what} (siconform explore; {RACES[REMOVES_MEANWHILE].partition(':')[0]})"
+        why = RACES[REMOVES_MEANWHILE].partition(":")[0]
+        yield f"  {what} ({command.of_the_kit('explore')}; {why})"
 
 
 def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
     """The next command, whatever came out."""
     failed = _worst_first(run.requirements)
     if failed:
-        yield f"Look closer:  siconform explain {failed[0].requirement.id}"
+        yield f"Look closer:  {command.of_the_kit('explain', failed[0].requirement.id)}"
         yield f"Run one:      {command.again(failed[0].requirement.id)}"
     elif run.judgement.exit_code is ExitCode.OK and not command.options:
         yield f"Judge your scheduler:  {command.with_options('--target', 'HOST:PORT')}"

@@ -53,7 +53,6 @@ class TestHooks:
         self._settings = settings
         self._lease = lease
         self._selection: Selection | None = selection
-        self._addresses: set[str] = set()  # that were told
         self._histories = HistoryFiles(settings.results)
         self._waits = FinishedWaits()
         listen(self._waits)
@@ -104,12 +103,6 @@ class TestHooks:
         elif raised is not None:
             self._tell_teardown(item, report, raised)
         return report
-
-    def _tell_address(self, report: pytest.TestReport) -> None:
-        address = self._lease.address()
-        if address and address not in self._addresses:
-            self._addresses.add(address)
-            report_payload.put(report, Payload.ADDRESS, address)
 
     def _lacks(self, item: pytest.Item) -> frozenset[str]:
         without = self._settings.terms.without
@@ -187,8 +180,8 @@ class TestHooks:
             report_payload.put(report, Payload.TARGET, {"lost": says, "at_start": at_start})
         elif report.when == "call" and _uses_target(item):
             self._lease.answered()
-            self._tell_address(report)
-            report_payload.put(report, Payload.TARGET, {"met": result.verdict is Verdict.PASS})
+            met, address = result.verdict is Verdict.PASS, self._lease.address()
+            report_payload.put(report, Payload.TARGET, {"met": met, "address": address})
         history = self._histories.name(item.nodeid, item.stash.get(HISTORY, None))
         own = [
             Evidence(
