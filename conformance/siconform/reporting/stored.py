@@ -76,7 +76,7 @@ def _refuse_parts(document: dict[str, Any], file: Path) -> None:
 
 
 def _reached(document: dict[str, Any]) -> bool:
-    silent = {Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.NO_TEST_YET}
+    silent = {Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.NO_TEST_YET, Verdict.NOT_REACHED}
     silent |= {Verdict.EXCLUDED, Verdict.OF_THE_RM}
     return any(Verdict(one["verdict"]) not in silent for one in document["requirements"])
 

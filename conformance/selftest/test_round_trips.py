@@ -1,0 +1,139 @@
+"""What a team does with a run, from end to end: certificate, baseline, replay, and a killed run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .processes import wait_for
+
+CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+TWO_TESTS = "test_an_ask_with_a_negative_amount_is_rejected or two_applications_do_not_get"
+TOLD = "SI-ASK-011"
+LIMIT = 120.0  # seconds for a run of two tests on a slow machine
+
+
+def siconform(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, "-P", "-m", "siconform", *words],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT,
+    )  # fmt: skip
+
+
+def run(folder: Path, results: str, *words: str) -> dict[str, Any]:
+    done = siconform(folder, "run", "-k", TWO_TESTS, "-n", "0", "--results", results, *words)
+    document: dict[str, Any] = json.loads((folder / results / "results.json").read_text("utf-8"))
+    assert document["exit_code"] == done.returncode, done.stderr
+    return document
+
+
+def deviations(document: dict[str, Any]) -> list[dict[str, str]]:
+    """A baseline of everything that went wrong."""
+    return [
+        {
+            "requirement": one["id"], "outcome": test["verdict"], "says": test["says"][:60],
+            "reason": "It gives room away that it does not have.",
+        }
+        for one in document["requirements"]
+        for test in one["tests"]
+        if test["verdict"] in ("fail", "late", "could-not-run") and one["verdict"] != "not-selected"
+    ]  # fmt: skip
+
+
+def test_what_is_recorded_is_green_until_it_is_mended(tmp_path: Path) -> None:
+    failed = run(tmp_path, "failed", "--target-command", CARELESS)
+    baseline = tmp_path / "baseline.yaml"
+    baseline.write_text(json.dumps(deviations(failed)), "utf-8")
+
+    recorded = run(tmp_path, "recorded", "--target-command", CARELESS, "--baseline", str(baseline))
+    mended = run(tmp_path, "mended", "--baseline", str(baseline))
+
+    assert [d["exit_code"] for d in (failed, recorded, mended)] == [1, 0, 11]
+    assert recorded["sentence"].startswith("NON-CONFORMANT as recorded: 1 MUST")
+    assert "of the baseline no longer fit" in mended["sentence"]
+    assert [told[:10] for told in mended["baseline"]["stale"]] == ["SI-ASK-010"]
+
+    alike = siconform(tmp_path, "compare", "failed", "recorded")
+    better = siconform(tmp_path, "compare", "recorded", "mended")
+    worse = siconform(tmp_path, "compare", "mended", "recorded")
+    assert [done.returncode for done in (alike, better, worse)] == [0, 0, 1]
+    assert "none newly broken, none mended, none changed" in alike.stdout
+    assert "mended:\n  SI-NODE-006  MUST   fail, now pass\n" in better.stdout
+    assert "newly broken:\n  SI-NODE-006  MUST   pass, now fail" in worse.stdout
+
+
+def test_the_history_of_a_failure_comes_to_the_same_verdict(tmp_path: Path) -> None:
+    failed = run(tmp_path, "failed", "--target-command", CARELESS)
+    file = history_of(TOLD, failed, tmp_path / "failed")
+
+    again = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
+    elsewhere = siconform(tmp_path, "replay", str(file))
+
+    assert again.returncode == 1, again.stderr
+    assert f"FAIL {TOLD}" in again.stdout
+    assert "the same verdict comes again" in again.stdout
+    assert elsewhere.returncode == 0
+    assert "the same verdict comes again" not in elsewhere.stdout
+
+
+def history_of(requirement: str, document: dict[str, Any], folder: Path) -> Path:
+    """The history of the test that failed it: the one the results name, where they name one."""
+    (failed,) = (r for r in document["requirements"] if r["id"] == requirement)
+    (test,) = (test for test in failed["tests"] if test["verdict"] == "fail")
+    if test.get("history"):
+        return folder / test["history"]
+    for file in sorted((folder / "histories").glob("*.jsonl")):
+        told = json.loads(file.read_text("utf-8").splitlines()[-1])
+        if told.get("judged", {}).get("requirement") == requirement:
+            return file
+    raise LookupError(requirement)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was killed while it ran."""
+    folder = tmp_path_factory.mktemp("killed")
+    words = ["-P", "-m", "siconform", "run", "--results", "out", "-k", "SI-GANG", "-n", "2"]
+    with (folder / "log").open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(  # noqa: S603  # ourselves
+            [sys.executable, *words], cwd=folder, stdout=log, stderr=log
+        )
+    try:
+        wait_for((folder / "out" / "logs" / "target-gw0.log").exists, LIMIT)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["page", "out"],
+        ["compare", "out", "out"],
+        ["certify", "out"],
+        ["certify", "out", "-o", "-"],
+    ],
+)
+def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str]) -> None:
+    done = siconform(killed, *words)
+
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == (
+        "siconform: out/results.json is partial and no result: the run did not come to its end; "
+        "run it to its end\n"
+    )
+
+
+def test_a_killed_run_left_nothing_to_verify(killed: Path) -> None:
+    done = siconform(killed, "verify", "out/certificate.json")
+
+    assert done.returncode == 4
+    assert done.stderr == (
+        "siconform: out/certificate.json cannot be read: No such file or directory\n"
+    )
