@@ -46,7 +46,8 @@ def document(*requirements: Document, **more: Any) -> Document:
         "exit_code": int(bool(failed)), "sentence": f"{verdict}: a sentence",
         "counts": {verdict.value: found[verdict.value] for verdict in Verdict},
         "requirements": list(requirements), "baseline": {"file": "", "stale": []},
-        "left_out": [], "kit_errors": [], "notes": [], "failures": [], "deadlines": [],
+        "selection": None, "left_out": [], "kit_errors": [],
+        "notes": [], "failures": [], "deadlines": [],
         "environment": ENVIRONMENT, "conditions": CONDITIONS, "ended_early": "", **more,
     }  # fmt: skip
 

@@ -114,7 +114,7 @@ def test_what_people_know_better_is_told(tmp_path: Path) -> None:
         (lambda d: d.update(verdict="KIT ERROR", sentence="KIT ERROR: x"), "not certified: KIT"),
         (
             lambda d: d["left_out"].append({"test": "t", "reason": "not selected"}),
-            "is of a part of the suite, 1 tests were not selected",
+            "is of a part of the suite, without t; run the whole",
         ),
         (lambda d: d.update(judged_by={}), "was made by siconform 0.1.0 with another catalogue"),
         (lambda d: d.pop("judged_by"), "was made by an older kit with another catalogue"),
@@ -129,6 +129,28 @@ def test_what_is_no_whole_run_is_not_certified(tmp_path: Path, change: Change, t
     assert done.exit_code == 4
     assert told in done.stderr
     assert done.output.count("\n") == 1
+
+
+def test_a_whole_profile_is_certified_under_its_name(tmp_path: Path) -> None:
+    chosen = {"words": "--profile 2024-10", "profile": "2024-10", "requirements": ["SI-NODE-004"]}
+    aside = requirement("SI-NODE-006", "not-selected", reason="not selected")
+    left_out = [{"test": "suite/test_nodes.py::test_x", "reason": "not selected"}]
+
+    made = certified(tmp_path, PASS, aside, selection=chosen, left_out=left_out)
+
+    assert made["predicate"][PART]["profile"] == "2024-10"
+    badge = json.loads((tmp_path / "out" / "badge.json").read_text("utf-8"))
+    assert badge["label"] == "SI 2024-10, profile 2024-10"
+    assert badge["message"] == "conformant, 1 of 2 judged"
+
+
+def test_a_part_of_a_profile_is_not_certified(tmp_path: Path) -> None:
+    chosen = {"words": "x", "profile": "2024-10", "requirements": ["SI-NODE-004", "SI-NODE-006"]}
+    aside = requirement("SI-NODE-006", "not-selected", reason="not selected")
+    run = folder_of(document(PASS, aside, selection=chosen), tmp_path / "out")
+
+    with pytest.raises(certifying.NotCertified, match="part of the suite, without SI-NODE-006;"):
+        certifying.certify(run)
 
 
 def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:

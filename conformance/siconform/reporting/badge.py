@@ -31,7 +31,7 @@ def badge(part: Part) -> dict[str, Any]:
     told += [f"{bad} deviate"] if bad else []
     return {
         "schemaVersion": 1,
-        "label": f"SI {part.revision}",
+        "label": f"SI {part.revision}{f', profile {part.profile}' if part.profile else ''}",
         "message": ", ".join(told),
         "color": _AS_RECORDED if as_recorded else _COLOURS.get(part.verdict, "lightgrey"),
     }

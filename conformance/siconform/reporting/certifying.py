@@ -91,23 +91,35 @@ def listed(folder: Path) -> str:
     )
 
 
-def chosen(results: Mapping[str, Any]) -> list[str]:
-    """The tests that the user did not select; [] for a whole run."""
+def not_chosen(results: Mapping[str, Any]) -> list[str]:
+    """What the user did not select; [] for a whole run, and for one of a whole profile."""
+    profile = profile_of(results)
+    asked = set(results["selection"]["requirements"]) if profile else set()
     left_out = [one["test"] for one in results["left_out"] if one["reason"] == _NOT_SELECTED]
-    return left_out or [
+    unasked = [
         one["id"]
         for one in results["requirements"]
-        if one["verdict"] == Verdict.NOT_SELECTED and one["reason"] == _NOT_SELECTED
+        if one["verdict"] == Verdict.NOT_SELECTED
+        and one["reason"] == _NOT_SELECTED
+        and (not profile or one["id"] in asked)
     ]
+    return unasked if profile else left_out or unasked
+
+
+def profile_of(results: Mapping[str, Any]) -> str:
+    """The profile that was judged as a whole, or ""."""
+    selection = results.get("selection") or {}
+    return str(selection.get("profile", ""))
 
 
 def _refuse(results: Mapping[str, Any], folder: Path) -> None:
     if results["verdict"] == RunVerdict.KIT_ERROR:
         raise NotCertified(f"{folder} is not certified: {results['sentence']}")
-    if missing := chosen(results):
+    if missing := not_chosen(results):
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise NotCertified(
-            f"{folder} is not certified: it is of a part of the suite, {len(missing)} tests were "
-            "not selected; run the whole"
+            f"{folder} is not certified: it is of a part of the suite, without {missing[0]}{more}; "
+            "run the whole"
         )
     if not any(Verdict(one["verdict"]) in REACHED for one in results["requirements"]):
         raise NotCertified(f"{folder} is not certified: nothing was judged")
@@ -127,7 +139,7 @@ def _part(results: Mapping[str, Any], folder: Path, about: About) -> Part:
         implementation=_implementation(results["target"], about),
         kit=Kit(results["kit"], *(_sha256(by_kit[name]) for name in ("catalogue", "suite", "kit"))),
         revision=results["revision"],
-        profile=results.get("profile", ""),
+        profile=profile_of(results),
         verdict=results["verdict"],
         sentence=results["sentence"],
         exit_code=results["exit_code"],
