@@ -1,6 +1,6 @@
 """gRPC servers with behaviours of a test's own."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -12,9 +12,13 @@ _STOPPED_WITHIN = 5.0  # seconds
 
 
 @contextmanager
-def served(prepare: Callable[[grpc.Server], None], workers: int = 4) -> Iterator[str]:
+def served(
+    prepare: Callable[[grpc.Server], None],
+    workers: int = 4,
+    interceptors: Sequence[grpc.ServerInterceptor] = (),
+) -> Iterator[str]:
     """The address of a server that was prepared so, until the block ends."""
-    server = grpc.server(ThreadPoolExecutor(max_workers=workers))
+    server = grpc.server(ThreadPoolExecutor(max_workers=workers), interceptors=list(interceptors))
     prepare(server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -29,8 +33,11 @@ def scheduler(
     behaviours: Mapping[str, Callable[..., Any]],
     revision: Revision = DEFAULT_REVISION,
     workers: int = 4,
+    interceptors: Sequence[grpc.ServerInterceptor] = (),
 ) -> Iterator[str]:
     """The address of a scheduler that serves these methods of the SI so."""
     handlers = rpc.scheduler_handlers(revision, behaviours)
-    with served(lambda server: server.add_generic_rpc_handlers((handlers,)), workers) as address:
+    with served(
+        lambda server: server.add_generic_rpc_handlers((handlers,)), workers, interceptors
+    ) as address:
         yield address

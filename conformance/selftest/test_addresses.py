@@ -1,6 +1,11 @@
 """Targets that run already: what an address is, and what is said when nobody is there."""
 
+import socket
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from siconform.recording.history import History
@@ -114,3 +119,58 @@ def test_a_proxy_of_the_environment_is_not_asked(
         extension = Extension(address, 2.0)
         assert extension.facets.offered == frozenset()
         extension.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "speaks HTTP/1, no gRPC"),
+        (b"SSH-2.0-OpenSSH\r\n", "speaks no HTTP/2, so no gRPC"),
+        (b"", "takes a connection and closes it at once"),
+    ],
+)
+def test_a_port_of_something_else_is_named(
+    answer: bytes, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siconform.targets.attached.CONNECT_TIMEOUT", 1.0)
+    with answering(answer) as address, pytest.raises(TargetUnavailable) as caught:
+        check_address(address, DEFAULT_REVISION)
+    assert caught.value.says.startswith(f"the scheduler at {address} {told}")
+
+
+def test_a_web_server_that_knows_no_later_http_is_named() -> None:
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server,
+        running(server.serve_forever, server.shutdown),
+        pytest.raises(TargetUnavailable, match="speaks HTTP/1, no gRPC"),
+    ):
+        check_address(f"127.0.0.1:{server.server_port}", DEFAULT_REVISION)
+
+
+@contextmanager
+def running(serve: Callable[[], None], ends: Callable[[], object]) -> Iterator[None]:
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ends()
+        thread.join(5.0)
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """A port that gives this answer to whatever is said, and closes; to nothing if it is empty."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    with connection, suppress(OSError):
+                        if answer:
+                            connection.recv(1000)
+                            connection.sendall(answer)
+
+        with running(serve, lambda: server.shutdown(socket.SHUT_RDWR)):
+            yield f"127.0.0.1:{server.getsockname()[1]}"

@@ -263,9 +263,16 @@ class Session:
 
     def _connection(self, rm_id: str, history: History) -> Connection:
         pace = pace_for(self.target.traits)
-        target, edited = self.target, self.target.terms.edited
-        speaks = partial(dialect_for, edited=edited)
-        return Connection(target.address, target.revision, rm_id, history, pace, speaks=speaks)
+        target, terms = self.target, self.target.terms
+        return Connection(
+            target.address,
+            target.revision,
+            rm_id,
+            history,
+            pace,
+            speaks=partial(dialect_for, edited=terms.edited),
+            access=terms.access,
+        )
 
     def _connect(self, rm_id: str) -> Connection:
         connection = self._connection(rm_id, self.history)
@@ -293,7 +300,10 @@ class Session:
     def _beside(self) -> Extension:
         """What the target offers beside the SI; asked of it once, whatever process it is now."""
         if self._extension is None:
-            extension = Extension(self.target.address, self.deadlines.ack, self._facets)
+            target = self.target
+            extension = Extension(
+                target.address, self.deadlines.ack, self._facets, target.terms.access
+            )
             self._facets = extension.facets
             _speaks(self._facets, self.target.revision)
             if extension.offers(Facet.VIRTUAL_CLOCK):

@@ -20,6 +20,7 @@ def of_the_target(*, without: Collection[str] = ()) -> Callable[[Command], Comma
                 kind: dict[str, Any] = {
                     "metavar": option.metavar,
                     "shell_complete": complete_option,
+                    "multiple": option.several,
                 }
                 kind = kind if option.metavar else {"is_flag": True}
                 command = click.option(option.flag, help=option.help, **kind)(command)
@@ -51,7 +52,9 @@ def words_of(values: Mapping[str, Any]) -> list[str]:
     words: list[str] = []
     for option in OPTIONS:
         value = values.get(option.flag)
-        if option.metavar and value is not None:
+        if option.several:
+            words += [word for one in value or () for word in (option.flag, one)]
+        elif option.metavar and value is not None:
             words += [option.flag, str(value)]
         elif value and not option.metavar:
             words.append(option.flag)

@@ -24,7 +24,7 @@ def prepare(settings: Settings) -> None:
     TargetUnavailable when there is nothing to talk to.
     """
     if settings.address:
-        check_address(settings.address, settings.revision)
+        check_address(settings.address, settings.revision, settings.terms.access)
     elif settings.named is not None:
         settings.named.build()
 

@@ -57,6 +57,33 @@ SELECTION: Final = (
 )
 """Which requirements are meant: the same for ``run``, ``list`` and ``explain``."""
 
+REACHING: Final = (
+    Option(
+        "--tls",
+        "",
+        "speak TLS with the scheduler (the other options about TLS turn it on, too)",
+    ),
+    Option(
+        "--tls-ca",
+        "FILE",
+        "who has signed the scheduler's certificate, in PEM (default: the authorities gRPC trusts)",
+    ),
+    Option("--tls-cert", "FILE", "the certificate the RM shows, in PEM, where one is asked for"),
+    Option("--tls-key", "FILE", "the private key of that certificate, in PEM, without a password"),
+    Option(
+        "--tls-name",
+        "NAME",
+        "the host the scheduler's certificate is for, where its address names another",
+    ),
+    Option(
+        "--metadata",
+        "KEY=VALUE",
+        "metadata for every call and stream (may be given several times); ${NAME} in a value is "
+        "taken from the environment, and no value is shown in results",
+        several=True,
+    ),
+)
+
 OPTIONS: Final = (
     Option(
         "--target",
@@ -132,6 +159,7 @@ OPTIONS: Final = (
         "how long a scheduler the kit starts may take until it listens (default: 30, or what the "
         "named target says)",
     ),
+    *REACHING,
     Option(
         "--results",
         "DIR",

@@ -17,6 +17,7 @@ from siconform.catalogue.windows import in_words
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
 from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
+from siconform.running.access_options import read_access, without_secrets
 from siconform.running.command_line import CommandLine, default_results
 from siconform.running.option_list import (
     EDITED,
@@ -35,6 +36,7 @@ from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms, read_config
+from siconform.transport.access import Access
 
 
 class BadOption(Exception):  # a sentence for the user
@@ -141,7 +143,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
     """Checked settings; ``get`` has the value of a flag, None where it was not given."""
     for option in OPTIONS:
         value = get(option.flag) if option.metavar and not option.of_pytest else None
-        for one in value if isinstance(value, list) else [value]:
+        for one in value if isinstance(value, (list, tuple)) else [value]:
             _refuse_empty(option.flag, one)
     target, command = get("--target"), get("--target-command")
     if target and command:
@@ -192,7 +194,7 @@ def _command_line(given: str | None) -> CommandLine:
     if given is None:
         return CommandLine(started_as("run"), kit=kit_program())
     words, options, kit = json.loads(given)
-    return CommandLine(tuple(words), tuple(options), tuple(kit))
+    return CommandLine(tuple(words), tuple(without_secrets(options)), tuple(kit))
 
 
 def _named(target: str) -> NamedTarget:
@@ -266,7 +268,20 @@ def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
         _seconds("--longest-timer", get("--longest-timer")) or LONGEST_TIMER,
         revision_given=bool(get("--revision") or named) or not (get("--target") or command),
         edited=_edited(get(EDITED)),
+        access=_access(get),
     )
+
+
+def _access(get: Callable[[str], Any]) -> Access:
+    try:
+        access = read_access(get)
+    except LookupError as error:
+        raise BadOption(str(error)) from None
+    if access.tls is not None and not (get("--target") or get("--target-command")):
+        raise BadOption(
+            "the embedded reference is spoken to without TLS: leave out --tls, or give --target"
+        )
+    return access
 
 
 def _edited(file: str | None) -> bytes:

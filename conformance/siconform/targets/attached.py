@@ -10,7 +10,9 @@ from siwire import Revision, rpc
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.terms import PLAIN, Terms
-from siconform.transport.channels import DIRECTLY
+from siconform.transport.access import OPEN, Access
+from siconform.transport.arrival import comes_to
+from siconform.transport.channels import close
 
 CONNECT_TIMEOUT = 5.0  # seconds
 _PROBE_TIMEOUT = 1.0  # seconds for a call that carries no message
@@ -56,19 +58,16 @@ def is_address(text: str) -> bool:
     return text.startswith("unix:") and len(text) > len("unix:")
 
 
-def check_address(address: str, revision: Revision) -> None:
+def check_address(address: str, revision: Revision, access: Access = OPEN) -> None:
     """TargetUnavailable unless a gRPC server is there that has a stream of this revision."""
     check_listens(address)
-    with grpc.insecure_channel(address, options=[DIRECTLY]) as channel:
-        try:
-            grpc.channel_ready_future(channel).result(timeout=CONNECT_TIMEOUT)
-        except grpc.FutureTimeoutError:
-            message = (
-                f"the scheduler at {address} took the connection and did not answer as a gRPC "
-                f"server in {CONNECT_TIMEOUT:g} s."
-            )
-            raise TargetUnavailable(message) from None
+    channel = access.channel(address)
+    try:
+        if told := comes_to(channel, address, access, CONNECT_TIMEOUT):
+            raise TargetUnavailable(f"{told}.")
         _check_speaks(channel, address, revision)
+    finally:
+        close(channel, CONNECT_TIMEOUT)
 
 
 def _check_speaks(channel: grpc.Channel, address: str, revision: Revision) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from siconform.protocol.queue_configurations import QueueConfiguration, conformance_queues
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets.proposal import proposal, proposed_timers
+from siconform.transport.access import OPEN, Access
 
 NO_CONFIG: Final = "none"
 
@@ -22,7 +23,7 @@ class Terms:
     sends, "" for none at all, None: that of the cluster of all tests. ``without`` are names of
     ``siconform.catalogue.features``. A timer of more than ``longest_timer`` seconds is not waited
     for. ``edited`` is the descriptor set of a text whose messages the RM speaks in place of its
-    revision's, b"" for none.
+    revision's, b"" for none. ``access`` is how it is reached: TLS, metadata for every call.
     """
 
     version: str | None = None
@@ -32,6 +33,7 @@ class Terms:
     longest_timer: float = LONGEST_TIMER
     revision_given: bool = True  # not taken for want of a better one
     edited: bytes = field(default=b"", repr=False)
+    access: Access = OPEN
 
     def queues(self) -> QueueConfiguration:
         """The configuration the RM registers with where a test names none of its own."""

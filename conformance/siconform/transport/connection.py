@@ -28,7 +28,9 @@ from siconform.protocol.requests import (
     StreamOpening,
 )
 from siconform.recording.history import Content, History
-from siconform.transport.channels import OPTIONS, close, how_it_ended
+from siconform.transport.access import OPEN, Access
+from siconform.transport.arrival import comes_to
+from siconform.transport.channels import close, how_it_ended
 from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
@@ -61,6 +63,7 @@ class Connection:
         pace: float = 0.0,
         *,
         speaks: Callable[[Revision], Dialect] = dialect_for,
+        access: Access = OPEN,
     ) -> None:
         self.revision = revision
         self.pace = pace
@@ -69,8 +72,9 @@ class Connection:
         self._speaks = speaks
         self.dialect: Final = speaks(revision)
         self.listeners: list[Callable[[Fact], None]] = []
-        self._channel = grpc.insecure_channel(address, options=OPTIONS)
+        self._channel = access.channel(address)
         self._address = address
+        self._access = access
         self._streams: dict[str, Stream] = {}
         self._speaking = threading.RLock()
         self._next_turn = 0.0
@@ -78,17 +82,20 @@ class Connection:
         self.hearing = threading.Lock()
 
     def connects(self, timeout: float) -> None:
-        """Wait for the transport; Unreachable after ``timeout`` seconds."""
-        try:
-            grpc.channel_ready_future(self._channel).result(timeout=timeout)
-        except grpc.FutureTimeoutError:
-            message = f"nothing answers on {self._address} within {timeout:g} s"
-            raise Unreachable(message) from None
+        """Wait for the transport; Unreachable after ``timeout`` seconds, or where none can be."""
+        if told := comes_to(self._channel, self._address, self._access, timeout):
+            raise Unreachable(told)
 
     def another(self, rm_id: str) -> "Connection":
         """A connection of its own to the same scheduler, for another RM of the same history."""
         return Connection(
-            self._address, self.revision, rm_id, self.history, self.pace, speaks=self._speaks
+            self._address,
+            self.revision,
+            rm_id,
+            self.history,
+            self.pace,
+            speaks=self._speaks,
+            access=self._access,
         )
 
     def registers(self, registration: Registration, timeout: float) -> RegistrationAnswered:

@@ -11,7 +11,8 @@ from siwire.ext import extension_pb2 as ext
 
 from siconform.outcomes import NotOffered, PremiseLost, Unreachable
 from siconform.protocol.facets import NONE, Facet, Facets
-from siconform.transport.channels import OPTIONS, close, how_it_ended
+from siconform.transport.access import OPEN, Access
+from siconform.transport.channels import close, how_it_ended
 from siconform.transport.extension_messages import MILLISECOND, read_facets
 
 SERVICE: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
@@ -25,8 +26,10 @@ class Extension:
     not offered raises NotOffered before anything is sent.
     """
 
-    def __init__(self, address: str, timeout: float, facets: Facets | None = None) -> None:
-        self._channel = grpc.insecure_channel(address, options=OPTIONS)
+    def __init__(
+        self, address: str, timeout: float, facets: Facets | None = None, access: Access = OPEN
+    ) -> None:
+        self._channel = access.channel(address)
         self._methods = rpc.methods_of(SERVICE)
         self._timeout = timeout
         self._facets = facets

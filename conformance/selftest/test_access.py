@@ -1,0 +1,265 @@
+"""Schedulers behind TLS: who is let in, and in one sentence who is not and why."""
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from siconform.protocol.facets import NONE
+from siconform.recording.history import History
+from siconform.running.access_options import read_access, without_secrets
+from siconform.targets import TargetUnavailable
+from siconform.targets.attached import check_address
+from siconform.transport.access import Access
+from siconform.transport.connection import Connection
+from siconform.transport.extension import Extension
+from siconform.transport.tls_files import UnfitFile, check_certificates, check_pair
+from siwire import DEFAULT_REVISION
+
+from .certificates import HERE, Authority, Pair, secured
+from .serving import scheduler
+
+
+def nothing(*_: object) -> Iterator[Any]:
+    return iter(())
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Authority:
+    return Authority(tmp_path, "stranger")
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[..., str]]:
+    """Serves with TLS until the test is over."""
+    with ExitStack() as opened:
+        yield lambda own, clients=None: opened.enter_context(
+            secured(own, {"UpdateNode": nothing}, clients)
+        )
+
+
+def access(*options: str) -> Access:
+    words = iter(options)
+    given: dict[str, Any] = {}
+    for flag in words:
+        if flag == "--metadata":
+            given.setdefault(flag, []).append(next(words))
+        else:
+            given[flag] = True if flag == "--tls" else next(words)
+    return read_access(given.get)
+
+
+def refused(address: str, how: Access) -> str:
+    with pytest.raises(TargetUnavailable) as caught:
+        check_address(address, DEFAULT_REVISION, how)
+    assert "\n" not in caught.value.says
+    return caught.value.says.removeprefix(f"the scheduler at {address} ")
+
+
+def test_a_scheduler_with_tls(authority: Authority, serving: Callable[..., str]) -> None:
+    address = serving(authority.issues("own", *HERE))
+
+    check_address(address, DEFAULT_REVISION, access("--tls-ca", str(authority.file)))
+
+
+def test_a_scheduler_that_lets_in_whom_it_knows(
+    authority: Authority, serving: Callable[..., str]
+) -> None:
+    address = serving(authority.issues("own", *HERE), authority.file)
+    known = access("--tls-ca", str(authority.file), *authority.issues("rm").options())
+
+    check_address(address, DEFAULT_REVISION, known)
+    connection = Connection(address, DEFAULT_REVISION, "rm", History(), access=known)
+    connection.connects(2.0)
+    assert connection.asks_for_description(2.0) is None
+    connection.close()
+    extension = Extension(address, 2.0, access=known)
+    assert extension.facets is NONE
+    extension.close()
+
+
+def test_another_name_than_that_of_the_address(
+    authority: Authority, serving: Callable[..., str]
+) -> None:
+    address = serving(authority.issues("own", "scheduler.test"))
+    trusting = "--tls-ca", str(authority.file)
+
+    assert refused(address, access(*trusting)) == (
+        "shows a certificate that is not for 127.0.0.1: name the host it is for by --tls-name."
+    )
+    assert "not for other.test" in refused(address, access(*trusting, "--tls-name", "other.test"))
+    check_address(address, DEFAULT_REVISION, access(*trusting, "--tls-name", "scheduler.test"))
+
+
+def test_signed_by_somebody_else(
+    authority: Authority, stranger: Authority, serving: Callable[..., str]
+) -> None:
+    address = serving(authority.issues("own", *HERE))
+
+    assert refused(address, access("--tls-ca", str(stranger.file))) == (
+        "shows a certificate that is signed by no authority in --tls-ca."
+    )
+    assert "no authority the kit trusts: give it as --tls-ca" in refused(address, access("--tls"))
+
+
+def test_it_has_expired(authority: Authority, serving: Callable[..., str]) -> None:
+    address = serving(authority.issues("own", *HERE, expired=True))
+
+    assert refused(address, access("--tls-ca", str(authority.file))) == (
+        "shows a certificate that has expired, or whose authority's has."
+    )
+
+
+def test_no_certificate_where_one_is_asked_for(
+    authority: Authority, serving: Callable[..., str]
+) -> None:
+    address = serving(authority.issues("own", *HERE), authority.file)
+
+    says = refused(address, access("--tls-ca", str(authority.file)))
+    assert says.endswith("wants a certificate of the client: give --tls-cert and --tls-key.")
+
+
+def test_a_certificate_nobody_there_knows(
+    authority: Authority, stranger: Authority, serving: Callable[..., str]
+) -> None:
+    address = serving(authority.issues("own", *HERE), authority.file)
+    known = "--tls-ca", str(authority.file)
+
+    says = refused(address, access(*known, *stranger.issues("rm").options()))
+    assert says.endswith("does not trust the certificate in --tls-cert.")
+
+
+def test_tls_asked_of_a_plain_port(authority: Authority) -> None:
+    with scheduler({"UpdateNode": nothing}) as address:
+        says = refused(address, access("--tls-ca", str(authority.file)))
+    assert says == "speaks no TLS: leave out --tls and what belongs to it."
+
+
+def test_a_port_with_tls_that_was_not_asked_for(
+    authority: Authority, serving: Callable[..., str]
+) -> None:
+    for clients in (None, authority.file):
+        address = serving(authority.issues("own", *HERE), clients)
+        assert refused(address, Access()) == (
+            "speaks TLS: give --tls (--tls-ca FILE for the authority it is signed by)."
+        )
+
+
+def test_files_that_are_of_no_use(authority: Authority, tmp_path: Path) -> None:
+    one, other = authority.issues("one"), authority.issues("other")
+    text, missing = tmp_path / "text", tmp_path / "missing"
+    text.write_text("hello\n")
+
+    for told, certificate, key in (
+        ("missing cannot be read: No such file or directory", missing, None),
+        ("cannot be read: Is a directory", tmp_path, None),
+        ("text has no certificate that can be read .* in PEM", text, None),
+        ("one.key has no certificate that can be read", one.key, None),
+        ("other.key is not that of .*one.pem", one.certificate, other.key),
+        ("text has no private key that can be read", one.certificate, text),
+        ("missing cannot be read", one.certificate, missing),
+    ):
+        with pytest.raises(UnfitFile, match=told):
+            check_pair(certificate, key) if key else check_certificates(certificate)
+
+
+def test_a_certificate_of_ours_that_has_expired(authority: Authority) -> None:
+    late = authority.issues("late", expired=True)
+
+    with pytest.raises(UnfitFile, match=r"late.pem has expired: give one that is valid"):
+        check_pair(late.certificate, late.key)
+    fresh = authority.issues("fresh")
+    check_pair(fresh.certificate, fresh.key)
+
+
+def test_a_key_with_a_password(authority: Authority, tmp_path: Path) -> None:
+    pair = authority.issues("one")
+    locked = tmp_path / "locked.key"
+    locking = ["openssl", "pkey", "-aes256", "-passout", "pass:secret", "-in", str(pair.key)]
+    subprocess.run([*locking, "-out", locked], check=True, capture_output=True)  # noqa: S603  # known words
+
+    with pytest.raises(UnfitFile, match=r"locked.key is encrypted: give it without a password"):
+        check_pair(pair.certificate, locked)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--tls-cert", "x"], "--tls-cert needs --tls-key"),
+        (["--tls-key", "x"], "--tls-key needs --tls-cert"),
+        (["--tls-ca", "/nowhere"], "/nowhere cannot be read"),
+        (["--metadata", "token"], "--metadata has no KEY=VALUE in one of its values"),
+        (["--metadata", "a b=c"], '"a b" is no key of gRPC'),
+        (["--metadata", "=c"], '"" is no key of gRPC'),
+        (["--metadata", "grpc-timeout=1S"], "--metadata: grpc-timeout is gRPC's own"),
+        (["--metadata", "token=ä"], "the value of token is not plain ASCII"),
+        (["--metadata", "token-bin=ä"], "the value of token-bin is no base64"),
+        (["--metadata", "token=${NOT_SET_ANYWHERE}"], "token takes ${NOT_SET_ANYWHERE}, which is"),
+    ],
+)
+def test_options_that_cannot_be_meant(options: list[str], told: str) -> None:
+    with pytest.raises(LookupError, match=re.escape(told)):
+        access(*options)
+
+
+def test_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "s3cret")
+    given = ["Authorization=Bearer ${TOKEN}", "team=a,b=c", "trace-bin=AQI="]
+
+    how = access(*(word for one in given for word in ("--metadata", one)))
+    assert how.tls is None
+    assert how.metadata == (
+        ("authorization", "Bearer s3cret"),
+        ("team", "a,b=c"),
+        ("trace-bin", b"\x01\x02"),
+    )
+    assert "s3cret" not in repr(how)
+
+
+def test_metadata_goes_with_every_call_and_stream() -> None:
+    heard: dict[str, str] = {}
+
+    class Hears(grpc.ServerInterceptor):
+        def intercept_service(self, continuation: Any, details: Any) -> Any:
+            heard[details.method] = dict(details.invocation_metadata).get("team", "")
+            return continuation(details)
+
+    with scheduler({"UpdateNode": nothing}, interceptors=[Hears()]) as address:
+        known = access("--metadata", "team=blue")
+        check_address(address, DEFAULT_REVISION, known)
+        connection = Connection(address, DEFAULT_REVISION, "rm", History(), access=known)
+        connection.connects(2.0)
+        connection.calls_raw("/si.v1.Scheduler/Anything", 2.0)
+        connection.asks_for_description(2.0)
+        connection.close()
+        extension = Extension(address, 2.0, access=known)
+        assert extension.facets is NONE
+        extension.close()
+
+    assert len(heard) > 4
+    assert set(heard.values()) == {"blue"}
+
+
+def test_values_of_metadata_are_not_shown() -> None:
+    given = ["--metadata", "a=secret", "--target", "x", "--metadata=b=secret", "-k", "a=b"]
+    given += ["--metadata", "c=Bearer ${TOKEN}", "--metadata", "secret"]
+
+    assert list(without_secrets(given)) == [
+        "--metadata", "a=***", "--target", "x", "--metadata=b=***", "-k", "a=b",
+        "--metadata", "c=Bearer ${TOKEN}", "--metadata", "***",
+    ]  # fmt: skip
+
+
+def test_a_certificate_that_only_servers_use_is_not_called_late(authority: Authority) -> None:
+    own: Pair = authority.issues("own", *HERE)
+
+    check_pair(own.certificate, own.key)

@@ -1,0 +1,220 @@
+"""Whether a channel comes to a gRPC server, and in one sentence why it does not."""
+
+import socket
+import ssl
+from contextlib import suppress
+from typing import Final
+
+import grpc
+
+from siconform.transport.access import OPEN, Access, Tls
+
+_AT_ONCE: Final = 0.5  # seconds in which a channel to a server is ready, by far
+_LOOK: Final = 1.0  # seconds for one look at a port, which answers at once if it does
+_PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+_OLD_REQUEST: Final = b"GET / HTTP/1.0\r\n\r\n"
+_SETTINGS: Final = 4  # type of the first frame of an HTTP/2 server, its fourth byte
+_WANTED: Final = 64  # bytes that tell
+
+_CLOSES: Final = "takes a connection and closes it at once"
+
+_EXPIRED, _NOT_YET, _OTHER_HOST, _OTHER_IP = 10, 9, 62, 64  # X509_V_ERR_... of OpenSSL
+_TO_THE_CLIENT: Final = {
+    "CERTIFICATE_REQUIRED": "asks for a certificate of the client: give --tls-cert and --tls-key",
+    "UNKNOWN_CA": "does not know who signed the certificate in --tls-cert",
+    "EXPIRED": "says that the certificate in --tls-cert has expired",
+    "BAD_CERTIFICATE": "does not take the certificate in --tls-cert",
+    "CERTIFICATE": "does not take the certificate in --tls-cert",
+    "PROTOCOL_VERSION": "has no version of TLS in common with the kit",
+    "NO_APPLICATION_PROTOCOL": "speaks TLS and no HTTP/2 in it, so no gRPC",
+}
+"""What an alert of TLS says, by a part of its name; the first that fits."""
+
+
+def comes_to(channel: grpc.Channel, address: str, access: Access, timeout: float) -> str:
+    """A sentence why no gRPC server is there within ``timeout`` seconds, "" where one is.
+
+    What cannot become better is said as soon as the channel is slower than one to a server.
+    """
+    ready = grpc.channel_ready_future(channel)
+    told = ""
+    try:
+        for limit in (min(_AT_ONCE, timeout), max(0.0, timeout - _AT_ONCE)):
+            with suppress(grpc.FutureTimeoutError):
+                ready.result(timeout=limit)
+                return ""
+            told = told or misfit(address, access)
+            if told and told != _CLOSES:  # as a port does whose process is starting yet
+                break
+    finally:
+        ready.cancel()
+    if not told and not _listens(address):
+        return f"nothing answers on {address} within {timeout:g} s"
+    waited = f"took the connection and did not answer as a gRPC server in {timeout:g} s"
+    return f"the scheduler at {address} {told or waited}"
+
+
+def misfit(address: str, access: Access = OPEN) -> str:
+    """What is there instead of what was expected, as far as a look can tell, else "".
+
+    It goes on after "the scheduler at HOST:PORT".
+    """
+    try:
+        if access.tls is not None:
+            return _with_tls(address, access.tls)
+        return _without_tls(address)
+    except OSError:
+        return ""  # nothing listens, or not any more: that is for others to say
+
+
+def _without_tls(address: str) -> str:
+    said = _answer(address, _PREFACE)
+    if said is None or _is_http2(said):
+        return ""
+    if said.startswith(b"\x15\x03") or _speaks_tls(address):  # an alert
+        return "speaks TLS: give --tls (--tls-ca FILE for the authority it is signed by)"
+    if _is_http1(address, said):
+        return "speaks HTTP/1, no gRPC: give the port of its gRPC server"
+    if said:
+        return "speaks no HTTP/2, so no gRPC: give the port of its gRPC server"
+    return _CLOSES if _closes(address) else ""
+
+
+def _with_tls(address: str, tls: Tls) -> str:
+    try:
+        with (
+            _connected(address) as raw,
+            _client(tls).wrap_socket(raw, server_hostname=tls.name or _host(address)) as secured,
+        ):
+            if secured.selected_alpn_protocol() != "h2":
+                return "speaks TLS and no HTTP/2 in it (ALPN h2), so no gRPC"
+            secured.sendall(_PREFACE)
+            said = secured.recv(_WANTED)
+    except ssl.SSLCertVerificationError as why:
+        return _not_trusted(why, address, tls)
+    except (ssl.SSLEOFError, ConnectionError):
+        return _closed(tls) if _speaks_tls(address) else _no_tls(address)
+    except ssl.SSLError as why:
+        return _alert(why.reason or "") or _no_tls(address)
+    return "" if _is_http2(said) else _closed(tls)
+
+
+def _not_trusted(why: ssl.SSLCertVerificationError, address: str, tls: Tls) -> str:
+    if why.verify_code == _EXPIRED:
+        return "shows a certificate that has expired, or whose authority's has"
+    if why.verify_code == _NOT_YET:
+        return "shows a certificate that is not valid yet"
+    if why.verify_code in (_OTHER_HOST, _OTHER_IP):
+        return (
+            f"shows a certificate that is not for {tls.name or _host(address)}: name the host it "
+            "is for by --tls-name"
+        )
+    trusted = "in --tls-ca" if tls.authorities else "the kit trusts: give it as --tls-ca FILE"
+    return f"shows a certificate that is signed by no authority {trusted}"
+
+
+def _closed(tls: Tls) -> str:
+    """No word of TLS about it is what gRPC's own servers say of a client they do not trust."""
+    if tls.certificate is None:
+        return (
+            "closed the connection after the TLS handshake, as one does that wants a certificate "
+            "of the client: give --tls-cert and --tls-key"
+        )
+    return (
+        "closed the connection after the TLS handshake, as one does that does not trust the "
+        "certificate in --tls-cert"
+    )
+
+
+def _no_tls(address: str) -> str:
+    said = _answer(address, _PREFACE) or b""
+    if _is_http2(said):
+        return "speaks no TLS: leave out --tls and what belongs to it"
+    if _is_http1(address, said):
+        return "speaks HTTP/1 without TLS, no gRPC: give the port of its gRPC server"
+    return _CLOSES if _closes(address) else "speaks no TLS"
+
+
+def _alert(reason: str) -> str:
+    if "ALERT" not in reason:
+        return ""
+    known = (told for part, told in _TO_THE_CLIENT.items() if part in reason)
+    words = reason.rpartition("ALERT_")[2].replace("_", " ").lower()
+    return next(known, f"ended the TLS handshake: {words}")
+
+
+def _client(tls: Tls) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=tls.authorities)
+    context.set_alpn_protocols(["h2"])
+    if tls.certificate is not None:
+        context.load_cert_chain(tls.certificate, tls.key)
+    return context
+
+
+def _speaks_tls(address: str) -> bool:
+    """Whether the port answers as TLS does, whatever it thinks of the client."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    try:
+        with _connected(address) as raw, context.wrap_socket(raw):
+            return True
+    except ssl.SSLError as why:
+        return "ALERT" in (why.reason or "")
+    except OSError:
+        return False
+
+
+def _is_http2(said: bytes) -> bool:
+    return len(said) > _SETTINGS and not said.startswith(b"HTTP") and said[3] == _SETTINGS
+
+
+def _is_http1(address: str, said: bytes) -> bool:
+    """Whether the port said so, or says so where it is asked in HTTP/1."""
+    return any(one.startswith(b"HTTP/1") for one in (said, _answer(address, _OLD_REQUEST) or b""))
+
+
+def _answer(address: str, request: bytes) -> bytes | None:
+    """The first bytes that come: b"" where the connection is closed, None where none do in time."""
+    with _connected(address) as connection:
+        try:
+            connection.sendall(request)
+            return connection.recv(_WANTED)
+        except TimeoutError:
+            return None
+        except ConnectionError:
+            return b""
+
+
+def _closes(address: str) -> bool:
+    """Whether the port ends a connection on which nothing was said."""
+    try:
+        with _connected(address) as connection:
+            return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def _listens(address: str) -> bool:
+    with suppress(OSError), _connected(address):
+        return True
+    return False
+
+
+def _connected(address: str) -> socket.socket:
+    if address.startswith("unix:"):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(_LOOK)
+        connection.connect(address.removeprefix("unix:").removeprefix("//"))
+        return connection
+    _, _, port = address.rpartition(":")
+    return socket.create_connection((_host(address), int(port)), _LOOK)
+
+
+def _host(address: str) -> str:
+    if address.startswith("unix:"):
+        return "localhost"  # as gRPC has it
+    return address.rpartition(":")[0].strip("[]")
