@@ -116,7 +116,12 @@ def test_pytest_that_breaks_over_an_interrupt_was_interrupted(
         (["list", "--profile", "bsae"], 4, '"bsae" is no profile. Did you mean base'),
         (["list", "--area", "nope"], 4, '"nope" is no area. Known: WIRE'),
         (["list", "--revision", "2.0"], 4, '"2.0" is no revision of the SI.'),
-        (["list", "--bogus"], 4, "No such option"),
+        (["list", "--bogus"], 4, "No such option '--bogus' (see main list --help)"),
+        (["spec", "diff", "--bogus"], 4, "No such option '--bogus' (see main spec diff --help)"),
+        (["run", "--rootdir", "."], 4, "--rootdir is not for siconform run"),
+        (["run", "--setup-plan"], 4, "--setup-plan is not for siconform run"),
+        (["run", "--ignore", "suite/test_nope.py"], 4, 'there is no "suite/test_nope.py"'),
+        (["run", "--ignore-glob=suite/test_z*"], 4, '--ignore-glob "suite/test_z*" fits no file'),
         (["nope"], 4, "No such command"),
         (["replay"], 4, "Missing argument"),
         (["run", "suite/test_nope.py"], 4, "there is no file"),
@@ -133,12 +138,12 @@ def test_wrong_commands_are_one_sentence(arguments: list[str], code: int, told: 
 
 def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "siconform", "run", "--bogus"],
+        [sys.executable, "-m", "siconform", "run", "-x", "--bogus"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 4
     assert done.stderr.strip() == (
-        "siconform: unrecognized arguments: --bogus (see siconform run --help)"
+        "siconform: No such option '--bogus' (see siconform run --help)"
     )
     assert done.stdout == ""
 
@@ -150,6 +155,9 @@ def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
         (["--help"], "Commands:"),
         (["run", "--help"], "--target-command COMMAND"),
         (["--version"], "siconform, version"),
+        (["run", "--version"], "siconform, version"),
+        (["run", "-k", "gang", "-V"], "siconform, version"),
+        (["spec"], "Commands:"),
         (["explain", "SI-NODE-004", "SI-NODE-005"], "SI-NODE-005   SHOULD"),
         (["list", "--area", "node", "--level", "must"], "SI-NODE-004  MUST"),
         (["list", "node-4", "si-rel-1"], "2 requirements: 2 MUST"),

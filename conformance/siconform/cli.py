@@ -10,7 +10,7 @@ import click
 from siconform import guarding
 from siconform.commands.catalogue_commands import explain, list_profiles, list_requirements
 from siconform.commands.certificate_commands import certify, verify
-from siconform.commands.ending import wrong
+from siconform.commands.ending import sentence, wrong
 from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
@@ -37,7 +37,7 @@ class _Command(click.Group):
             except click.exceptions.NoArgsIsHelpError as error:
                 click.echo(error.format_message())
             except click.ClickException as error:
-                wrong(error.format_message())
+                wrong(sentence(error))
 
 
 @click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,6 +65,8 @@ def run(options: Sequence[str]) -> None:
     if {"-h", "--help"} & set(options):
         click.echo(_run_help())
         return
+    if {"-V", "--version"} & set(options):
+        main(["--version"], prog_name="siconform")
     from siconform.running import launching  # noqa: PLC0415  # pytest takes time to import
     from siconform.running.options import BadOption  # noqa: PLC0415  # the same
 

@@ -190,8 +190,8 @@ def test_files_that_do_not_suit_tls(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["serve", "--nonsense"], "No such option '--nonsense'."),
-        (["nonsense"], "No such command 'nonsense'."),
+        (["serve", "--nonsense"], "No such option '--nonsense' (see "),
+        (["nonsense"], "No such command 'nonsense' (see "),
         (["serve", "--retention", "x"], "Invalid value for '--retention': 'x' is no number"),
         (["serve", "--log-level", "x"], "Invalid value for '--log-level': 'x' is not one of"),
         (

@@ -8,6 +8,13 @@ import click
 from siconform.policy import ExitCode
 
 
+def sentence(error: click.ClickException) -> str:
+    """What click has to say of a command line, and which help says more."""
+    said = error.format_message().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{said} (see {context.command_path} --help)" if context is not None else said
+
+
 def wrong(sentence: str) -> NoReturn:
     """End for what was asked wrongly, as pytest has it for usage errors."""
     ends(sentence, ExitCode.USAGE)

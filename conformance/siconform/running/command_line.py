@@ -46,6 +46,11 @@ class CommandLine:
         """Whether the options choose among the tests, not among the requirements."""
         return _given(self.options, _SELECTS_TESTS) or bool(tests_apart(self.options)[1])
 
+    def value_of_any(self, *flags: str) -> str | None:
+        """The value of the first of these flags that is given, None where none is."""
+        values = (value_of(self.options, flag) for flag in flags)
+        return next((value for value in values if value is not None), None)
+
     def again(self, identifier: str) -> str:
         """The command that judges one requirement again, with results of its own."""
         return shlex.join((*self.started, identifier, *_without_selection(self.options)))

@@ -42,6 +42,7 @@ class Console:
         self._terminal = terminal
         self._stream = terminal.stream
         self.broken = ""  # why nothing can be written there any more
+        self.told_first: Sequence[str] = ()  # at the end, before anything else
         self._verbosity = verbosity
         self._screen: Screen | None = None
 
@@ -112,6 +113,7 @@ class Console:
         self.stops_drawing()
         width = self._terminal.width()
         judged = () if run.status.unreachable else run.requirements
+        self._lines(self.told_first)
         if self._verbosity >= 0 and judged:
             self._failures(run)
             self._lines(summary.by_area(run.asked(), width))
@@ -224,7 +226,7 @@ def _shown(settings: Settings) -> str:
 def _files(run: Run, settings: Settings) -> str:
     files = ["results.json"]
     if not run.status.unreachable:
-        files.append("junit.xml")
+        files.append(settings.command_line.value_of_any("--junitxml", "--junit-xml") or "junit.xml")
     if run.failures:
         files += ["failures.txt", "histories"]
     if (settings.results / CERTIFICATE).exists():

@@ -8,7 +8,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
@@ -43,6 +43,13 @@ _ALONE: Final = ("--pdb", *_SHOWS)
 _AN_ID: Final = re.compile(r"SI-[A-Z]+-\d{3}", re.IGNORECASE)
 
 
+_IGNORES: Final = ("--ignore", "--ignore-glob")
+_REFUSED: Final = frozenset(
+    {"-c", "--config-file", "--rootdir", "--confcutdir", "--noconftest", "--pyargs"}
+    | {"--setup-only", "--setup-plan"}
+)
+
+
 class NoSuchTest(LookupError):  # a sentence for the user
     """A test file that is named and not there."""
 
@@ -52,6 +59,7 @@ def run(options: Sequence[str]) -> int:
 
     NoSuchTest when they name a test file that is not there, BadOption where a value will not do.
     """
+    _refuse(options)
     if not set(_SHOWS) & set(options):
         _forget_older(options)
     if note := note_on(value_of(options, "--revision") or ""):
@@ -68,6 +76,16 @@ def run(options: Sequence[str]) -> int:
         sys.stderr.write("siconform: the kit itself broke: see above\n")
         return ExitCode.KIT_ERROR
     return code
+
+
+def _refuse(options: Sequence[str]) -> None:
+    """What would take the suite from its place, or judge tests that do not run."""
+    for flag in (option.partition("=")[0] for option in options):
+        if flag in _REFUSED:
+            raise BadOption(
+                f"{flag} is not for siconform run, which has its own suite and runs it; for tests "
+                "of your own: pytest -p siconform.plugin"
+            )
 
 
 def _pytest(words: Sequence[str]) -> int:
@@ -120,7 +138,8 @@ class _Sentences:
     def write(self, text: str) -> int:
         wrong = re.search(r"ERROR: usage: .*?error: ([^\n]*)", text, re.DOTALL)
         if wrong:
-            text = f"siconform: {wrong[1]} (see siconform run --help)"
+            said = re.sub(r"unrecognized arguments: (\S+).*", r"No such option '\1'", wrong[1])
+            text = f"siconform: {said} (see siconform run --help)"
         if text.startswith("ERROR: ") or wrong:
             text = text.replace("ERROR: ", "siconform: ", 1).rstrip() + "\n"
         return self._stream.write(text)
@@ -129,7 +148,32 @@ class _Sentences:
 def _tests_apart(options: Sequence[str], suite: Path) -> tuple[list[str], list[str]]:
     """Options, and the tests named among them, as summaries name them (suite/test_nodes.py)."""
     chosen, tests = tests_apart(options)
-    return chosen, [_located(test, suite.parent) for test in tests]
+    located = [_located(test, suite.parent) for test in tests]
+    return list(_ignoring(chosen, suite.parent)), located
+
+
+def _ignoring(options: Sequence[str], suite_is_in: Path) -> Iterator[str]:
+    """The options, and what they ignore by its place: pytest ignores what is not there."""
+    words = iter(options)
+    for word in words:
+        flag, is_pair, value = word.partition("=")
+        if flag not in _IGNORES:
+            yield word
+            continue
+        named = value if is_pair else next(words, "")
+        if flag == _IGNORES[0]:
+            yield f"{flag}={_ignored(named, suite_is_in)}"
+        elif named and any(suite_is_in.glob(named)):
+            yield f"{flag}={suite_is_in / named}"
+        else:
+            raise NoSuchTest(f'{flag} "{named}" fits no file; tests are in suite/test_nodes.py')
+
+
+def _ignored(named: str, suite_is_in: Path) -> Path:
+    for folder in (suite_is_in, Path.cwd()):
+        if named and (folder / named).exists():
+            return folder / named
+    raise NoSuchTest(f'there is no "{named}" to ignore; tests are in suite/test_nodes.py')
 
 
 def _forget_older(options: Sequence[str]) -> None:

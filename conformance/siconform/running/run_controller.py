@@ -25,6 +25,7 @@ from siconform.running.option_list import SEED, STARTED_AS
 from siconform.running.options import Settings
 from siconform.running.reference_histories import of_the_reference
 from siconform.running.results_dir import CannotWrite
+from siconform.running.slowest import Slowest
 from siconform.verdicts import of_monitors_alone
 
 TOLD: Final = "siconform"
@@ -48,6 +49,7 @@ class RunController:
         self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
+        self._slowest: Slowest | None = None  # where that is asked for
         self._artifacts: Mapping[str, str] = {}
 
     def narrator(self) -> Narrator:
@@ -73,6 +75,9 @@ class RunController:
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Say what begins."""
+        option = session.config.option
+        if option.durations is not None:
+            self._slowest = Slowest(option.durations, option.durations_min or 0.0)
         self._workers = getattr(session.config.option, "numprocesses", None) or 1
         self._console.header(self.settings, *describe(self.settings))
 
@@ -88,6 +93,8 @@ class RunController:
         for payload, content in report_payload.take(report):
             self.evidence.receive(report.nodeid, payload, content)
         self._junit.hears(report)
+        if self._slowest is not None:
+            self._slowest.hears(report)
         if report.when == _CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
         if report.when == "call" or (report.when == "setup" and not report.passed):
@@ -165,6 +172,8 @@ class RunController:
             self.evidence.broke(self._unwritten(error))
             run = self._run(ended_by)
         self._certify()
+        if self._slowest is not None:
+            self._console.told_first = tuple(self._slowest.told())
         self._console.finish(run, self.settings)
         if self._console.broken:
             self.evidence.broke(self._console.broken)

@@ -9,6 +9,7 @@ import pytest
 from siconform.catalogue import catalogue
 from siconform.monitors import MONITORS
 from siconform.running.option_list import EXPLORING
+from siconform.running.index import tests_by_requirement
 from siconform.running.options import Settings
 from siconform.running.worker_order import spread
 from siconform.targets.traits import RACES
@@ -117,6 +118,7 @@ def _by_monitors_alone(settings: Settings | None, items: Iterable[pytest.Item]) 
     if settings is None or settings.chosen is None:
         return False
     by_tests = {identifier for item in items for identifier in requirements_of(item)}
+    by_tests.update(tests_by_requirement())  # also where these are left out
     by_monitors = {identifier for monitor in MONITORS for identifier in monitor.requirements}
     return bool(settings.chosen & by_monitors - by_tests)
 

@@ -24,11 +24,18 @@ class OneSentence(click.Group):
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
         except click.ClickException as error:
-            _ends(error.format_message(), WRONG)
+            _ends(_sentence(error), WRONG)
         except Exception as error:  # noqa: BLE001  # that is what it is for
             with suppress(OSError):
                 traceback.print_exc()
             _ends(f"the scheduler itself broke: {type(error).__name__}: {error}", BROKEN)
+
+
+def _sentence(error: click.ClickException) -> str:
+    """What click has to say of a command line, and which help says more."""
+    said = error.format_message().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{said} (see {context.command_path} --help)" if context is not None else said
 
 
 def _ends(sentence: str, code: int) -> NoReturn:

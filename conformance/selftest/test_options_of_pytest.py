@@ -1,0 +1,64 @@
+"""Options of pytest do what they say: durations, JUnit, what is ignored."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from siconform.running.launching import arguments
+
+Run = Callable[..., Any]
+
+SUITE = """
+@requirement("SI-NODE-004")
+def test_slow(target): time.sleep(0.3)
+
+@requirement("SI-NODE-006")
+def test_quick(target): pass
+"""
+
+
+def test_durations_are_told_on_the_screen(conformance: Run) -> None:
+    lines = conformance(SUITE, "--durations", "1").out.splitlines()
+    place = lines.index("slowest 1 of 2 tests:")
+
+    assert lines[place + 1].endswith(" s  test_fake.py::test_slow")
+    assert lines[place + 2] == ""
+
+
+def test_all_durations_and_none(conformance: Run) -> None:
+    assert "slowest 2 of 2 tests:" in conformance(SUITE, "--durations", "0").out
+    assert "slowest 1 of" in conformance(SUITE, "--durations=0", "--durations-min=0.25").out
+    assert "slowest" not in conformance(SUITE).out
+
+
+def test_durations_of_tests_in_workers(conformance: Run) -> None:
+    out = conformance(SUITE, "--durations", "5", "-n", "2", fresh=True).out
+
+    assert "slowest 2 of 2 tests:" in out
+
+
+@pytest.mark.parametrize("flag", ["--junitxml", "--junit-xml"])
+def test_junit_goes_where_it_is_wanted_and_the_last_lines_say_where(
+    conformance: Run, flag: str
+) -> None:
+    outcome = conformance(SUITE, f"{flag}=reports/kit.xml")
+
+    assert "SI-NODE-004" in Path("reports/kit.xml").read_text("utf-8")
+    assert not (outcome.folder / "junit.xml").exists()
+    assert "results in out: results.json, reports/kit.xml" in outcome.out
+
+
+@pytest.mark.parametrize("given", [["--ignore", "suite/test_keys.py"], ["--ignore=suite"]])
+def test_what_is_ignored_is_looked_for_in_the_suite(given: list[str]) -> None:
+    (ignored,) = [word for word in arguments(given) if word.startswith("--ignore")]
+
+    assert Path(ignored.partition("=")[2]).exists()
+
+
+def test_what_fits_a_pattern_is_ignored_in_the_suite() -> None:
+    (ignored,) = [
+        w for w in arguments(["--ignore-glob", "suite/test_g*"]) if w.startswith("--ignore")
+    ]
+
+    assert ignored.endswith("siconform/suite/test_g*")
