@@ -123,6 +123,12 @@ def test_what_tests_decide_is_not_looked_for_where_these_are_ignored(conformance
     assert outcome.code == 5
 
 
+def test_beside_what_tests_decide_monitors_speak_in_these(conformance: Run) -> None:
+    outcome = conformance(SUITE, "SI-WIRE-006", "node-4", "--revision", "2023-12")
+
+    assert len(outcome.results["left_out"]) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

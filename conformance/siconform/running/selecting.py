@@ -8,8 +8,8 @@ import pytest
 
 from siconform.catalogue import catalogue
 from siconform.monitors import MONITORS
-from siconform.running.option_list import EXPLORING
 from siconform.running.index import tests_by_requirement
+from siconform.running.option_list import EXPLORING
 from siconform.running.options import Settings
 from siconform.running.worker_order import spread
 from siconform.targets.traits import RACES
@@ -48,7 +48,7 @@ class Selector:
     def __init__(self, settings: Settings | None) -> None:
         self.selection = Selection()
         self._settings = settings
-        self._watched = False  # whether something is chosen that monitors judge, in every test
+        self._watched = False  # whether only monitors judge what is chosen, in every test
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
@@ -114,13 +114,13 @@ def requirements_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def _by_monitors_alone(settings: Settings | None, items: Iterable[pytest.Item]) -> bool:
-    """Whether something is chosen that no test decides, only what is seen in all of them."""
+    """Whether no test decides what is chosen: then it is looked for in all of them."""
     if settings is None or settings.chosen is None:
         return False
     by_tests = {identifier for item in items for identifier in requirements_of(item)}
     by_tests.update(tests_by_requirement())  # also where these are left out
     by_monitors = {identifier for monitor in MONITORS for identifier in monitor.requirements}
-    return bool(settings.chosen & by_monitors - by_tests)
+    return settings.chosen.isdisjoint(by_tests) and bool(settings.chosen & by_monitors)
 
 
 def _race(item: pytest.Item, settings: Settings) -> str:
