@@ -11,7 +11,8 @@ from siconform.catalogue import catalogue
 from siconform.reporting import publish
 from siconform.reporting.classify import ResultClass, rows
 from siconform.reporting.page import Section, page
-from siconform.reporting.publish import PAGES, RECORDS, baseline_of, pages, records
+from siconform.reporting.publish import PAGES, SIDE_BY_SIDE, pages
+from siconform.reporting.published import RECORDS, baseline_of, records
 from siconform.reporting.record import (
     Record,
     RequirementRecord,
@@ -207,7 +208,7 @@ def test_a_page_that_differs_is_named_and_an_old_one_goes(
     told = capsys.readouterr().err
     assert [name in told for name in ("gone.md is not", "reference.md is not")] == [True, True]
     assert publish.main([]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == pages(KEPT).keys()
+    assert {path.name for path in tmp_path.iterdir()} == {*pages(KEPT), SIDE_BY_SIDE}
     assert publish.main(["--check"]) == 0
 
 

@@ -8,7 +8,8 @@ import pytest
 from siconform.reporting import versions
 from siconform.reporting.classify import ResultClass, Row, rows
 from siconform.reporting.page import Section
-from siconform.reporting.publish import baseline_of, pages, records
+from siconform.reporting.publish import pages
+from siconform.reporting.published import baseline_of, records
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.targets.named import all_named
 from siconform.verdicts import Verdict

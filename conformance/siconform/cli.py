@@ -12,6 +12,7 @@ from siconform.commands.catalogue_commands import explain, list_profiles, list_r
 from siconform.commands.certificate_commands import certify, verify
 from siconform.commands.ending import sentence, wrong
 from siconform.commands.kit_files import list_targets, queues
+from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
 from siconform.policy import EXIT_CODES
@@ -51,6 +52,7 @@ main.add_command(explain)
 main.add_command(list_profiles)
 main.add_command(spec_group)
 main.add_command(page)
+main.add_command(report)
 main.add_command(compare)
 main.add_command(list_targets)
 main.add_command(queues)

@@ -224,9 +224,10 @@ def _shown(settings: Settings) -> str:
 
 
 def _files(run: Run, settings: Settings) -> str:
-    files = ["results.json"]
-    if not run.status.unreachable:
-        files.append(settings.command_line.value_of_any("--junitxml", "--junit-xml") or "junit.xml")
+    if run.status.unreachable:
+        return "results.json"
+    junit = settings.command_line.value_of_any("--junitxml", "--junit-xml") or "junit.xml"
+    files = ["report.html", "results.json", junit]
     if run.failures:
         files += ["failures.txt", "histories"]
     if (settings.results / CERTIFICATE).exists():

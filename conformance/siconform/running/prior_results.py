@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from siconform.baseline import BaselineError
 from siconform.reporting.classify import ResultClass, Row, rows
-from siconform.reporting.publish import baseline_of, in_short, records
+from siconform.reporting.published import baseline_of, in_short, records
 from siconform.reporting.stored import RecordError
 from siconform.targets import TargetUnavailable
 

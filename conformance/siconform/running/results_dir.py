@@ -14,11 +14,11 @@ from siconform.running.options import BadOption
 LIST: Final = "siconform-files.txt"
 _HEAD: Final = "# Written by siconform: its next run here removes these files, and no others.\n"
 _FILES: Final = (
-    *("results.json", "results.json.new", "failures.txt", "pytest.log"),
+    *("results.json", "results.json.new", "failures.txt", "pytest.log", "report.html"),
     *CERTIFIED,
     *(f"{name}.new" for name in CERTIFIED),
 )
-_VERDICTS: Final = frozenset({"results.json", "junit.xml", *CERTIFIED})
+_VERDICTS: Final = frozenset({"results.json", "junit.xml", "report.html", *CERTIFIED})
 _FOLDERS: Final = ("histories", "reference", "logs")
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 

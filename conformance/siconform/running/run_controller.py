@@ -13,6 +13,7 @@ import pytest
 from siconform import results
 from siconform.policy import ExitCode, judge
 from siconform.reporting import certifying
+from siconform.reporting.html import report
 from siconform.reporting.stored import RecordError
 from siconform.results import Conditions, Failure, Run, TargetFacts
 from siconform.running import failures, report_payload
@@ -168,6 +169,7 @@ class RunController:
         run = self._run(ended_by)
         try:
             self._write(run)
+            self._write_page(run)
         except OSError as error:
             self.evidence.broke(self._unwritten(error))
             run = self._run(ended_by)
@@ -181,6 +183,7 @@ class RunController:
             with contextlib.suppress(OSError):
                 self._write(run)
                 certifying.withdraw(self.settings.results)
+                self._write_page(run)
             _complain(f"{self._console.broken}; the results are in {self.settings.results}")
         return run
 
@@ -233,6 +236,11 @@ class RunController:
         else:
             with contextlib.suppress(FileNotFoundError):
                 told.unlink()
+
+    def _write_page(self, run: Run) -> None:
+        """For people; where no test met the target there is nothing to show them."""
+        if not run.status.unreachable:
+            report.write(results.document(run), self.settings.results)
 
 
 def _nobody(_: Sequence[str]) -> Mapping[str, str]:

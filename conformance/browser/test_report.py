@@ -1,0 +1,213 @@
+"""The page of a run and that of several, in a real browser."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from browser.chromium import WIDTHS, Watched, overflow
+from playwright.sync_api import Page, expect
+from selftest import report_samples as samples
+from siconform.reporting.html.report import page_of
+from siconform.reporting.publish import PAGES, SIDE_BY_SIDE
+
+Axe = Callable[[Page], None]
+SHOWN = "[data-verdict]:visible"
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> str:
+    """The address of a run's page."""
+    file = tmp_path / "report.html"
+    file.write_text(page_of(samples.write(tmp_path / "run")), "utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture(params=[SIDE_BY_SIDE])
+def published(request: pytest.FixtureRequest) -> str:
+    """The address of each page of docs/results that is HTML."""
+    return (PAGES / str(request.param)).as_uri()
+
+
+def ids(page: Page) -> list[str]:
+    found: list[str] = page.eval_on_selector_all(SHOWN, "all => all.map(one => one.id)")
+    return found
+
+
+def test_it_asks_for_nothing_but_itself(seen: Watched, report: str) -> None:
+    seen.page.goto(report)
+
+    assert [url for url in seen.requests if not url.startswith("data:")] == [report]
+
+
+def test_what_the_target_says_runs_no_script(page: Page, report: str) -> None:
+    said: list[str] = []
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+
+    page.goto(report)
+    page.locator("details.exchange > summary").click()
+
+    assert not said
+    expect(page.locator("h1")).to_contain_text("<script>alert('x')</script>")
+
+
+def test_filters_narrow_the_list_and_stay_in_the_address(page: Page, report: str) -> None:
+    page.goto(report)
+    page.locator("[name=area]").select_option("GANG")
+    page.locator("[name=level]").select_option("SHOULD")
+
+    assert ids(page) == ["SI-GANG-022"]
+    expect(page.get_by_role("status")).to_have_text("1 of 5 requirements are shown")
+    assert page.url == f"{report}#level=SHOULD&area=GANG"
+
+
+def test_an_address_with_filters_opens_filtered(page: Page, report: str) -> None:
+    page.goto(f"{report}#verdict=pass&text=read+as")
+
+    expect(page.get_by_role("status")).to_contain_text("of 5 requirements are shown")
+    assert set(ids(page)) <= {"SI-NODE-001", "SI-GANG-022"}
+    assert page.locator("[name=verdict]").input_value() == "pass"
+    assert page.locator("[name=text]").input_value() == "read as"
+
+
+def test_everything_is_shown_again_on_demand(page: Page, report: str) -> None:
+    page.goto(f"{report}#verdict=excluded")
+    page.get_by_role("button", name="show all").click()
+
+    expect(page.get_by_role("status")).to_have_text("5 requirements")
+    assert page.url == report
+
+
+def test_a_cell_leads_to_its_requirements(page: Page, report: str) -> None:
+    page.goto(report)
+    page.locator('a.cell[href="#area=GANG&level=MUST"]').click()
+
+    expect(page.get_by_role("status")).to_have_text("1 of 5 requirements are shown")
+    assert ids(page) == ["SI-GANG-021"]
+
+
+def test_an_id_in_the_address_opens_its_requirement(page: Page, report: str) -> None:
+    page.goto(f"{report}#SI-GANG-022")
+
+    expect(page.locator("#SI-GANG-022 > summary")).to_be_focused()
+    assert page.locator("#SI-GANG-022").get_attribute("open") == ""
+
+
+def test_everything_opens_by_keyboard_alone(page: Page, report: str) -> None:
+    page.goto(report)
+    page.locator("#SI-GANG-021 > summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#SI-GANG-021 .body")).to_be_hidden()
+    page.keyboard.press("Enter")
+
+    exchange = page.locator("#SI-GANG-021 details.exchange")
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if exchange.evaluate("one => one.contains(document.activeElement)"):
+            break
+    page.keyboard.press("Enter")
+
+    expect(exchange.locator("svg .arrow")).to_have_count(8)
+    expect(exchange.locator("svg .head")).to_have_text(
+        ["RM", "applications", "allocations", "nodes"]
+    )
+
+
+def test_the_first_key_leads_past_the_head(page: Page, report: str) -> None:
+    page.goto(report)
+    page.keyboard.press("Tab")
+
+    expect(page.get_by_role("link", name="To the requirements")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#requirements")).to_be_focused()
+
+
+def test_a_diagram_says_the_same_as_a_list(page: Page, report: str) -> None:
+    page.goto(report)
+    page.locator("details.exchange > summary").click()
+    page.get_by_text("the same as a list").click()
+
+    expect(page.locator(".exchange li").first).to_have_text(
+        "0.000 s, RM says (nodes): node node-1 create"
+    )
+
+
+def test_the_line_of_the_first_difference_is_marked(page: Page, report: str) -> None:
+    page.goto(report)
+
+    expect(page.locator("tr.differs")).to_have_text(
+        re.compile("0.100!allocated on node-2allocated on node-1")
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_width_scrolls_sideways(page: Page, report: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(report)
+    page.locator("details.exchange > summary").click()
+
+    assert overflow(page) == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_keeps_the_rules_of_accessibility(
+    page: Page, axe: Axe, report: str, scheme: str
+) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.goto(report)
+    page.locator("details.exchange > summary").click()
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+
+    axe(page)
+
+
+def test_dark_is_dark(page: Page, report: str) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto(report)
+
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 24)"
+
+
+def test_on_paper_failures_are_open_and_filters_are_gone(page: Page, report: str) -> None:
+    page.goto(report)
+    page.locator("#SI-GANG-021 > summary").click()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+
+    expect(page.locator("#SI-GANG-021 .body")).to_be_visible()
+    expect(page.locator("#filters")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_published_pages_fit_every_width(page: Page, published: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(published)
+
+    assert overflow(page) == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_published_pages_keep_the_rules_of_accessibility(
+    page: Page, axe: Axe, published: str, scheme: str
+) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.goto(published)
+
+    axe(page)
+
+
+def test_side_by_side_has_a_filter_for_what_differs(page: Page) -> None:
+    page.goto((PAGES / SIDE_BY_SIDE).as_uri())
+    everything = len(ids(page))
+    page.get_by_label("differs").check()
+
+    assert 0 < len(ids(page)) < everything
+    assert page.url.endswith("#differs=yes")
+
+
+def test_side_by_side_opens_at_what_was_broken(page: Page) -> None:
+    page.goto((PAGES / SIDE_BY_SIDE).as_uri() + "#change=broken")
+
+    expect(page.get_by_role("status")).to_contain_text("are shown")
+    assert set(ids(page)) >= {"SI-ALLOC-008", "SI-REC-016"}
+    expect(page.locator("#SI-ALLOC-008")).to_contain_text("broken")

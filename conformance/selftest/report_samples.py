@@ -1,0 +1,157 @@
+"""Results of a small run, as a page is made of them, with a target that says hostile things."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+HOSTILE = "</script><script>alert('x')</script><b onclick=y>&"
+HISTORY = "histories/test_gang.jsonl"
+
+
+def line(at: float, sender: str, stream: str | None, says: str, **element: Any) -> dict[str, Any]:
+    """A record of a history."""
+    return {
+        "at": at,
+        "moment": at,
+        "rm": "siconform-gw0-1-2-3",
+        "from": sender,
+        "stream": stream,
+        "says": says,
+        "fence": says == "fence",
+        "number": 1,
+        "element": element or None,
+    }
+
+
+def lines() -> list[dict[str, Any]]:
+    """A node that comes, drains and goes, and an ask of an application that is placed."""
+    node = {"is": "NodeRequest", "node": "gw0-7-node-1"}
+    app = {"application": "gw0-7-app-1"}
+    ask = {"key": "gw0-7-ask-1", **app}
+    return [
+        line(1.0, "rm", "nodes", "node gw0-7-node-1 create", **node, action="CREATE"),
+        line(1.1, "scheduler", "nodes", "node accepted", **{**node, "is": "NodeAccepted"}),
+        line(1.2, "rm", "nodes", "fence", **{**node, "node": "fence", "action": "CREATE"}),
+        line(1.3, "rm", "applications", "application", **app, **{"is": "ApplicationRequest"}),
+        line(1.4, "rm", "allocations", "ask gw0-7-ask-1", **ask, **{"is": "AskRequest"}),
+        line(
+            1.5,
+            "scheduler",
+            "applications",
+            HOSTILE,
+            **{**app, "is": "ApplicationUpdated", "state": "Accepted"},
+        ),
+        line(
+            1.6,
+            "scheduler",
+            "allocations",
+            "allocated gw0-7-ask-1, partition default",
+            **{**ask, "is": "Allocated", "identity": "gw0-7-ask-1"},
+        ),
+        line(1.7, "rm", "nodes", "node drains", **node, action="DRAIN_NODE"),
+        line(1.8, "rm", "nodes", "node goes", **node, action="DECOMISSION"),
+    ]
+
+
+def requirement(identifier: str, level: str, verdict: str, history: str = "") -> dict[str, Any]:
+    """What results.json says of one."""
+    said = HOSTILE if verdict == "fail" else ""
+    test = {
+        "id": f"suite/test_x.py::test_{identifier[-3:]}_is_kept",
+        "verdict": verdict,
+        "says": said,
+        "seconds": 0.25,
+        "monitor": "",
+        "recorded": ["an ask without room: waits"] if verdict == "pass" else [],
+        "history": history,
+    }
+    return {
+        "id": identifier,
+        "title": "A rule",
+        "area": identifier.split("-")[1],
+        "level": level,
+        "authority": "design",
+        "sides": ["scheduler"],
+        "verdict": verdict,
+        "reason": said,
+        "tests": [test] if verdict in ("pass", "fail") else [],
+        "cited_by": [],
+        "known": [],
+    }
+
+
+def failure(failing: dict[str, Any]) -> dict[str, Any]:
+    """What people act on."""
+    return {
+        "test": failing["tests"][0]["id"],
+        "requirement": "SI-GANG-021",
+        "verdict": "fail",
+        "text": f"FAIL  SI-GANG-021 {HOSTILE}",
+        "expected": "allocated gw0-7-ask-1 on node-1",
+        "happened": HOSTILE,
+        "history": HISTORY,
+        "golden": "",
+        "rows": [
+            [0.0, "RM ask ask-1", "RM ask ask-1", False],
+            [0.1, "allocated on node-2", "allocated on node-1", True],
+            [None, None, HOSTILE, False],
+        ],
+    }
+
+
+DEADLINE = {
+    "class": "place",
+    "allowed": 2.0,
+    "count": 40,
+    "median": 0.002,
+    "slowest": 1.5,
+    "test": "suite/test_x.py::test_slow_one",
+}
+"""A wait that takes three quarters of its time."""
+
+
+def results() -> dict[str, Any]:
+    """The document of the run."""
+    failing = requirement("SI-GANG-021", "MUST", "fail", HISTORY)
+    return {
+        "schema": 2,
+        "kit": "0.1.0",
+        "revision": "2024-10",
+        "command": "siconform run --target x",
+        "target": {
+            "name": f"a scheduler {HOSTILE}",
+            "address": "",
+            "version": "1",
+            "without": [],
+            "observed": {},
+        },
+        "started": "2026-11-23T21:14:40+00:00",
+        "seconds": 3.2,
+        "verdict": "NON-CONFORMANT",
+        "exit_code": 1,
+        "sentence": "NON-CONFORMANT: 1 MUST fail",
+        "counts": {"pass": 2, "fail": 1, "excluded": 1, "of-the-rm": 1},
+        "requirements": [
+            requirement("SI-NODE-001", "MUST", "pass"),
+            requirement("SI-NODE-002", "MUST", "of-the-rm"),
+            failing,
+            requirement("SI-GANG-022", "SHOULD", "pass"),
+            requirement("SI-CB-012", "MUST", "excluded"),
+        ],
+        "failures": [failure(failing)],
+        "deadlines": [DEADLINE],
+        "baseline": {"file": "", "stale": []},
+        "left_out": [],
+        "kit_errors": [],
+        "notes": [],
+        "ended_early": "",
+    }
+
+
+def write(folder: Path) -> Path:
+    """A results folder of that run."""
+    (folder / "histories").mkdir(parents=True)
+    told = "".join(json.dumps(one) + "\n" for one in lines())
+    (folder / HISTORY).write_text(told + '{"judged": {}}\n{"at": 2.0, "cut o', "utf-8")
+    (folder / "results.json").write_text(json.dumps(results()), "utf-8")
+    return folder

@@ -1,0 +1,211 @@
+"""The page of a run: what it shows, and that whatever a target says stays text."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from selftest import report_samples as samples
+from siconform.cli import main
+from siconform.reporting.html import histories
+from siconform.reporting.html.histories import drawn, read
+from siconform.reporting.html.machines import MACHINES, Machine
+from siconform.reporting.html.rendering import render
+from siconform.reporting.html.report import page_of
+from siconform.reporting.html.run_page import run_page
+from siconform.reporting.html.views import RunPage
+from siconform.verdicts import Verdict
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and the scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return samples.write(tmp_path / "run")
+
+
+@pytest.fixture
+def page(folder: Path) -> RunPage:
+    return run_page(samples.results(), folder)
+
+
+def test_the_denominator_leaves_out_what_binds_the_rm_alone(page: RunPage) -> None:
+    assert (page.tested, page.judged) == (3, 4)
+
+
+def test_a_cell_has_the_worst_verdict_of_its_requirements(page: RunPage) -> None:
+    gang = next(line for line in page.areas if line.area == "GANG")
+
+    assert [cell.worst for cell in gang.cells] == [Verdict.FAIL, Verdict.PASS, None]
+
+
+def test_what_fails_comes_first_and_is_open(page: RunPage) -> None:
+    assert [one.id for one in page.failing] == ["SI-GANG-021"]
+    assert [one.id for one in page.requirements if one.is_open] == ["SI-GANG-021"]
+
+
+def test_a_requirement_has_its_sentence_and_where_it_stands(page: RunPage) -> None:
+    failing = page.failing[0]
+
+    assert failing.text.startswith("After the confirmation the real allocation is announced")
+    assert failing.authority == "the gang scheduling design"
+    assert failing.source == 'section "Scheduler logic changes"'
+
+
+def test_a_liberty_is_shown_at_its_requirement(page: RunPage) -> None:
+    assert page.requirements[0].recorded == ("an ask without room: waits",)
+
+
+def test_a_history_has_no_fences_and_no_prefixes_of_ours(folder: Path) -> None:
+    told = drawn("x", read(folder / samples.HISTORY)).messages
+
+    assert [message.says for message in told if message.stream == "allocations"] == [
+        "ask ask-1",
+        "allocated ask-1",
+    ]
+    assert told[0].at == 0.0
+    assert {message.rm for message in told} == {"RM"}
+
+
+def test_a_long_history_is_cut_in_its_middle(folder: Path) -> None:
+    lines = read(folder / samples.HISTORY) * 100
+
+    told = drawn("x", lines)
+
+    assert len(told.messages) == histories.MOST_LINES
+    assert told.left_out == 800 - histories.MOST_LINES
+
+
+def test_a_page_has_room_for_failures_before_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("siconform.reporting.html.run_page.MOST_LETTERS", 400)
+    document = samples.results()
+    other = "histories/test_other.jsonl"
+    (folder / other).write_text((folder / samples.HISTORY).read_text("utf-8"), "utf-8")
+    document["requirements"][0]["tests"][0]["history"] = other
+
+    page = run_page(document, folder)
+
+    assert list(page.histories["histories"]) == [samples.HISTORY]
+    assert page.not_drawn == 1
+    assert page.requirements[0].tests[0].history == ""
+
+
+def test_transitions_are_counted_from_the_histories(page: RunPage) -> None:
+    node, ask, _, application = page.machines
+
+    assert {(one.start, one.end): one.times for one in node.arrows if one.times} == {
+        ("unknown", "schedulable"): 1,
+        ("schedulable", "draining"): 1,
+        ("draining", "removed"): 1,
+    }
+    assert {(one.start, one.end) for one in ask.arrows if one.times} == {
+        ("initial", "pending"),
+        ("pending", "allocated"),
+    }
+    assert [(one.start, one.end) for one in application.arrows if one.times] == [
+        ("New", "Accepted")
+    ]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.title)
+def test_every_edge_of_a_drawing_is_between_its_states(machine: Machine) -> None:
+    ends = {name for edge in machine.edges for name in (edge.start, edge.end)}
+
+    assert ends == set(machine.states)
+    assert len(set(machine.states.values())) == len(machine.states)
+
+
+def test_headroom_is_the_slowest_of_what_is_allowed(page: RunPage) -> None:
+    assert page.headroom[0].share == 75.0
+
+
+def test_whatever_a_target_says_stays_text(page: RunPage) -> None:
+    text = render(page)
+    tags = Tags()
+    tags.feed(text)
+
+    assert [tag for tag, _ in tags.tags].count("script") == 2
+    assert not [name for _, names in tags.tags for name in names if name.startswith("on")]
+    assert "alert(&#39;x&#39;)" in text
+
+
+def test_the_histories_in_a_page_are_json_that_ends_no_script(page: RunPage) -> None:
+    text = render(page)
+    found = re.search(
+        r'<script type="application/json" id="histories">(.*?)</script>', text, re.DOTALL
+    )
+
+    assert found
+    assert samples.HOSTILE in json.loads(found[1])["texts"]
+
+
+def test_a_page_asks_no_other_machine_for_anything(page: RunPage) -> None:
+    tags = Tags()
+    tags.feed(render(page))
+    links = [
+        str(names[name]) for _, names in tags.tags for name in ("src", "href") if name in names
+    ]
+
+    assert links
+    assert all(link.startswith(("#", "data:")) for link in links)
+
+
+def test_a_run_that_was_ended_early_says_so(folder: Path) -> None:
+    document = {**samples.results(), "ended_early": "interrupted", "verdict": "INCOMPLETE"}
+
+    assert "<strong>This is not a whole run:</strong> interrupted." in render(
+        run_page(document, folder)
+    )
+
+
+def test_results_of_the_former_schema_make_a_page(folder: Path) -> None:
+    document = samples.results()
+    for name in ("failures", "deadlines"):
+        del document[name]
+    for one in document["requirements"]:
+        for test in one["tests"]:
+            del test["history"]
+
+    assert "SI-GANG-021" in render(run_page(document, folder))
+
+
+def test_the_command_writes_beside_the_results(folder: Path) -> None:
+    outcome = CliRunner().invoke(main, ["report", str(folder)])
+
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.output == f"written to {folder / 'report.html'}\n"
+    assert (folder / "report.html").read_text("utf-8") == page_of(folder)
+
+
+def test_the_command_lists_what_it_adds_to_the_folder_of_a_run(folder: Path) -> None:
+    listed = folder / "siconform-files.txt"
+    listed.write_text("# Written by siconform\nresults.json\n", "utf-8")
+
+    for _ in range(2):
+        CliRunner().invoke(main, ["report", str(folder)])
+
+    assert listed.read_text("utf-8").splitlines()[1:] == ["results.json", "report.html"]
+
+
+def test_a_part_of_a_run_makes_no_page(folder: Path) -> None:
+    document = {**samples.results(), "ended_early": "the run did not come to its end"}
+    (folder / "results.json").write_text(json.dumps(document), "utf-8")
+
+    outcome = CliRunner().invoke(main, ["report", str(folder)])
+
+    assert outcome.exit_code == 4
+    assert "is partial and no result" in outcome.stderr
+    assert not (folder / "report.html").exists()

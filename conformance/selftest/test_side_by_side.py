@@ -1,0 +1,94 @@
+"""Several runs side by side in one page of HTML."""
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+from selftest import report_samples as samples
+from siconform.cli import main
+from siconform.reporting.html.comparison import ComparisonPage, Line
+from siconform.reporting.html.rendering import render_comparison
+from siconform.reporting.html.side_by_side import page_of
+from siconform.reporting.publish import PAGES, SIDE_BY_SIDE, side_by_side
+from siconform.reporting.published import records
+
+
+def runs(tmp_path: Path) -> list[str]:
+    """Two runs of a scheduler: the first fails SI-GANG-021, the second SI-GANG-022."""
+    before, after = samples.write(tmp_path / "before"), samples.write(tmp_path / "after")
+    document = samples.results()
+    mended, broken = document["requirements"][2:4]
+    mended["verdict"], broken["verdict"] = "pass", "fail"
+    broken["reason"] = samples.HOSTILE
+    (after / "results.json").write_text(json.dumps(document), "utf-8")
+    return [str(before), str(after)]
+
+
+def line(page: ComparisonPage, identifier: str) -> Line:
+    return next(one for _, _, lines in page.areas for one in lines if one.id == identifier)
+
+
+def test_what_was_mended_and_what_broke_is_told_between_neighbours(tmp_path: Path) -> None:
+    (change,) = page_of(runs(tmp_path)).changes
+
+    assert [one.id for one in change.mended] == ["SI-GANG-021"]
+    assert [one.id for one in change.broken] == ["SI-GANG-022"]
+
+
+def test_a_line_knows_whether_it_differs(tmp_path: Path) -> None:
+    page = page_of(runs(tmp_path))
+
+    assert line(page, "SI-GANG-021").differs
+    assert not line(page, "SI-NODE-001").differs
+
+
+def test_runs_of_one_target_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    page = page_of(runs(tmp_path))
+
+    assert [column.name for column in page.columns] == [
+        "before, SI 2024-10",
+        "after, SI 2024-10",
+    ]
+
+
+def test_no_real_scheduler_was_mended_from_the_reference() -> None:
+    page = page_of(["reference", "yunikorn-core@1.8.0", "yunikorn-core@1.9.0"])
+
+    assert [change.before for change in page.changes] == ["yunikorn-core@1.8.0, SI 2024-10"]
+    assert not any(cell[1].change for cell in (one.cells for _, _, x in page.areas for one in x))
+
+
+def test_a_revision_of_a_record_is_chosen_after_a_colon() -> None:
+    page = page_of(["reference:2023-12", "reference"])
+
+    assert [column.revision for column in page.columns] == ["2023-12", records()[5].revision]
+
+
+def test_what_a_target_says_stays_text(tmp_path: Path) -> None:
+    text = render_comparison(page_of(runs(tmp_path)))
+
+    assert samples.HOSTILE not in text
+    assert "alert(&#39;x&#39;)" in text
+
+
+def test_the_published_page_is_the_one_the_records_make() -> None:
+    assert (PAGES / SIDE_BY_SIDE).read_text("utf-8") == side_by_side(records())
+
+
+def test_the_command_writes_where_it_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "page.html"
+
+    outcome = CliRunner().invoke(main, ["report", *runs(tmp_path), "-o", str(file)])
+
+    assert outcome.exit_code == 0, outcome.output
+    assert "<title>before, SI 2024-10 and after, SI 2024-10</title>" in file.read_text("utf-8")
+
+
+def test_a_name_that_leads_to_no_run_is_refused_with_those_that_do() -> None:
+    outcome = CliRunner().invoke(main, ["report", "reference", "yunikorn"])
+
+    assert outcome.exit_code == 4
+    assert outcome.stderr.startswith(
+        "siconform: yunikorn is no results folder, and no scheduler with a record of its own: "
+        "reference, yunikorn-core@1.4.0"
+    )

@@ -1,0 +1,190 @@
+"""Several schedulers, or several versions of one, side by side: what each requirement came to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
+from siconform.reporting.classify import ResultClass, Row
+from siconform.reporting.page import Section, counts, of_the_scheduler
+from siconform.targets.embedded import NAME as REFERENCE
+
+_MENDED = "mended"
+_BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One run."""
+
+    name: str
+    revision: str
+    sentence: str
+    requirements: int
+    passes: int
+    deviates: int
+
+    @property
+    def not_judged(self) -> int:
+        """The rest."""
+        return self.requirements - self.passes - self.deviates
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCell:
+    """What a requirement came to in one run; an outcome of None is not in its revision."""
+
+    outcome: ResultClass | None
+    why: str
+    change: str = ""  # mended or broken since the column before
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A requirement in all runs."""
+
+    id: str
+    title: str
+    area: str
+    level: str
+    cells: tuple[OutcomeCell, ...]
+
+    @property
+    def outcomes(self) -> Sequence[str]:
+        """What a filter finds it by."""
+        return sorted({_slug(cell.outcome) for cell in self.cells})
+
+    @property
+    def differs(self) -> bool:
+        """Whether the runs that know it came to different things."""
+        return len({cell.outcome for cell in self.cells if cell.outcome is not None}) > 1
+
+    @property
+    def changes(self) -> Sequence[str]:
+        """Mended, broken, or both, from one column to the next."""
+        return sorted({cell.change for cell in self.cells if cell.change})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From one column to the next: the requirements that were mended and those that broke."""
+
+    before: str
+    after: str
+    mended: tuple[Line, ...]
+    broken: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPage:
+    """The page."""
+
+    title: str
+    columns: tuple[Column, ...]
+    areas: tuple[tuple[str, str, tuple[Line, ...]], ...]  # name, subject
+    changes: tuple[Change, ...]
+    made_by: str = ""
+
+    @property
+    def outcome_choices(self) -> Sequence[tuple[str, str]]:
+        """What a filter offers: value and words."""
+        return [(_slug(one), one.value) for one in ResultClass]
+
+    @property
+    def level_choices(self) -> Sequence[tuple[str, str]]:
+        """The same for levels."""
+        return [(level.value, level.value) for level in Level]
+
+    @property
+    def area_choices(self) -> Sequence[tuple[str, str]]:
+        """The same for areas."""
+        return [(name, f"{name}: {subject}") for name, subject, _ in self.areas]
+
+    @property
+    def lines(self) -> int:
+        """How many requirements it has."""
+        return sum(len(lines) for _, _, lines in self.areas)
+
+
+def comparison_page(title: str, named: Mapping[str, Section], made_by: str = "") -> ComparisonPage:
+    """The page of these runs, by the name of their columns, from left to right."""
+    by_id = [{row.requirement.id: row for row in section.rows} for section in named.values()]
+    alike = [_are_alike(*two) for two in pairwise(named.values())]
+    lines = [
+        _line(requirement, [rows.get(requirement.id) for rows in by_id], alike)
+        for requirement in catalogue().values()
+        if any(_binds(rows.get(requirement.id)) for rows in by_id)
+    ]
+    about = subjects()
+    areas = ((name, about[name], tuple(x for x in lines if x.area == name)) for name in AREAS)
+    return ComparisonPage(
+        title=title,
+        columns=tuple(_column(name, section) for name, section in named.items()),
+        areas=tuple(area for area in areas if area[2]),
+        changes=tuple(_changes(list(named), lines, alike)),
+        made_by=made_by,
+    )
+
+
+def _are_alike(before: Section, after: Section) -> bool:
+    """Whether one can have become the other: no real scheduler was made of the reference."""
+    names = (before.record.target, after.record.target)
+    real = {name.partition("@")[0] for name in names if "@" in name}
+    return not real or (len(real) == 1 and REFERENCE not in names)
+
+
+def _binds(row: Row | None) -> bool:
+    return row is not None and row.outcome is not ResultClass.OF_THE_RM
+
+
+def _column(name: str, section: Section) -> Column:
+    told = counts(of_the_scheduler(section.rows))
+    return Column(
+        name,
+        section.record.revision,
+        section.record.sentence,
+        told.total(),
+        told[ResultClass.PASSES],
+        told[ResultClass.DEVIATES],
+    )
+
+
+def _line(requirement: Requirement, rows: Sequence[Row | None], alike: Sequence[bool]) -> Line:
+    cells = []
+    formers = [row if is_alike else None for row, is_alike in zip(rows, alike, strict=False)]
+    for before, row in zip([None, *formers], rows, strict=True):
+        if row is None:
+            cells.append(OutcomeCell(None, ""))
+        else:
+            passes = row.outcome is ResultClass.PASSES
+            why = "" if passes or row.outcome is ResultClass.OF_THE_RM else row.why()
+            cells.append(OutcomeCell(row.outcome, why, _change(before, row)))
+    return Line(
+        requirement.id, requirement.title, requirement.area, requirement.level, tuple(cells)
+    )
+
+
+def _change(before: Row | None, after: Row) -> str:
+    if before is None:
+        return ""
+    match before.outcome, after.outcome:
+        case ResultClass.DEVIATES, ResultClass.PASSES:
+            return _MENDED
+        case ResultClass.PASSES, ResultClass.DEVIATES:
+            return _BROKEN
+    return ""
+
+
+def _changes(
+    names: Sequence[str], lines: Sequence[Line], alike: Sequence[bool]
+) -> Iterator[Change]:
+    for place, (before, after) in enumerate(pairwise(names), start=1):
+        if not alike[place - 1]:
+            continue
+        mended = tuple(line for line in lines if line.cells[place].change == _MENDED)
+        broken = tuple(line for line in lines if line.cells[place].change == _BROKEN)
+        yield Change(before, after, mended, broken)
+
+
+def _slug(outcome: ResultClass | None) -> str:
+    return "not-in-its-revision" if outcome is None else outcome.value.replace(" ", "-")

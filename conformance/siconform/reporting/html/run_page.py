@@ -1,0 +1,226 @@
+"""The page of one run, put together from its results and histories."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
+from siconform.listing import SAYS_SO
+from siconform.reporting.html.drawings import draw
+from siconform.reporting.html.histories import MOST_LETTERS, Drawn, drawn, embedded, plain, read
+from siconform.reporting.html.lives import Lives
+from siconform.reporting.html.machines import MACHINES
+from siconform.reporting.html.views import (
+    AreaView,
+    Cell,
+    Count,
+    FailureView,
+    Headroom,
+    RequirementView,
+    RunPage,
+    SideBySide,
+    TestView,
+)
+from siconform.verdicts import REACHED, Verdict
+
+_WORST_FIRST: Final = (
+    Verdict.FAIL,
+    Verdict.LATE,
+    Verdict.KIT_ERROR,
+    Verdict.COULD_NOT_RUN,
+    Verdict.BASELINED,
+    Verdict.NOT_REACHED,
+    Verdict.PASS,
+)
+_BAD: Final = _WORST_FIRST[:3]
+_OPEN_AT_FIRST: Final = 2  # failures: more of them fill the screen
+_CONDITIONS: Final = {
+    "time_scale": "time scale",
+    "seed": "seed",
+    "workers": "workers",
+    "virtual_time": "virtual time",
+}
+
+
+def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
+    """The page; ``results`` is what results.json says, ``folder`` where the histories are."""
+    lives = Lives()
+    histories = _histories(results, folder, lives)
+    chosen, not_drawn = _with_room(histories.values())
+    requirements = _opened(_requirements(results, {one.name for one in chosen}))
+    judged = [one for one in requirements if one.verdict is not Verdict.OF_THE_RM]
+    return RunPage(
+        target=results["target"]["name"],
+        revision=results["revision"],
+        verdict=results["verdict"],
+        sentence=results["sentence"],
+        tested=sum(one.verdict in REACHED for one in judged),
+        judged=len(judged),
+        counts=_counts(one.verdict for one in requirements),
+        facts=tuple((name, value) for name, value in _facts(results) if value),
+        command=results["command"],
+        ended_early=results["ended_early"],
+        notes=(*results["kit_errors"], *results["baseline"]["stale"], *results["notes"]),
+        levels=tuple(level.value for level in Level),
+        areas=tuple(_areas(requirements)),
+        requirements=tuple(requirements),
+        machines=tuple(draw(one, lives.seen[one.title]) for one in MACHINES),
+        headroom=tuple(_headroom(one) for one in results.get("deadlines", ())),
+        histories=embedded(chosen),
+        not_drawn=not_drawn,
+    )
+
+
+def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[str, Drawn]:
+    """By file, those of failures first; each is read once."""
+    told = [test for one in results["requirements"] for test in one["tests"]]
+    told.sort(key=lambda test: Verdict(test["verdict"]) not in _BAD)
+    found: dict[str, Drawn] = {}
+    for file in dict.fromkeys(test.get("history", "") for test in told):
+        if file:
+            lines = read(folder / file)
+            lives.take(lines)
+            if lines:
+                found[file] = drawn(file, lines)
+    return found
+
+
+def _with_room(histories: Iterable[Drawn]) -> tuple[list[Drawn], int]:
+    """Those that fit in a page, and how many do not."""
+    chosen, letters, left_out = [], 0, 0
+    for one in histories:
+        if letters + one.letters > MOST_LETTERS:
+            left_out += 1
+            continue
+        letters += one.letters
+        chosen.append(one)
+    return chosen, left_out
+
+
+def _facts(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    target = results["target"]
+    environment = results.get("environment", {})
+    conditions = results.get("conditions", {})
+    yield "target", target["name"]
+    yield "address", target["address"]
+    yield "version", target["version"]
+    yield "SI revision", results["revision"]
+    yield "judged by", f"siconform {results['kit']}"
+    yield "started", results["started"].replace("T", " ")
+    yield "took", f"{results['seconds']:.1f} s"
+    for key, name in _CONDITIONS.items():
+        if conditions.get(key) is not None:
+            yield name, _in_words(conditions[key])
+    yield "on", environment.get("platform", "")
+    yield "Python", environment.get("python", "")
+    yield "known deviations in", results["baseline"]["file"]
+    yield "does not offer", ", ".join(target["without"])
+    yield from target["observed"].items()
+
+
+def _in_words(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _requirements(results: Mapping[str, Any], shown: set[str]) -> Iterator[RequirementView]:
+    failures: dict[str, list[Mapping[str, Any]]] = {}
+    for failure in results.get("failures", ()):
+        failures.setdefault(failure["requirement"], []).append(failure)
+    for one in results["requirements"]:
+        known = catalogue().get(one["id"])
+        yield RequirementView(
+            id=one["id"],
+            title=one["title"],
+            area=one["area"],
+            level=one["level"],
+            authority=SAYS_SO[known.authority] if known else one["authority"],
+            source=_source(known, results["revision"]),
+            text=known.text if known else "",
+            reading=known.interpretation if known else "",
+            verdict=Verdict(one["verdict"]),
+            reason=plain(one["reason"]),
+            tests=tuple(_test(test, shown) for test in one["tests"]),
+            known=tuple(one["known"]),
+            failures=tuple(_failure(failure) for failure in failures.get(one["id"], ())),
+        )
+
+
+def _opened(requirements: Iterable[RequirementView]) -> list[RequirementView]:
+    """Where little fails it is open at once."""
+    told = list(requirements)
+    failing = [one.id for one in told if one.verdict in _BAD]
+    first = set(failing[:_OPEN_AT_FIRST])
+    return [replace(one, is_open=one.id in first) for one in told]
+
+
+def _source(requirement: Requirement | None, revision: str) -> str:
+    """Where the text of the run says it, else where the newest one that does."""
+    if requirement is None or not requirement.sources:
+        return ""
+    places = [one.where for one in requirement.sources if one.revision in (revision, "gang")]
+    return (places or [requirement.sources[-1].where])[-1]
+
+
+def _test(test: Mapping[str, Any], shown: set[str]) -> TestView:
+    file = test.get("history", "")
+    return TestView(
+        name=test["id"].rpartition("::")[2].removeprefix("test_").replace("_", " "),
+        verdict=Verdict(test["verdict"]),
+        says=plain(test["says"]),
+        seconds=test["seconds"],
+        monitor=test["monitor"],
+        recorded=tuple(test["recorded"]),
+        history=file if file in shown else "",
+        file=file,
+    )
+
+
+def _failure(failure: Mapping[str, Any]) -> FailureView:
+    return FailureView(
+        test=failure["test"],
+        expected=plain(failure["expected"]),
+        happened=plain(failure["happened"]),
+        rows=tuple(_row(*row) for row in failure["rows"]),
+        text=plain(failure["text"]),
+    )
+
+
+def _row(
+    time: float | None, this_target: str | None, reference: str | None, mark: object
+) -> SideBySide:
+    return SideBySide(time, plain(this_target or "-"), plain(reference or "-"), bool(mark))
+
+
+def _areas(requirements: Sequence[RequirementView]) -> Iterator[AreaView]:
+    about = subjects()
+    known = {name: about[name] for name in AREAS}
+    known |= {one.area: "" for one in requirements if one.area not in known}
+    for area, subject in known.items():
+        here = [
+            one for one in requirements if one.area == area and one.verdict is not Verdict.OF_THE_RM
+        ]
+        if here:
+            cells = (
+                Cell(level.value, _counts(one.verdict for one in here if one.level == level))
+                for level in Level
+            )
+            yield AreaView(area, subject, tuple(cells))
+
+
+def _counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
+    found = Counter(verdicts)
+    order = [*_WORST_FIRST, *(one for one in Verdict if one not in _WORST_FIRST)]
+    return tuple(Count(verdict, found[verdict]) for verdict in order if found[verdict])
+
+
+def _headroom(one: Mapping[str, Any]) -> Headroom:
+    return Headroom(
+        name=one["class"],
+        allowed=one["allowed"],
+        count=one["count"],
+        median=one["median"],
+        slowest=one["slowest"],
+        test=one["test"].rpartition("::")[2].removeprefix("test_").replace("_", " "),
+    )
