@@ -49,6 +49,48 @@ def test_it_says_where_it_listens_and_ends_cleanly(number: signal.Signals) -> No
     assert (process.returncode, rest, errors) == (0, "", "")
 
 
+def ended(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of the command."""
+    done = subprocess.run(  # noqa: S603  # our own command
+        [sys.executable, "-m", "sireference", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_bare_command_shows_its_help() -> None:
+    bare, asked = ended(), ended("--help")
+
+    assert bare == asked
+    code, told, errors = bare
+    assert (code, errors) == (0, "")
+    assert told.startswith("Usage: sireference [OPTIONS] COMMAND")
+    assert "serve" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-x"], "No such option '-x' (see sireference --help)"),
+        (["serv"], "No such command 'serv'. Did you mean 'serve'? (see sireference --help)"),
+        (["serve", "--nonsense"], "No such option '--nonsense' (see sireference serve --help)"),
+        (["serve", "--listen"], "Option '--listen' requires an argument"),
+        (["serve", "more"], "Got unexpected extra argument (more) (see sireference serve --help)"),
+        (["serve", "--max-finished", "-1"], "Invalid value for '--max-finished': -1 is not in"),
+        (["serve", "--tls-cert", "/dev/null"], "--tls-cert and --tls-key go together (see"),
+    ],
+)
+def test_what_is_typed_wrong_is_one_sentence_and_no_help(arguments: list[str], says: str) -> None:
+    code, told, errors = ended(*arguments)
+
+    assert (code, told) == (4, "")
+    assert errors.startswith(f"sireference: {says}")
+    assert len(errors.splitlines()) == 1
+
+
 def test_an_unknown_revision_is_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", "2023-13"])
 
