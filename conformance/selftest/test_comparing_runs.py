@@ -122,7 +122,7 @@ def test_times_under_other_conditions_are_not_compared(tmp_path: Path) -> None:
 
     done = compared(tmp_path, before, after)
 
-    assert "times not compared: another time scale and workers" in done.stdout
+    assert "times not compared: the runs differ in time scale, workers" in done.stdout
     assert "none slower" in done.stdout
 
 

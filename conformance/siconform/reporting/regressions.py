@@ -148,7 +148,7 @@ def _why_no_times(before: JudgedRun, after: JudgedRun) -> str:
         for name, value in before.circumstances.items()
         if value != after.circumstances.get(name)
     ]
-    return f"another {' and '.join(differ)}" if differ else ""
+    return f"the runs differ in {', '.join(differ)}" if differ else ""
 
 
 def _slower(before: JudgedRun, after: JudgedRun) -> Iterator[Slower]:
