@@ -74,7 +74,16 @@ def conformance(
         results: bool = True,
     ) -> FinishedRun:
         pytester.makepyfile(test_fake=PREAMBLE + source)
-        arguments = ["-p", "siconform.plugin", "-p", "xdist", "-p", "timeout", "--results", "out"]
+        arguments = [
+            "-p",
+            "siconform.suite_plugin",
+            "-p",
+            "xdist",
+            "-p",
+            "timeout",
+            "--results",
+            "out",
+        ]
         arguments += ["-p", "no:cacheprovider"]
         if target:
             arguments += ["--target-command", f"{sys.executable} {ANNOUNCING}"]

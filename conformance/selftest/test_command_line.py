@@ -141,12 +141,12 @@ def test_one_requirement_again_keeps_every_option_and_leaves_the_results_alone(
         given = ["-p", "xdist", "--time-scale", "2", "-x", "-n", "1", "-v"]
         given += ["--results", results] if told else []
         done = subprocess.run(  # noqa: S603  # ourselves
-            [sys.executable, "-m", "pytest", "-p", "siconform.plugin", *given],
+            [sys.executable, "-m", "pytest", "-p", "siconform.suite_plugin", *given],
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
         again = [line for line in done.stdout.splitlines() if line.startswith("  again")]
 
-        command = "python -m pytest SI-NODE-004 -p siconform.plugin -p xdist --time-scale 2"
+        command = "python -m pytest SI-NODE-004 -p siconform.suite_plugin -p xdist --time-scale 2"
         assert again == [f"  again      {command} {told}".rstrip()]
         assert (tmp_path / results / "results.json").exists()
 
@@ -157,13 +157,13 @@ def test_a_part_of_the_suite_does_not_overwrite_the_results_of_a_whole_run(
     (tmp_path / "test_it.py").write_text(
         "import pytest\n@pytest.mark.requirement('SI-NODE-004')\ndef test_it(): pass\n"
     )
-    pytest_run = [sys.executable, "-m", "pytest", "-p", "siconform.plugin"]
+    pytest_run = [sys.executable, "-m", "pytest", "-p", "siconform.suite_plugin"]
     for options in ([], ["-k", "SI-NODE-004"], ["node-4"], ["test_it.py::test_it"]):
         subprocess.run([*pytest_run, *options], cwd=tmp_path, capture_output=True, check=False)  # noqa: S603  # ourselves
 
     whole = json.loads((tmp_path / "build/conformance/results.json").read_text("utf-8"))
     part = json.loads((tmp_path / "build/conformance-selected/results.json").read_text("utf-8"))
-    assert whole["command"] == "python -m pytest -p siconform.plugin"
+    assert whole["command"] == "python -m pytest -p siconform.suite_plugin"
     assert part["command"].endswith("test_it.py::test_it")
 
 

@@ -142,9 +142,7 @@ def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 4
-    assert done.stderr.strip() == (
-        "siconform: No such option '--bogus' (see siconform run --help)"
-    )
+    assert done.stderr.strip() == ("siconform: No such option '--bogus' (see siconform run --help)")
     assert done.stdout == ""
 
 

@@ -132,7 +132,7 @@ def test_a_worker_that_does_not_listen_when_a_run_is_interrupted_again(
         "    Path(f'began{number}').touch()\n"
         "    time.sleep(100)\n"
     )
-    plugins = ["-p", "siconform.plugin", "-p", "xdist", "-p", "no:cacheprovider"]
+    plugins = ["-p", "siconform.suite_plugin", "-p", "xdist", "-p", "no:cacheprovider"]
     process = subprocess.Popen(  # noqa: S603  # ourselves
         [sys.executable, "-m", "pytest", *plugins, "--results", "out", "-n", "2"],
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

@@ -42,7 +42,7 @@ def suite(tmp_path: Path) -> Path:
 
 
 def command(*options: str) -> list[str]:
-    plugins = ["-p", "siconform.plugin", "-p", "xdist", "-p", "timeout"]
+    plugins = ["-p", "siconform.suite_plugin", "-p", "xdist", "-p", "timeout"]
     return [sys.executable, "-m", "pytest", *plugins, "--results", "out", *TARGET, *options]
 
 

@@ -130,7 +130,7 @@ def test_two_runs_in_one_folder_at_a_time(pytester: pytest.Pytester) -> None:
         "def test_it():\n"
         "    while not Path('go-on').exists(): time.sleep(0.02)\n"
     )
-    command = [sys.executable, "-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
+    command = [sys.executable, "-m", "pytest", "-p", "siconform.suite_plugin", "--results", "out"]
     first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)  # noqa: S603  # ourselves
     results = pytester.path / "out" / "results.json"
     wait_for(results.exists)
@@ -153,7 +153,7 @@ def test_a_run_that_was_killed_is_no_obstacle(pytester: pytest.Pytester, conform
         "@pytest.mark.requirement('SI-NODE-004')\n"
         "def test_it(): time.sleep(60)\n"
     )
-    command = [sys.executable, "-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
+    command = [sys.executable, "-m", "pytest", "-p", "siconform.suite_plugin", "--results", "out"]
     first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)  # noqa: S603  # ourselves
     wait_for((pytester.path / "out" / "results.json").exists)
     first.kill()

@@ -296,7 +296,7 @@ def test_a_killed_run_leaves_no_process_and_results_that_claim_nothing(
         "def test_it(target): target.address; time.sleep(60)\n"
     )
     program = pytester.makepyfile(program=TELLS_ITS_PID)
-    plugin = ["-m", "pytest", "-p", "siconform.plugin", "--results", "out"]
+    plugin = ["-m", "pytest", "-p", "siconform.suite_plugin", "--results", "out"]
     started = subprocess.Popen(  # noqa: S603  # ourselves
         [sys.executable, *plugin, "--target-command", f"{sys.executable} {program}"],
         cwd=pytester.path,

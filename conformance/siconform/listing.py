@@ -24,6 +24,7 @@ SAYS_SO = {
     Authority.PROTO: "a comment or type of the protocol",
     Authority.DESIGN: "the gang scheduling design",
     Authority.CORE: "what yunikorn-core does",
+    Authority.OWN: "a catalogue of your own",
 }
 SEEN_BY = {
     Observation.PLAIN: "the plain service",

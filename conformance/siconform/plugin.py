@@ -1,4 +1,8 @@
-"""The pytest plugin of the kit: ``-p siconform.plugin``; without it nothing of this is active."""
+"""The pytest plugin of the kit: ``-p siconform.plugin``; without it nothing of this is active.
+
+``siconform run`` loads ``siconform.suite_plugin`` beside it. Without that it is a guest in the
+project of somebody else: docs/in-your-project.md.
+"""
 
 import re
 import sys
@@ -13,11 +17,13 @@ from _pytest.terminal import TerminalReporter
 from siconform import guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
+from siconform.running import own_project
 from siconform.running.console import BestEffortStream, Console
 from siconform.running.live.terminal import Terminal
 from siconform.running.naming import NothingChosen, check_chosen, take_named
 from siconform.running.narrator import tell_waits
 from siconform.running.open_target import check_command, prepare
+from siconform.running.option_names import has_plain_names, in_a_project
 from siconform.running.options import (
     BadOption,
     Settings,
@@ -33,6 +39,8 @@ from siconform.running.selecting import Selector
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
 from siconform.targets import Target, TargetUnavailable
+
+_FIXTURES = "siconform.suite.conftest"  # what the tests of other projects ask for, too
 
 _SETTINGS = pytest.StashKey[Settings]()
 _CONTROLLER = pytest.StashKey[RunController]()
@@ -51,14 +59,21 @@ _TIMERS_IN_A_TEST = 3  # one after the other, of those the user stated
 _ID_IN_EXPRESSION = re.compile(r"\bSI-[A-Za-z]+-\w+", re.IGNORECASE)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of the kit."""
-    add_options(parser)
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """The options of the kit; in other people's projects --si-target and so on."""
+    if has_plain_names(pluginmanager):
+        add_options(parser)
+    else:
+        add_options(parser, in_a_project)
+        own_project.add_options(parser)
+        pluginmanager.import_plugin(_FIXTURES)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Before anything runs: are the options right, can results be written, is there a target."""
+    if not has_plain_names(config.pluginmanager):
+        return None
     take_named(config)
     if _is_worker(config) or _only_shows(config):
         return None
@@ -90,8 +105,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "waits: waits for a timer of the scheduler, so begin early")
     config.addinivalue_line("markers", "explores: makes arbitrary histories")
     config.addinivalue_line("markers", "real_clock: runs on virtual time and on the real clock")
+    in_its_own_run = has_plain_names(config.pluginmanager)
     if _only_shows(config):
-        config.pluginmanager.register(Selector(None), "siconform-selector")
+        if in_its_own_run:
+            config.pluginmanager.register(Selector(None), "siconform-selector")
+        return
+    if not in_its_own_run:
+        config.stash[_LEASE] = own_project.begin(config)
         return
     controller = config.stash.get(_CONTROLLER, None)
     if controller is not None:
@@ -116,7 +136,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """A process that takes a moment to start does so while the tests are collected."""
     lease = session.config.stash.get(_LEASE, None)
-    if lease is not None and not _distributes(session.config):
+    in_its_own_run = has_plain_names(session.config.pluginmanager)
+    if lease is not None and in_its_own_run and not _distributes(session.config):
         lease.open()
 
 

@@ -158,6 +158,14 @@ def document(run: Run) -> dict[str, Any]:
     }
 
 
+def own_document(found: Sequence[RequirementResult], files: Sequence[Path]) -> dict[str, Any]:
+    """What a project found about requirements of its own, beside those of the SI."""
+    return {
+        "catalogues": [str(file) for file in files],
+        "requirements": [_requirement(result) for result in found],
+    }
+
+
 def write(document: Mapping[str, Any], folder: Path) -> Path:
     """Put results.json into the folder, whole or not at all."""
     path = folder / FILE

@@ -1,6 +1,7 @@
 """The catalogue: every requirement of the SI, one file per area, in reading order."""
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
@@ -28,8 +29,11 @@ __all__ = [
     "Requirement",
     "Side",
     "Source",
+    "adopt",
     "catalogue",
     "find_requirement",
+    "known_requirements",
+    "own_requirements",
     "subjects",
 ]
 
@@ -78,6 +82,25 @@ def catalogue() -> Mapping[str, Requirement]:
     return MappingProxyType(found)
 
 
+_OWN: dict[str, Requirement] = {}
+
+
+def adopt(own: Iterable[Requirement]) -> None:
+    """Know these requirements of another project too, in place of those adopted before."""
+    _OWN.clear()
+    _OWN.update((requirement.id, requirement) for requirement in own)
+
+
+def own_requirements() -> Mapping[str, Requirement]:
+    """What was adopted, by id."""
+    return MappingProxyType(_OWN)
+
+
+def known_requirements() -> Mapping[str, Requirement]:
+    """Those of the catalogue and those adopted, by id."""
+    return ChainMap(_OWN, catalogue()) if _OWN else catalogue()  # type: ignore[arg-type]  # read only
+
+
 @cache
 def subjects() -> Mapping[str, str]:
     """What each area is about, in reading order."""
@@ -98,7 +121,7 @@ def _areas() -> tuple[Area, ...]:
 
 def find_requirement(identifier: str) -> Requirement:
     """The requirement of that id; a LookupError with a suggestion when there is none."""
-    known = catalogue()
+    known = known_requirements()
     if identifier in known:
         return known[identifier]
     sentence = f'"{identifier}" is no requirement.'

@@ -29,6 +29,7 @@ _SAYS_SO = {
     Authority.PROTO: "a comment or type of the protocol says so",
     Authority.DESIGN: "the gang scheduling design says so",
     Authority.CORE: "yunikorn-core does so",
+    Authority.OWN: "another project says so",
 }
 _INTRODUCTION = """\
 What the kit holds a scheduler or an RM against, in the order of the SI text. The pages behind it

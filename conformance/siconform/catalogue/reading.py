@@ -102,8 +102,7 @@ def read_area(text: str, file: str) -> Area:
     `file` is only used to name the place. Raises CatalogueError.
     """
     try:
-        # The loader is stricter than the safe one: it makes nothing but text, lists and mappings.
-        raw = yaml.load(text, Loader=_EveryScalarIsText)  # noqa: S506
+        raw = strict_yaml(text)
     except yaml.YAMLError as error:
         raise CatalogueError(f"{file}: {_one_line(error)}") from error
     try:
@@ -115,6 +114,12 @@ def read_area(text: str, file: str) -> Area:
         for number, raw_entry in enumerate(area.requirements, start=1)
     )
     return Area(area.area, area.subject, requirements)
+
+
+def strict_yaml(text: str) -> Any:
+    """Lists, mappings and text; yaml.YAMLError where it is no YAML or a key comes twice."""
+    # The loader is stricter than the safe one: it makes nothing but these.
+    return yaml.load(text, Loader=_EveryScalarIsText)  # noqa: S506
 
 
 def _one_line(error: yaml.YAMLError) -> str:

@@ -19,6 +19,8 @@ class Authority(StrEnum):
     PROTO = "proto"
     DESIGN = "design"
     CORE = "core"
+    OWN = "own"
+    """A project that tests its scheduler with the kit, about requirements of its own."""
 
 
 class Side(StrEnum):

@@ -64,6 +64,15 @@ class CommandLine:
         return shlex.join((*self.kit, *words))
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectCommandLine(CommandLine):
+    """The same of a test run of another project, where pytest selects."""
+
+    def again(self, identifier: str) -> str:
+        """The command that runs the tests of one requirement again."""
+        return shlex.join((*self.started, *_without_selection(self.options), "-k", identifier))
+
+
 def value_of(options: Sequence[str], flag: str) -> str | None:
     """The value a flag is given among these options, None where it is not."""
     for option, following in zip(options, [*options[1:], ""], strict=False):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from siconform.catalogue import Requirement, Side, catalogue
+from siconform.catalogue import Requirement, Side, catalogue, own_requirements
 from siconform.policy import ExitCode, RequirementResult, RunStatus
 from siconform.running.deadlines_met import DeadlinesMet
 from siconform.running.failure_text import FailureBlock
@@ -100,6 +100,15 @@ class EvidenceStore:
             self._result(r, spoken.get(r.id, []), citing.get(r.id, ()))
             for r in catalogue().values()
             if revision in r.revisions
+        ]
+
+    def own_requirements(self) -> list[RequirementResult]:
+        """The result of every requirement that another project has of its own."""
+        spoken = self._by_requirement()
+        citing = self._citing()
+        return [
+            self._result(r, spoken.get(r.id, []), citing.get(r.id, ()))
+            for r in own_requirements().values()
         ]
 
     def status(self, ended_by: int) -> RunStatus:

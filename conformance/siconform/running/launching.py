@@ -32,7 +32,7 @@ from siconform.running.results_dir import ResultsDir
 from siconform.running.starting import kit_program, started_as
 from siconform.targets.attached import is_address
 
-_PLUGINS: Final = ("siconform.plugin", "xdist", "timeout")
+_PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "unraisableexception")  # what nobody reads, and costs seconds
 _WORKERS: Final = 4  # more than a small machine has cores: half of the time tests wait

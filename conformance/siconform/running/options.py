@@ -31,6 +31,7 @@ from siconform.running.option_list import (
     SELECTION,
     STARTED_AS,
 )
+from siconform.running.option_names import assign, getter
 from siconform.running.starting import kit_program, started_as
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
@@ -95,27 +96,25 @@ class Settings:
         return not (self.address or self.command or self.named)
 
 
-def add_options(parser: pytest.Parser) -> None:
-    """Tell pytest the options of the kit."""
+def add_options(parser: pytest.Parser, name: Callable[[str], str] = str) -> None:
+    """Tell pytest the options of the kit; ``name`` says what each is called."""
     group = parser.getgroup("si conformance", "SI conformance")
     for option in OPTIONS:
         if option.of_pytest:
             continue
+        kind: dict[str, Any] = {"action": "store_true", "default": False}
         if option.metavar:
             action = "append" if option.several else "store"
-            group.addoption(
-                option.flag, action=action, metavar=option.metavar, default=None, help=option.help
-            )
-        else:
-            group.addoption(option.flag, action="store_true", default=False, help=option.help)
-    group.addoption(STARTED_AS, default=None, help=argparse.SUPPRESS)
+            kind = {"action": action, "metavar": option.metavar, "default": None}
+        group.addoption(name(option.flag), help=option.help, **kind)
+    group.addoption(name(STARTED_AS), default=None, help=argparse.SUPPRESS)
     for flag in (EDITED, FAILING, MEANT):
-        group.addoption(flag, default=None, help=argparse.SUPPRESS)
+        group.addoption(name(flag), default=None, help=argparse.SUPPRESS)
 
 
 def read_settings(config: pytest.Config) -> Settings:
     """The options of this run; BadOption with one sentence for the first value that is wrong."""
-    return settings_from(config.getoption)
+    return settings_from(getter(config))
 
 
 def results_given(config: pytest.Config) -> Path:
@@ -132,11 +131,12 @@ def results_given(config: pytest.Config) -> Path:
 
 def started(config: pytest.Config) -> CommandLine:
     """The command line of this run, kept in its options for the workers."""
-    if config.getoption(STARTED_AS) is None:
+    get = getter(config)
+    if get(STARTED_AS) is None:
         options = [str(word) for word in config.invocation_params.args]
         words = ["python", "-m", "pytest"], options, kit_program()
-        config.option.started_as = json.dumps(words)
-    return _command_line(config.getoption(STARTED_AS))
+        assign(config, STARTED_AS, json.dumps(words))
+    return _command_line(get(STARTED_AS))
 
 
 def settings_from(get: Callable[[str], Any]) -> Settings:
@@ -178,7 +178,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
 
 def starts_on_virtual_time(config: pytest.Config) -> bool:
     """Whether the target of this run is one the kit starts with a clock it can move on."""
-    get: Callable[[str], Any] = config.getoption
+    get = getter(config)
     return not (get("--target") or get("--target-command") or get("--real-clock"))
 
 

@@ -32,7 +32,7 @@ from siconform.verdicts import of_monitors_alone
 TOLD: Final = "siconform"
 """Under this name a worker is told what its command line does not say."""
 
-_CRASHED = "???"  # the phase xdist reports when a worker died
+CRASHED: Final[str] = "???"  # the phase xdist reports when a worker died
 
 
 class RunController:
@@ -96,7 +96,7 @@ class RunController:
         self._junit.hears(report)
         if self._slowest is not None:
             self._slowest.hears(report)
-        if report.when == _CRASHED:
+        if report.when == CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
         if report.when == "call" or (report.when == "setup" and not report.passed):
             self._console.test(report)
@@ -229,6 +229,9 @@ class RunController:
 
     def _write(self, run: Run) -> None:
         results.write(results.document(run), self.settings.results)
+        self._write_failures(run)
+
+    def _write_failures(self, run: Run) -> None:
         told = self.settings.results / "failures.txt"
         texts = [failure.text for failure in run.failures if not failure.known]
         if texts:

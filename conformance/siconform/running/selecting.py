@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from siconform.catalogue import catalogue
+from siconform.catalogue import known_requirements
 from siconform.monitors import MONITORS
 from siconform.running.index import tests_by_requirement
 from siconform.running.option_list import EXPLORING
@@ -88,7 +88,7 @@ class Selector:
         settings = self._settings
         if settings is None:
             return ""
-        known = catalogue()
+        known = known_requirements()
         if settings.chosen is not None and settings.chosen.isdisjoint(ids) and not self._watched:
             return NOT_SELECTED
         if not any(settings.revision.name in known[i].revisions for i in ids):
@@ -137,5 +137,5 @@ def _waits(item: pytest.Item) -> bool:
 def _fault(ids: tuple[str, ...]) -> str:
     if not ids:
         return "it names no requirement"
-    unknown = [identifier for identifier in ids if identifier not in catalogue()]
+    unknown = [identifier for identifier in ids if identifier not in known_requirements()]
     return f"it names {', '.join(unknown)}, which is no requirement" if unknown else ""

@@ -1,6 +1,6 @@
 """The target a worker holds: opened once, handed to the tests, and given up when it is no use."""
 
-from siconform.running.open_target import open_target
+from siconform.running.open_target import open_target, prepare
 from siconform.running.options import Settings
 from siconform.targets import Target, TargetUnavailable
 from siconform.targets.attached import check_listens
@@ -13,9 +13,10 @@ _DEATH_TIMEOUT = 0.5  # seconds to see a process end after its connection broke
 class TargetLease:
     """One target for one worker; ``given_up`` is why nothing more is tried, or ""."""
 
-    def __init__(self, settings: Settings, worker: str) -> None:
+    def __init__(self, settings: Settings, worker: str, *, prepares: bool = False) -> None:
         self._settings = settings
         self._worker = worker
+        self._prepared = not prepares  # else when it is opened first
         self._targets: dict[bool, Target] = {}  # by whether it runs on the real clock
         self._losses_at_start = 0
         self.given_up = ""
@@ -26,6 +27,7 @@ class TargetLease:
         With ``real_clock`` the same once more, without a clock that the kit can move on.
         """
         if real_clock not in self._targets:
+            self._prepare()
             self._targets[real_clock] = open_target(
                 self._settings, self._worker, real_clock=real_clock
             )
@@ -35,6 +37,16 @@ class TargetLease:
         """Where the target listens that was started for this worker, "" where none is known to."""
         ours = (t for t in self._targets.values() if isinstance(t, ProcessTarget))
         return next((target.known_address for target in ours), "")
+
+    def _prepare(self) -> None:
+        if self._prepared:
+            return
+        try:
+            prepare(self._settings)
+        except TargetUnavailable as error:
+            self.given_up = str(error)  # the next test would wait for nothing, too
+            raise
+        self._prepared = True
 
     def gone(self, broken: str) -> str:
         """Why nothing can be said of the target any more, or "".

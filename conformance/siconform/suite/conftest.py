@@ -8,7 +8,7 @@ from math import ceil
 
 import pytest
 
-from siconform.catalogue import catalogue
+from siconform.catalogue import known_requirements
 from siconform.catalogue.features import find_feature
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.target_habits import TargetHabits
@@ -49,11 +49,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
+def worker(pytestconfig: pytest.Config) -> str:
+    """The name of this process among those that share the tests."""
+    told: dict[str, str] = getattr(pytestconfig, "workerinput", {})
+    return told.get("workerid", "master")
+
+
+@pytest.fixture(scope="session")
 def sessions(
-    target: Target, target_on_real_clock: Callable[[], Target], worker_id: str
+    target: Target, target_on_real_clock: Callable[[], Target], worker: str
 ) -> Iterator[Callable[[Runs], Session]]:
     """The worker's connections to its target, and to the same on the real clock."""
-    name = f"{worker_id}-{os.getpid()}-{int(time.time())}"  # no other run has it
+    name = f"{worker}-{os.getpid()}-{int(time.time())}"  # no other run has it
     deadlines = Deadlines().scaled(target.time_scale)
     opened: dict[Runs, Session] = {}
     observed = TargetHabits()
@@ -139,9 +146,9 @@ def restart_scheduler(session: Session) -> Callable[[UnregisteredRM], None]:
 
 
 @pytest.fixture
-def short_name(worker_id: str, numbers: Callable[[], int]) -> str:
+def short_name(worker: str, numbers: Callable[[], int]) -> str:
     """A prefix for ids, unique in the run."""
-    return f"{worker_id}-{numbers()}"
+    return f"{worker}-{numbers()}"
 
 
 @pytest.fixture(scope="session")
@@ -154,7 +161,7 @@ def numbers() -> Callable[[], int]:
 def _needs_features(rm: ResourceManager, request: pytest.FixtureRequest) -> None:
     """NotOffered where the target was seen not to have what the test's requirements presuppose."""
     for identifier in request.node.stash.get(REQUIREMENTS, ()):
-        for name in sorted(catalogue()[identifier].features):
+        for name in sorted(known_requirements()[identifier].features):
             rm.needs(find_feature(name))
 
 

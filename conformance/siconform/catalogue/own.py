@@ -1,0 +1,169 @@
+"""Reads catalogues of other projects: requirements of their own, in the shape of ours.
+
+What only makes sense for a text of the SI may be left out: hashes of sentences, who says so, which
+side is judged. Every fault of every file is told at once.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import msgspec
+import yaml
+
+from siconform.catalogue.features import find_feature
+from siconform.catalogue.reading import CatalogueError, strict_yaml
+from siconform.catalogue.requirement import (
+    Authority,
+    DeadlineClass,
+    Level,
+    Observation,
+    Requirement,
+    Side,
+    Source,
+)
+from siconform.catalogue.windows import WindowError, window
+
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+_OUR_PREFIX: Final = "SI-"
+_AN_ID: Final = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-[0-9]+")
+_TOP: Final = ("area", "subject", "requirements")
+
+
+class _Place(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    where: Text
+    sha256: str = ""
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    id: Text
+    title: Text
+    level: Level
+    text: Text
+    level_reason: str = ""
+    authority: Authority = Authority.OWN
+    sides: Annotated[tuple[Side, ...], msgspec.Meta(min_length=1)] = (Side.SCHEDULER,)
+    observations: Annotated[tuple[Observation, ...], msgspec.Meta(min_length=1)] = (
+        Observation.PLAIN,
+    )
+    deadline: DeadlineClass = DeadlineClass.NONE
+    sources: list[_Place] = []
+    given: str = ""
+    when: str = ""
+    then: str = ""
+    since: str | None = None
+    until: str | None = None
+    interpretation: str = ""
+    features: list[Text] = []
+    control: str = ""
+    upstream: str = ""
+    not_tested: str = ""
+    retired: str = ""
+
+
+def read_own(files: Sequence[Path]) -> tuple[Requirement, ...]:
+    """The requirements of these files, in their order.
+
+    CatalogueError with every fault, one a line: what cannot be read, unknown and missing keys,
+    wrong values, ids that are ours or come twice.
+    """
+    faults: list[str] = []
+    found: dict[str, Requirement] = {}
+    for file in files:
+        for requirement in _read(file, faults):
+            if requirement.id in found:
+                faults.append(f"{file}: {requirement.id}: this id comes twice")
+            found[requirement.id] = requirement
+    if faults:
+        raise CatalogueError("\n".join(faults))
+    return tuple(found.values())
+
+
+def _read(file: Path, faults: list[str]) -> Iterator[Requirement]:
+    try:
+        raw = strict_yaml(file.read_text("utf-8"))
+    except OSError as error:
+        faults.append(f"{file}: the catalogue cannot be read: {error.strerror}")
+        return
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        faults.append(f"{file}: the catalogue is no YAML: {' '.join(str(error).split())}")
+        return
+    if not isinstance(raw, dict) or not isinstance(raw.get("requirements"), list):
+        faults.append(f"{file}: a catalogue has the keys {', '.join(_TOP)}, the last with a list")
+        return
+    faults += [f'{file}: unknown key "{key}"' for key in raw if key not in _TOP]
+    faults += [f'{file}: "{key}" is missing' for key in _TOP if not raw.get(key)]
+    area = str(raw.get("area", ""))
+    for number, entry in enumerate(raw["requirements"], start=1):
+        at = f"{file}: {_name(entry, number)}"
+        wrong = [f"{at}: {fault}" for fault in _faults(entry)]
+        faults += wrong
+        if not wrong:
+            yield _requirement(msgspec.convert(entry, _Entry), area, file)
+
+
+def _name(entry: Any, number: int) -> str:
+    known = isinstance(entry, Mapping) and entry.get("id")
+    return str(known or f"requirement number {number}")
+
+
+def _faults(entry: Any) -> Iterable[str]:
+    if not isinstance(entry, Mapping):
+        return ["a requirement is a mapping with at least id, title, level and text"]
+    fields = {field.name: field for field in msgspec.structs.fields(_Entry)}
+    faults = [f'unknown key "{key}"' for key in entry if key not in fields]
+    for name, field in fields.items():
+        if name not in entry:
+            faults += [f'"{name}" is missing'] if field.required else []
+            continue
+        try:
+            msgspec.convert(entry[name], field.type)
+        except msgspec.ValidationError as error:
+            faults.append(f"{name}: {error}")
+    return faults or list(_senseless(msgspec.convert(entry, _Entry)))
+
+
+def _senseless(entry: _Entry) -> Iterator[str]:
+    """What is wrong with values of the right kind."""
+    if entry.id.startswith(_OUR_PREFIX):
+        yield f"ids with {_OUR_PREFIX} are the SI's own: take a prefix of yours"
+    elif not _AN_ID.fullmatch(entry.id):
+        yield "an id is capital letters, digits and hyphens with a number last, as ACME-NODE-001"
+    try:
+        window(entry.since, entry.until)
+    except WindowError as error:
+        yield str(error)
+    for name in entry.features:
+        try:
+            find_feature(name)
+        except LookupError as error:
+            yield str(error)
+
+
+def _requirement(entry: _Entry, area: str, file: Path) -> Requirement:
+    places = entry.sources or [_Place(file.name)]
+    return Requirement(
+        id=entry.id,
+        area=area,
+        title=entry.title,
+        level=entry.level,
+        level_reason=entry.level_reason,
+        authority=entry.authority,
+        text=entry.text.strip(),
+        interpretation=entry.interpretation.strip(),
+        sources=tuple(Source("own", place.where, place.sha256) for place in places),
+        revisions=frozenset(window(entry.since, entry.until)),
+        sides=frozenset(entry.sides),
+        observations=entry.observations,
+        deadline=entry.deadline,
+        features=frozenset(entry.features),
+        control=entry.control.strip(),
+        given=entry.given.strip(),
+        when=entry.when.strip(),
+        then=entry.then.strip(),
+        upstream=entry.upstream.strip(),
+        not_tested=entry.not_tested.strip(),
+        retired=entry.retired.strip(),
+    )
