@@ -72,7 +72,9 @@ class Expectations:
         what = self.first_within(patterns, seconds, fenced=False)
         if what is not None:
             failure = NotAsTheTextSays(
-                f"came: {what}", expected=f"no {_either(patterns)}", happened=f"{what}"
+                f"came: {what}",
+                expected=f"no {_either(patterns)}",
+                happened=f"{what}{self._how_soon(what)}",
             )
             failure.unwanted = tuple(p for p in patterns if p.matches(what))
             raise failure
@@ -176,6 +178,16 @@ class Expectations:
             return history.look(find, seconds)
 
         return look
+
+    def _how_soon(self, what: Fact) -> str:
+        """How long after the last word of the RM it came, in words."""
+        entries = self._exchange.entries()
+        told = next(i for i, entry in enumerate(entries) if entry.content is what)
+        words = [e for e in entries[:told] if e.said_by_rm and not e.fence]
+        if not words:
+            return ""
+        milliseconds = 1000 * (entries[told].at - words[-1].at)
+        return f", {milliseconds:.0f} ms after RM {words[-1].content}"
 
     def _judge_time(self, patterns: tuple[Fact, ...], took: float, limit: float) -> None:
         if took > limit:

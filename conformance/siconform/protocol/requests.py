@@ -80,7 +80,7 @@ class NodeRequest:
         if self.occupied is not None:
             words.append(f"occupied {_amounts(self.occupied)}")
         if self.attributes:
-            words.append(f"attributes {dict(self.attributes)}")
+            words.append(f"attributes {_pairs(self.attributes)}")
         if self.existing:
             words.append(f"with {len(self.existing)} existing allocations")
         if self.older_words is not None:
@@ -274,4 +274,8 @@ Request = (
 
 
 def _amounts(amounts: Amounts) -> str:
-    return "{" + " ".join(f"{k}={v}" for k, v in sorted(amounts.items())) + "}"
+    return _pairs(amounts)
+
+
+def _pairs(named: Mapping[str, object]) -> str:
+    return "{" + " ".join(f"{k}={v}" for k, v in sorted(named.items())) + "}"

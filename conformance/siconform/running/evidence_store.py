@@ -51,14 +51,18 @@ class EvidenceStore:
                 self._note_contact(content)
             case Payload.OBSERVED:
                 self._note_habits(content)
-            case Payload.KIT_ERROR:
-                self.broke(content)
-            case Payload.NOTE:
-                self.notes.append(content)
-            case Payload.FAILURE:
-                self.failures.append(msgspec.convert(content, FailureBlock))
             case Payload.WAITED:
                 self.deadlines.hears(test, content)
+            case Payload.KIT_ERROR | Payload.NOTE | Payload.FAILURE:
+                self._note_for_people(payload, content)
+
+    def _note_for_people(self, payload: Payload, content: Any) -> None:
+        if payload is Payload.KIT_ERROR:
+            self.broke(content)
+        elif payload is Payload.NOTE:
+            self.notes.append(content)
+        else:
+            self.failures.append(msgspec.convert(content, FailureBlock))
 
     def _note_contact(self, told: Mapping[str, Any]) -> None:
         self.met_target = self.met_target or told.get("met", False)
