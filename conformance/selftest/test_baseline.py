@@ -74,13 +74,16 @@ def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
         ("a: 1", "a baseline is a list of entries"),
         ("- [", "is no YAML"),
         ("- {requirement: SI-NODE-4, outcome: fail, says: x, reason: y}",
-         'entry 1: "SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'),
-        ("- {requirement: SI-NODE-004, outcome: fail, says: x}", "missing required field `reason`"),
-        ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: ' '}", "entry 1: Expected"),
-        ("- {requirement: SI-NODE-004, outcome: fail, says: '', reason: y}", "entry 1: Expected"),
+         'entry 1: requirement: "SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: x}", "entry 1: reason is missing"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: ' '}", "reason: Expected"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: '', reason: y}", "1: says: Expected"),
         ("- {requirement: SI-NODE-004, outcome: pass, says: x, reason: y}", "Invalid enum value"),
-        ("- {requirement: SI-NODE-004, outcome: fail, says: '/(/', reason: y}", "entry 1: missing"),
-        ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: y, z: 1}", "unknown field"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: '/(/', reason: y}", "1: says: missing"),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: y, z: 1}", '"z" is no'),
+        ("- {requirement: SI-NODE-004, outcome: fail, says: x, reasn: y}",
+         '"reasn" is no field. Did you mean reason?'),
+        ("- fail", "entry 1: expected fields and values, got 'fail'"),
     ],
 )  # fmt: skip
 def test_a_wrong_baseline_is_refused(tmp_path: Path, text: str, told: str) -> None:
@@ -90,10 +93,13 @@ def test_a_wrong_baseline_is_refused(tmp_path: Path, text: str, told: str) -> No
     assert "known.yaml" in str(caught.value)
 
 
-def test_every_wrong_entry_is_named(tmp_path: Path) -> None:
+def test_every_fault_of_every_entry_is_named(tmp_path: Path) -> None:
     with pytest.raises(BaselineError) as caught:
-        read_baseline(write(tmp_path, "- {}\n- {requirement: 7}\n"))
-    assert len(str(caught.value).splitlines()) == 2
+        read_baseline(
+            write(tmp_path, "- {}\n- {requirement: 7, outcome: sad, says: a, reason: b}\n")
+        )
+    told = [line.partition("known.yaml: ")[2] for line in str(caught.value).splitlines()]
+    assert [line.partition(":")[0] for line in told] == [*["entry 1"] * 4, *["entry 2"] * 2]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """A baseline: the deviations of one target, each recorded with what it says and why it is known."""
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 import yaml
@@ -137,12 +138,49 @@ def _check_revision(name: str) -> None:
 
 
 def _entry(place: int, raw: Any, faults: list[str]) -> KnownDeviation | None:
+    """The entry; None where it has faults, which are all told."""
+    found = [f"entry {place + 1}: {fault}" for fault in _faults(raw)]
+    faults += found
+    return None if found else msgspec.convert(raw, KnownDeviation)
+
+
+def _faults(raw: Any) -> Iterator[str]:
+    if not isinstance(raw, dict):
+        yield f"expected fields and values, got {raw!r}"
+        return
+    known = {of.name: of for of in msgspec.structs.fields(KnownDeviation)}
+    for name in raw:
+        if name not in known:
+            near = difflib.get_close_matches(str(name), known, n=1)
+            yield f'"{name}" is no field{f". Did you mean {near[0]}?" if near else ""}'
+    for name, of in known.items():
+        if name in raw:
+            fault = _fault(raw[name], of)
+            yield from [f"{name}: {fault}"] if fault else []
+        elif of.required:
+            yield f"{name} is missing"
+
+
+def _fault(value: Any, of: msgspec.structs.FieldInfo) -> str:
+    """What is wrong with the value of one field, or ""."""
     try:
-        entry = msgspec.convert(raw, KnownDeviation)
-        find_requirement(entry.requirement)
-        _check_revision(entry.revision)
-        re.compile(entry.says[1:-1] if entry.says.startswith("/") else "")
+        msgspec.convert(value, of.type)
+        _CHECKS.get(of.name, _anything)(value)
     except (msgspec.ValidationError, LookupError, re.error) as error:
-        faults.append(f"entry {place + 1}: {error}")
-        return None
-    return entry
+        return str(error)
+    return ""
+
+
+def _anything(_: str) -> None:
+    """No more is asked of it than its type."""
+
+
+def _check_words(says: str) -> None:
+    re.compile(says[1:-1] if says.startswith("/") else "")
+
+
+_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
+    "requirement": find_requirement,
+    "revision": _check_revision,
+    "says": _check_words,
+}

@@ -90,20 +90,22 @@ def _turns(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
 
 def _whatever_the_order(turn: list[Pair]) -> Iterator[Pair]:
     """Within a turn nothing orders the streams: what both tell is no difference."""
-    left = [other for one, other in turn if other is not None and not _is_same(one, other)]
-    for one, other in turn:
-        if _is_same(one, other):
-            yield one, other
-            continue
-        found = next((line for line in left if _is_same(one, line)), None)
-        if one is not None and found is not None:
-            left.remove(found)
-            yield one, found
-        elif other in left and not any(_is_same(later, other) for later, _ in turn):
-            left.remove(other)
-            yield one, other
-        elif one is not None:
-            yield one, None
+    ours = {place: one for place, (one, _) in enumerate(turn) if one is not None}
+    its = {place: other for place, (_, other) in enumerate(turn) if other is not None}
+    partners = {place: place for place in ours if _is_same(ours[place], its.get(place))}
+    for place, one in ours.items():
+        left = (other for other in its if other not in partners.values())
+        if place not in partners and not one.by_rm:
+            alike = next((other for other in left if _is_same(one, its[other])), None)
+            partners.update({} if alike is None else {place: alike})
+    unlike = (p for p in ours if p in its and p not in partners and p not in partners.values())
+    partners.update({place: place for place in unlike})
+    for place in range(len(turn)):
+        if place in ours:
+            partner = partners.get(place)
+            yield ours[place], None if partner is None else its[partner]
+        if place in its and place not in partners.values():
+            yield None, its[place]
 
 
 def _differs(one: Line | None, other: Line | None) -> bool:

@@ -1,0 +1,140 @@
+"""What failed beside what the reference does: names, order, the first difference, the width."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from siconform.recording.telling import Line, lines
+from siconform.running.side_by_side import Row, rows, text
+
+
+def said(words: str, at: float = 0.0, rm: int = 0, *, aside: bool = False) -> Line:
+    return Line(at, words, words, by_rm=True, aside=aside, rm=rm)
+
+
+def told(words: str, at: float = 0.0, *, wording: str = "") -> Line:
+    return Line(at, f"{words}{wording}", words, by_rm=False, aside=False, rm=0)
+
+
+def pairs(found: Sequence[Row]) -> list[tuple[str | None, str | None]]:
+    return [
+        (row.ours.says if row.ours else None, row.reference.says if row.reference else None)
+        for row in found
+    ]
+
+
+def first(found: Sequence[Row]) -> list[int]:
+    return [index for index, row in enumerate(found) if row.is_first_difference]
+
+
+def test_what_both_have_stands_beside_each_other_whatever_they_call_it() -> None:
+    ours = [said("ask ask-3 of app-2 for root.a"), told("allocated ask-3", wording=", as I please")]
+    its = [said("ask ask-7 of app-4 for root.gangs.first"), told("allocated ask-7")]
+
+    found = rows(ours, its)
+
+    assert pairs(found) == [
+        ("ask ask-3 of app-2 for root.a", "ask ask-3 of app-2 for root.a"),
+        ("allocated ask-3, as I please", "allocated ask-3"),
+    ]
+    assert first(found) == []
+
+
+def test_the_first_difference_is_marked_and_no_other() -> None:
+    asks = said("ask ask-1 of app-1")
+    found = rows([asks, told("released ask-1")], [asks, told("allocated ask-1"), told("more")])
+
+    assert first(found) == [1]
+    assert pairs(found)[1] == ("released ask-1", "allocated ask-1")
+
+
+def test_a_name_swapped_by_the_target_is_a_difference() -> None:
+    asks = [said("ask ask-1 of app-1"), said("ask ask-2 of app-1")]
+    found = rows([*asks, told("allocated ask-2")], [*asks, told("allocated ask-1")])
+
+    assert first(found) == [2]
+
+
+def test_the_order_of_the_streams_is_no_difference_within_a_turn_of_the_rm() -> None:
+    one, other = told("allocated ask-1"), told("application updated app-1")
+    asks, releases = said("ask ask-1 of app-1"), said("release ask-1")
+
+    assert first(rows([asks, one, other, releases], [asks, other, one, releases])) == []
+    assert first(rows([asks, one, releases, other], [asks, one, other, releases])) != []
+
+
+def test_what_is_said_aside_is_shown_of_the_target_alone_and_is_no_difference() -> None:
+    aside = said("application app-9", aside=True)
+    found = rows([aside, said("ask ask-1")], [said("ask ask-1"), said("gang", aside=True)])
+
+    assert pairs(found) == [("application app-9", None), ("ask ask-1", "ask ask-1")]
+    assert first(found) == []
+
+
+WORDS = st.sampled_from(["allocated ask-1", "allocated ask-2", "released ask-1", "updated app-1"])
+LINES = st.lists(st.one_of(WORDS.map(told), WORDS.map(said)), max_size=8)
+
+
+@given(LINES, LINES)
+def test_nothing_is_lost_and_nothing_is_told_twice(ours: list[Line], its: list[Line]) -> None:
+    found = rows(ours, its)
+
+    assert [row.ours for row in found if row.ours is not None] == ours
+    shown = [row.reference for row in found if row.reference is not None]
+    assert len(shown) == len(its)
+    assert sorted(line.by_rm for line in shown) == sorted(line.by_rm for line in its)
+    assert len(first(found)) <= 1
+
+
+@given(LINES)
+def test_the_same_exchange_has_no_difference(ours: list[Line]) -> None:
+    found = rows(ours, ours)
+
+    assert first(found) == []
+    assert all(row.ours == row.reference for row in found)
+
+
+@pytest.mark.parametrize("with_reference", [True, False])
+def test_no_line_is_wider_than_a_hundred_columns(*, with_reference: bool) -> None:
+    long = "ask " + " ".join(f"{{memory={n} vcore={n}}}" for n in range(40))
+    found = rows([said(long), told(long, 1234.5)], [told(long)] if with_reference else None)
+
+    shown = text(found, with_reference=with_reference)
+
+    assert max(map(len, shown)) <= 100
+    assert ("the reference" in shown[0]) is with_reference
+    assert "   0.000" in shown[1]
+    assert any("1234.500" in line for line in shown)
+
+
+def record(who: str, says: str, rm: str = "rm-a", **more: object) -> dict[str, object]:
+    base = {"at": 1.0, "rm": rm, "from": who, "stream": "nodes", "says": says, "brief": says}
+    return {**base, "same": says, "fence": False, "aside": False, **more}
+
+
+def test_names_of_workers_are_left_out_and_several_rms_are_numbered() -> None:
+    shown = lines(
+        [
+            record("rm", "node gw0-12-node-1 create"),
+            record("scheduler", "node accepted node gw0-12-node-1", at=1.25),
+            record("rm", "node gw0-12b-node-1 create", rm="rm-b"),
+        ]
+    )
+
+    assert [str(line) for line in shown] == [
+        "RM1 node node-1 create",
+        "   to RM1: node accepted node node-1",
+        "RM2 node b-node-1 create",
+    ]
+    assert [line.at for line in shown] == [0.0, 0.25, 0.0]
+
+
+def test_of_fences_only_that_they_were_put_up_is_told() -> None:
+    fence = record("rm", "node fence-1", fence=True)
+    answer = record("scheduler", "node rejected fence-1", fence=True)
+    opening = record("rm", "opens the nodes stream", fence=True)
+
+    shown = lines([opening, fence, answer, fence, answer])
+
+    assert [str(line) for line in shown] == ["RM (fence on the nodes stream, 2 times)"]
