@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pytest
-from _pytest.junitxml import LogXML, xml_key
+from _pytest.junitxml import LogXML, bin_xml_escape, mangle_test_address, xml_key
 
 from siconform.results import Run
 from siconform.verdicts import Verdict
@@ -37,6 +37,7 @@ class Junit:
         if xml is None:
             return
         _tell_verdicts(xml, run)
+        _tell_failures(xml, {failure.test: failure.text for failure in run.failures})
         self._close_what_was_judged(xml, not_reached)
         nodes = {nodeid: node for nodeid, node in self._open if nodeid in not_reached}
         for test, ids in not_reached.items():
@@ -49,6 +50,16 @@ class Junit:
                 told = heard.user_properties
                 xml.pytest_runtest_logreport(_report(nodeid, node, "teardown", told))
         self._open = {key: heard for key, heard in self._open.items() if key[0] in not_reached}
+
+
+def _tell_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
+    """As people read them elsewhere: beside what the reference does, which is known by now only."""
+    by_name = {tuple(mangle_test_address(test)): text for test, text in texts.items()}
+    for reporter in xml.node_reporters_ordered:
+        case = reporter.to_xml()
+        name = (*case.get("classname", "").split("."), case.get("name", ""))
+        for failure in case.findall("failure") if name in by_name else ():
+            failure.text = bin_xml_escape(by_name[name])
 
 
 def _tell_verdicts(xml: LogXML, run: Run) -> None:

@@ -149,7 +149,7 @@ class RunController:
         with contextlib.suppress(OSError):
             self._write(run)  # before others end, who may take their time
         self._tell_failures()
-        self._junit.tell(session.config, run, self.evidence.not_reached())
+        self._junit.tell(session.config, self._run(ended_by), self.evidence.not_reached())
         try:
             yield
         except Exception as error:  # noqa: BLE001  # of whoever else writes something

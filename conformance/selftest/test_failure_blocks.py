@@ -1,0 +1,94 @@
+"""A scheduler with a fault, judged: what its failure says, and what can be done with that."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from siconform.baseline import read_baseline
+
+TEST = "suite/test_gang_placeholders.py::test_a_stopped_placeholder_is_not_replaced"
+FAULTY = f"{sys.executable} -P -m proof.proxy confirmation-lost --revision 2024-10"
+
+
+def judged(results: Path, *options: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    command = [sys.executable, "-m", "siconform", "run", "--target-command", FAULTY, "-n", "0"]
+    done = subprocess.run(  # noqa: S603  # our own
+        [*command, "--results", str(results), *options, TEST],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    return done, json.loads((results / "results.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def run(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]:
+    results = tmp_path_factory.mktemp("faulty") / "out"
+    return results, *judged(results)
+
+
+Run = tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]
+
+
+def test_the_exchange_stands_beside_that_of_the_reference(run: Run) -> None:
+    folder, done, results = run
+    (failure,) = results["failures"]
+
+    marked = [row for row in failure["rows"] if row[3]]
+    assert [row[1] for row in marked] == [None]
+    assert marked[0][2].strip().startswith("allocated ask-")
+    assert (folder / failure["golden"]).is_file()
+    assert (folder / failure["history"]).is_file()
+    assert "this target                                  the reference" in done.stdout
+    assert failure["text"] in (folder / "failures.txt").read_text("utf-8")
+    (told,) = ET.parse(folder / "junit.xml").iter("failure")  # noqa: S314  # our own
+    assert told.text == failure["text"]
+
+
+def test_names_and_values_are_those_of_people(run: Run) -> None:
+    text = run[2]["failures"][0]["text"]
+
+    for machine in ("gw0-", "master-", "siconform-", "PreemptionPolicy(", "{'", "=True"):
+        assert machine not in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith("  again")) <= 100
+
+
+def test_the_offered_entry_is_accepted_as_it_is_pasted(run: Run, tmp_path: Path) -> None:
+    _, _, results = run
+    offered = results["failures"][0]["text"].partition("add to your baseline:\n")[2]
+    baseline = tmp_path / "known.yaml"
+    baseline.write_text(offered, "utf-8")
+
+    (entry,) = read_baseline(baseline).entries
+    done, again = judged(tmp_path / "again", "--baseline", str(baseline))
+
+    assert again["failures"][0]["known"] == entry.reason
+    assert "  known?" not in done.stdout
+    assert not (tmp_path / "again" / "failures.txt").exists()
+
+
+def test_the_reference_is_not_asked_where_that_is_not_wanted(tmp_path: Path) -> None:
+    done, results = judged(tmp_path / "out", "--no-reference")
+
+    assert results["failures"][0]["golden"] == ""
+    assert "the reference" not in done.stdout.partition("time s")[2].partition("\n")[0]
+
+
+def test_a_test_and_a_requirement_lead_to_their_history(run: Run) -> None:
+    folder, _, results = run
+    tests = [t for r in results["requirements"] for t in r["tests"] if t["id"] == TEST]
+
+    assert tests
+    assert {t["history"] for t in tests} == {results["failures"][0]["history"]}
+    assert all((folder / t["history"]).is_file() for t in tests)
+    assert results["argv"][-1] == TEST
+    assert results["environment"]["python"]
+    assert results["conditions"]["workers"] == 1
+    assert {d["class"] for d in results["deadlines"]} >= {"ack", "place", "release"}
