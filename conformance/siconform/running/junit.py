@@ -54,10 +54,10 @@ class Junit:
 
 def _tell_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
     """As people read them elsewhere: beside what the reference does, which is known by now only."""
-    by_name = {tuple(mangle_test_address(test)): text for test, text in texts.items()}
+    by_name = {".".join(mangle_test_address(test)): text for test, text in texts.items()}
     for reporter in xml.node_reporters_ordered:
         case = reporter.to_xml()
-        name = (*case.get("classname", "").split("."), case.get("name", ""))
+        name = f"{case.get('classname')}.{case.get('name')}"
         for failure in case.findall("failure") if name in by_name else ():
             failure.text = bin_xml_escape(by_name[name])
 
