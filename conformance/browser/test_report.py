@@ -23,7 +23,7 @@ def report(tmp_path: Path) -> str:
     return file.as_uri()
 
 
-@pytest.fixture(params=[SIDE_BY_SIDE])
+@pytest.fixture(params=["a-faulty-scheduler.html", SIDE_BY_SIDE])
 def published(request: pytest.FixtureRequest) -> str:
     """The address of each page of docs/results that is HTML."""
     return (PAGES / str(request.param)).as_uri()

@@ -17,7 +17,7 @@ TWO = (
     '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
     '@requirement("SI-NODE-006")\ndef test_two(target): raise NotAsTheTextSays("no")\n'
 )
-OURS = ("results.json", "junit.xml", "failures.txt", "pytest.log")
+OURS = ("results.json", "junit.xml", "failures.txt", "pytest.log", "report.html")
 
 
 @pytest.mark.parametrize(

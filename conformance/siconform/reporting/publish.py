@@ -42,7 +42,9 @@ _ABOUT_INDEX: Final = """\
 What came of judging these schedulers. Each page says what passes, what deviates and why, what could
 not be judged and why, and the command that made it. `nox -s results` runs them all again.
 [What the suite found](found.md) has the defects of real schedulers alone, each with the command
-that shows it. [All of them side by side](schedulers.html) is a page for a browser, with filters.
+that shows it. [All of them side by side](schedulers.html) is a page for a browser, with filters;
+[a faulty scheduler](a-faulty-scheduler.html) is the `report.html` of a run against the reference
+with one fault, made by the command at its end.
 """
 
 

@@ -1,7 +1,6 @@
 """The file report.html: written at the end of a run, or made again from what a run left."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,14 +18,10 @@ def write(results: Mapping[str, Any], folder: Path) -> Path:
     return path
 
 
-def page_of(folder: Path, made_by: str = "") -> str:
-    """The page of the whole run that left its results there.
-
-    RecordError where there is none. ``made_by`` is a comment for who looks at its source.
-    """
+def page_of(folder: Path) -> str:
+    """The page of the whole run that left its results there; RecordError where there is none."""
     results = read_document(folder)
     try:
-        page = run_page(results, folder if folder.is_dir() else folder.parent)
+        return render(run_page(results, folder if folder.is_dir() else folder.parent))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{folder} has no results of this kit: {error!r}") from None
-    return render(replace(page, made_by=made_by))

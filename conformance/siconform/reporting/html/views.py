@@ -137,7 +137,6 @@ class RunPage:
     headroom: tuple[Headroom, ...]
     histories: Mapping[str, Any]
     not_drawn: int  # histories that had no room
-    made_by: str = ""  # a comment, where the page is kept in a repository
 
     @property
     def verdicts(self) -> Sequence[tuple[str, str]]:

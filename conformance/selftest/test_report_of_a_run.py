@@ -1,0 +1,51 @@
+"""Every run leaves report.html, whatever came of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from siconform.cli import main
+
+Run = Callable[..., Any]
+
+FAILS = (
+    '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): raise NotAsTheTextSays("<script>no")\n'
+)
+INTERRUPTED = (
+    '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): raise KeyboardInterrupt\n'
+)
+
+
+def test_a_run_leaves_its_page_and_names_it_first(conformance: Run) -> None:
+    outcome = conformance(FAILS)
+
+    page = (outcome.folder / "report.html").read_text("utf-8")
+    assert "<strong>NON-CONFORMANT: 1 MUST fail</strong>" in page
+    assert "&lt;script&gt;no" in page
+    assert ": report.html, results.json, junit.xml" in outcome.out
+
+
+def test_an_interrupted_run_is_shown_as_incomplete(conformance: Run) -> None:
+    outcome = conformance(INTERRUPTED, fresh=True)
+
+    page = (outcome.folder / "report.html").read_text("utf-8")
+    assert "This is not a whole run:</strong> interrupted" in page
+    assert "t-incomplete" in page
+
+
+def test_a_target_that_nobody_met_has_no_page(conformance: Run, nobody: str) -> None:
+    outcome = conformance(FAILS, "--target", nobody, target=False)
+
+    assert outcome.code == 12
+    assert not (outcome.folder / "report.html").exists()
+
+
+def test_the_page_of_a_run_can_be_made_again(conformance: Run) -> None:
+    folder = conformance(FAILS).folder
+    first = (folder / "report.html").read_text("utf-8")
+    (folder / "report.html").unlink()
+
+    main(["report", str(folder)], standalone_mode=False)
+
+    assert (folder / "report.html").read_text("utf-8") == first
