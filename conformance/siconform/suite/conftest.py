@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from enum import Enum
 from math import ceil
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,6 @@ from siconform.catalogue import known_requirements
 from siconform.catalogue.features import find_feature
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.target_habits import TargetHabits
-from siconform.exploring.exploration import Budget, Exploration
 from siconform.marks import waits
 from siconform.recording.history import Exchange
 from siconform.rm.resource_manager import ResourceManager
@@ -23,6 +23,9 @@ from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
 from siconform.running.stash import HISTORY, TARGET_HABITS
 from siconform.targets import Target
+
+if TYPE_CHECKING:
+    from siconform.exploring.exploration import Exploration
 
 STEPS = 25  # of one arbitrary history, at most
 HISTORIES_A_SECOND = 1.2  # at most, so that a quick scheduler is done earlier
@@ -125,10 +128,14 @@ def unregistered_rm(
 
 
 @pytest.fixture
-def exploration(session: Session, request: pytest.FixtureRequest) -> Exploration:
+def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploration":
     """Arbitrary histories, always the same ones; each has an RM of its own if it can."""
+    from siconform.exploring.exploration import (  # noqa: PLC0415  # no other test pays for it
+        Budget,
+        Exploration,
+    )
 
-    def keeps(exploration: Exploration) -> None:
+    def keeps(exploration: "Exploration") -> None:
         exchange = exploration.judged()
         if exchange is not None:
             request.node.stash[HISTORY] = exchange

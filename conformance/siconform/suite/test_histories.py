@@ -3,8 +3,12 @@
 The monitors judge every history; ``siconform explore`` makes more of them.
 """
 
-from siconform.exploring.exploration import Exploration
+from typing import TYPE_CHECKING
+
 from siconform.marks import explores, removals_are_a_race, requirement, waits
+
+if TYPE_CHECKING:
+    from siconform.exploring.exploration import Exploration
 
 
 @waits
@@ -12,6 +16,6 @@ from siconform.marks import explores, removals_are_a_race, requirement, waits
 @removals_are_a_race
 @requirement("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")
 def test_whatever_ended_its_nodes_and_queues_can_be_filled_again(
-    exploration: Exploration,
+    exploration: "Exploration",
 ) -> None:
     exploration.finds_nothing()
