@@ -11,7 +11,7 @@ from siconform import results
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Level, catalogue
 from siconform.policy import RequirementResult, RunStatus, judge
-from siconform.results import Failure, Run, TargetFacts
+from siconform.results import Conditions, DeadlineFacts, Failure, Run, TargetFacts
 from siconform.running import summary
 from siconform.running.command_line import CommandLine
 from siconform.verdicts import Evidence, Verdict
@@ -19,7 +19,20 @@ from siconform.verdicts import Evidence, Verdict
 NODES = [r for r in catalogue().values() if r.area == "NODE" and "2023-12" in r.revisions]
 MUST = [r for r in NODES if r.level is Level.MUST]
 SHOULD = [r for r in NODES if r.level is Level.SHOULD]
+FAILURE_OF_A_TEST = Evidence(MUST[0].id, Verdict.FAIL, "suite/test_x.py::test_a", "no " * 50)
 COMMAND = CommandLine(("siconform", "run"), ("--target", "127.0.0.1:9080"))
+FAILURE = Failure(
+    test="suite/test_x.py::test_a",
+    requirement=MUST[0].id,
+    verdict=Verdict.FAIL,
+    text="text",
+    expected="one",
+    happened="another",
+    known="",
+    history="histories/test_a.jsonl",
+    reference="",
+    exchange=(),
+)
 LONG = "the answer came " + "very " * 40 + "late"
 
 
@@ -34,11 +47,13 @@ def run(requirements: Sequence[RequirementResult], status: RunStatus | None = No
         started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         seconds=6.81,
         left_out={"suite/test_x.py::test_a": "not selected"},
-        command="siconform run --target 127.0.0.1:9080",
+        command=("siconform", "run", "--target", "127.0.0.1:9080"),
+        conditions=Conditions(time_scale=1.0, seed=1, workers=4, virtual_time=False),
         notes=["a note"],
         observed={"an ask without room now": "waits"},
         without=["gang"],
-        failures=[Failure("suite/test_x.py::test_a", Verdict.FAIL, "text")],
+        failures=[FAILURE],
+        deadlines=[DeadlineFacts("ack", 2.0, 3, 0.1, 0.2, "suite/test_x.py::test_a")],
     )
 
 
@@ -65,6 +80,22 @@ def test_no_line_is_too_wide_and_all_is_plain() -> None:
         assert len(line) <= 100
         assert line.isascii()
         assert "\n" not in line
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 99])
+def test_a_narrow_terminal_gets_lines_that_fit(width: int) -> None:
+    shown = run(every_verdict())
+    told = [
+        *summary.by_area(shown.requirements, width),
+        *summary.failing(shown.requirements, width),
+        *summary.recorded(shown.requirements, width),
+        *summary.stale([LONG], width),
+        *summary.counts(shown, width),
+        *summary.observed(shown, width),
+        summary.failure(FAILURE_OF_A_TEST, width),
+    ]
+
+    assert max(map(len, told)) <= width
 
 
 def test_an_area_shows_each_verdict_it_has() -> None:
