@@ -86,7 +86,7 @@ def history_of(requirement: str, document: dict[str, Any], folder: Path) -> Path
     (failed,) = (r for r in document["requirements"] if r["id"] == requirement)
     (test,) = (test for test in failed["tests"] if test["verdict"] == "fail")
     if test.get("history"):
-        return folder / test["history"]
+        return folder / str(test["history"])
     for file in sorted((folder / "histories").glob("*.jsonl")):
         told = json.loads(file.read_text("utf-8").splitlines()[-1])
         if told.get("judged", {}).get("requirement") == requirement:
