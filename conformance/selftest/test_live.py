@@ -135,6 +135,7 @@ def test_the_window_changes_its_size(suite: Path, columns: int, lines: int) -> N
         (suite / "go-on").touch()
         run.to_its_end()
 
+    assert b"\x1b[J" in run.written[seen:]
     assert sum("requirements judged" in line for line in shown) == 1
     assert sum(line.startswith(" GANG") for line in shown) == 1
     assert run.shows("NON-CONFORMANT: 1 MUST fail")
