@@ -24,7 +24,7 @@ from proof import fired
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "build" / "proof"
-BAD: Final = frozenset({Verdict.FAIL, Verdict.LATE})
+BAD: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.CHALLENGED})
 _LIMIT: Final = 2400.0  # seconds for one run
 _ENDING: Final = 30.0  # seconds for a run that was told to end
 _SCALE: Final = "0.4"  # what is missing is waited for over and over; on virtual time that is enough

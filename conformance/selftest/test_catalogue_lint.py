@@ -75,7 +75,8 @@ def test_the_linter_knows_what_is_tested(
     entry = find_requirement("SI-NODE-001")
     entry = replace(entry, sides=frozenset(sides), not_tested=not_tested)
 
-    found = list(complaints_about_tests([entry], {entry.id} if cited else set()))
+    tests = {entry.id: ("suite/x.py::test_y",)} if cited else {}
+    found = list(complaints_about_tests([entry], tests))
 
     assert len(found) == bool(says)
     assert says in "".join(found)

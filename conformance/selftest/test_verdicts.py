@@ -32,6 +32,7 @@ RANK = [
     Verdict.LATE,
     Verdict.COULD_NOT_RUN,
     Verdict.BASELINED,
+    Verdict.CHALLENGED,
     Verdict.PASS,
     Verdict.NOT_SELECTED,
 ]
@@ -124,6 +125,18 @@ POLICY: dict[str, tuple[list[RequirementResult], RunStatus, RunVerdict, int]] = 
         12,
     ),
     "nothing judged": ([result(Verdict.NOT_SELECTED)], PLAIN, RunVerdict.INCOMPLETE, 12),
+    "challenged beside what passes": (
+        [PASS, result(Verdict.CHALLENGED)],
+        PLAIN,
+        RunVerdict.CONFORMANT,
+        0,
+    ),
+    "challenged and nothing else": (
+        [result(Verdict.CHALLENGED)],
+        PLAIN,
+        RunVerdict.INCOMPLETE,
+        10,
+    ),
     "as recorded": (
         [PASS, result(Verdict.BASELINED, entries=(ENTRY,))],
         RunStatus("2023-12", with_baseline=True),

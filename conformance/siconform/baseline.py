@@ -13,7 +13,7 @@ from siwire import find_revision
 
 from siconform import plain_yaml
 from siconform.catalogue import find_requirement
-from siconform.verdicts import Evidence
+from siconform.verdicts import Evidence, Verdict
 
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 
@@ -102,6 +102,8 @@ def _misfit(
     if not about:
         return f"{entry}: matches nothing that ran"
     bad = [e for e in about if e.bad]
+    if any(e.verdict is Verdict.CHALLENGED for e in about):
+        return None  # whether it deviates is disputed
     if not bad:
         return f"{entry}: passes now"
     return f'{entry}: says something else now: {bad[0].verdict} "{bad[0].says}"'

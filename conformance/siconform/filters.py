@@ -16,6 +16,8 @@ from siconform.catalogue import (
     Side,
     catalogue,
     find_requirement,
+    known_requirements,
+    own_requirements,
 )
 from siconform.catalogue.features import Feature
 from siconform.id_lists import read_ids
@@ -92,7 +94,9 @@ class Filters:
     def chosen(self, revision: str) -> frozenset[str]:
         """The ids of the requirements of this revision that are meant."""
         return frozenset(
-            r.id for r in catalogue().values() if revision in r.revisions and self.passes(r)
+            r.id
+            for r in known_requirements().values()
+            if revision in r.revisions and self.passes(r)
         )
 
 
@@ -133,6 +137,9 @@ def ids_meant(word: str) -> frozenset[str]:
 
     Raises LookupError, with the nearest id where there is one.
     """
+    own = {i for i in own_requirements() if i.casefold() == word.strip().casefold()}
+    if own:
+        return frozenset(own)
     area = word.upper().removeprefix("SI-")
     if names_an_area(word):
         return frozenset(r.id for r in catalogue().values() if r.area == area)

@@ -88,6 +88,7 @@ def render_explanation(
         _labelled(f"why {requirement.level}", requirement.level_reason),
         _labelled("applies to", _applies_to(requirement)),
         _labelled("retired", requirement.retired),
+        _labelled("challenged", *_challenge(requirement)),
         _labelled("sources", *_places(requirement)),
         _labelled("given", requirement.given),
         _labelled("when", requirement.when),
@@ -193,6 +194,15 @@ def _applies_to(requirement: Requirement) -> str:
         frozenset({Side.RM}): "RMs",
     }.get(requirement.sides, "schedulers and RMs")
     return f"{side}, {in_words(requirement.revisions)}"
+
+
+def _challenge(requirement: Requirement) -> list[str]:
+    """Since when and where it is disputed, why, and which of its tests."""
+    disputed = requirement.challenged
+    if disputed is None:
+        return []
+    tests = [f"in {', '.join(disputed.tests)}"] if disputed.tests else []
+    return [f"since {disputed.since}: {disputed.link}", disputed.reason, *tests]
 
 
 def _places(requirement: Requirement) -> list[str]:

@@ -27,6 +27,12 @@ class RequirementResult:
         """Whether the run's verdict hangs on it: a MUST on the scheduler's side."""
         return self.requirement.level is Level.MUST and Side.SCHEDULER in self.requirement.sides
 
+    @property
+    def disputed(self) -> bool:
+        """Whether it could not run for tests alone that are challenged."""
+        stopped = [e for e in self.evidence if e.verdict is Verdict.COULD_NOT_RUN]
+        return bool(stopped) and all(self.requirement.challenge_of(e.spoken_by) for e in stopped)
+
 
 class RunVerdict(StrEnum):
     """What a run says about the target as a whole."""
@@ -130,7 +136,7 @@ def _judge_status(results: Sequence[RequirementResult], status: RunStatus) -> Ru
 
 def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
     failed = [f for f in results if f.decides and f.verdict in (Verdict.FAIL, Verdict.LATE)]
-    not_run = [f for f in results if f.decides and f.verdict in _NOT_RUN]
+    not_run = [f for f in results if f.decides and f.verdict in _NOT_RUN and not f.disputed]
     if failed:
         known = all(f.entries for f in failed)
         code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
@@ -138,6 +144,9 @@ def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> R
         return RunJudgement(RunVerdict.NON_CONFORMANT, code, sentence)
     if not_run:
         sentence = f"INCOMPLETE: {_not_run(not_run)}{_of_chosen(results, status)}"
+        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
+    if disputed := _all_disputed(results):
+        sentence = f"INCOMPLETE: all that was judged is challenged ({_some(disputed)})"
         return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if not any(f.verdict in REACHED for f in results):
         sentence = f"INCOMPLETE: nothing was judged, {_tested(results, status)}"
@@ -164,11 +173,21 @@ def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> Ru
         verdict = RunVerdict.CONFORMANT
         what = "was selected" if status.in_part else "is tested"
         sentence = f"CONFORMANT{_to(status)} in what {what}: {_tested(results, status)}"
+    disputed = [f.requirement.id for f in results if f.verdict is Verdict.CHALLENGED]
+    if disputed:
+        sentence += f"; {len(disputed)} challenged ({_some(disputed)})"
     if status.stale:
         sentence += f"; {len(status.stale)} of the baseline no longer fit"
     if unexplained:
         sentence += f"; the baseline does not explain {_some(unexplained)}"
     return RunJudgement(verdict, code, sentence)
+
+
+def _all_disputed(results: Sequence[RequirementResult]) -> list[str]:
+    """What is disputed, where nothing else was judged."""
+    if any(f.verdict in REACHED for f in results):
+        return []
+    return [f.requirement.id for f in results if f.verdict is Verdict.CHALLENGED or f.disputed]
 
 
 def _kit_error(what: str) -> RunJudgement:

@@ -6,7 +6,7 @@ import platform
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from importlib import resources
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from typing import Any, Final
 import siconform
 from siconform import digests
 from siconform.baseline import Baseline
+from siconform.catalogue import Challenge
 from siconform.policy import RequirementResult, RunJudgement, RunStatus
 from siconform.verdicts import Evidence, Verdict
 
@@ -203,6 +204,12 @@ def _selection(run: Run) -> dict[str, Any] | None:
     }
 
 
+def _challenge(disputed: Challenge | None) -> dict[str, Any] | None:
+    if disputed is None:
+        return None
+    return {**asdict(disputed), "tests": list(disputed.tests)}
+
+
 def _requirement(result: RequirementResult) -> dict[str, Any]:
     requirement = result.requirement
     known = result.entries if result.verdict is Verdict.BASELINED else ()
@@ -217,6 +224,7 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
         "reason": result.reason,
         "tests": [_test(e) for e in result.evidence],
         "cited_by": list(result.tests),
+        "challenged": _challenge(requirement.challenged),
         "known": [
             {"outcome": e.outcome, "says": e.says, "reason": e.reason, "issue": e.issue}
             for e in known

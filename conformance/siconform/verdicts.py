@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     COULD_NOT_RUN = "could-not-run"
     KIT_ERROR = "kit-error"
     BASELINED = "baselined"
+    CHALLENGED = "challenged"  # it fails, and whether it should is disputed
     EXCLUDED = "excluded"  # no test can show it; the catalogue says why
     NO_TEST_YET = "no-test-yet"
     NOT_SELECTED = "not-selected"
@@ -41,6 +42,7 @@ _WORST_FIRST = (
     Verdict.COULD_NOT_RUN,
     Verdict.NOT_REACHED,
     Verdict.BASELINED,
+    Verdict.CHALLENGED,
     Verdict.PASS,
     Verdict.NOT_APPLICABLE,
     Verdict.NOT_SELECTED,
@@ -75,6 +77,11 @@ class Evidence:
     def of_an_absent_premise(self) -> bool:
         """Whether it is a monitor's word that its premise never held."""
         return bool(self.monitor) and self.verdict is Verdict.COULD_NOT_RUN
+
+    @property
+    def spoken_by(self) -> str:
+        """Who says it: a test, or a monitor wherever it saw it."""
+        return f"monitor {self.monitor}" if self.monitor else self.test
 
     def record(self) -> dict[str, Any]:
         """JSON values, for the way from a worker to the controller."""

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from siconform.catalogue.reading import Area, CatalogueError, read_area
 from siconform.catalogue.requirement import (
     Authority,
+    Challenge,
     DeadlineClass,
     Level,
     Observation,
@@ -23,6 +24,7 @@ __all__ = [
     "AREA_FILES",
     "Authority",
     "CatalogueError",
+    "Challenge",
     "DeadlineClass",
     "Level",
     "Observation",

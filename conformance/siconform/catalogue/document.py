@@ -132,6 +132,8 @@ def _facts(entry: Requirement) -> Iterator[str]:
         yield f"- not tested: {entry.not_tested}"
     if entry.retired:
         yield f"- retired: {entry.retired}"
+    if entry.challenged:
+        yield f"- **{entry.challenged}** ({entry.challenged.reason})"
 
 
 def _heading(area: str, subject: str) -> str:

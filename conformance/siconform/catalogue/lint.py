@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from importlib import resources
 
 from siconform.catalogue import AREAS, Authority, Observation, Requirement, Side
@@ -58,11 +59,11 @@ def complaints(requirements: Sequence[Requirement], ids: Sequence[str]) -> list[
 
 
 def complaints_about_tests(
-    requirements: Iterable[Requirement], cited: Container[str]
+    requirements: Iterable[Requirement], cited: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """What of the scheduler's side has neither a test nor a reason, or both; one sentence each.
 
-    ``cited`` are the requirements that a test or a monitor speaks for.
+    ``cited`` has the tests and monitors that speak for a requirement.
     """
     for requirement in requirements:
         tested, excused = requirement.id in cited, bool(requirement.not_tested)
@@ -72,6 +73,9 @@ def complaints_about_tests(
             yield f"{requirement.id}: says why it is not tested; that it binds the RM says enough"
         elif not (tested or excused) and Side.SCHEDULER in requirement.sides:
             yield f"{requirement.id}: is not tested and does not say why"
+        for name in requirement.challenged.tests if requirement.challenged else ():
+            if not any(name in test for test in cited.get(requirement.id, ())):
+                yield f'{requirement.id}: the challenged test "{name}" does not speak for it'
 
 
 def _about_ids(requirements: Sequence[Requirement], ids: Sequence[str]) -> Iterator[str]:
@@ -140,6 +144,18 @@ def _about_its_end(requirement: Requirement) -> Iterator[str]:
         yield "says why it ended, and goes on"
 
 
+def _about_its_challenge(requirement: Requirement) -> Iterator[str]:
+    disputed = requirement.challenged
+    if disputed is None:
+        return
+    try:
+        date.fromisoformat(disputed.since)
+    except ValueError:
+        yield f'is challenged since "{disputed.since}", which is no date'
+    if not disputed.reason.strip():
+        yield "is challenged and does not say why"
+
+
 def _about_words(requirement: Requirement) -> Iterator[str]:
     prose = _prose(requirement)
     for pattern, what in _LEFTOVERS.items():
@@ -159,5 +175,6 @@ _CHECKS = (
     _about_sources,
     _about_control,
     _about_its_end,
+    _about_its_challenge,
     _about_words,
 )

@@ -9,6 +9,7 @@ import yaml
 
 from siconform.catalogue.requirement import (
     Authority,
+    Challenge,
     DeadlineClass,
     Level,
     Observation,
@@ -39,6 +40,13 @@ class _Place(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     until: str | None = None
 
 
+class _Challenge(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    since: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    link: Annotated[str, msgspec.Meta(pattern=r"^https?://\S+$")]
+    reason: Text
+    tests: list[Text] = []
+
+
 class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     id: Text
     title: Text
@@ -61,6 +69,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     upstream: str = ""
     not_tested: str = ""
     retired: str = ""
+    challenged: _Challenge | None = None
 
 
 class _AreaFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -165,7 +174,14 @@ def _requirement(entry: _Entry, area: str, file: str) -> Requirement:
         upstream=entry.upstream.strip(),
         not_tested=entry.not_tested.strip(),
         retired=entry.retired.strip(),
+        challenged=_challenge(entry.challenged),
     )
+
+
+def _challenge(read: _Challenge | None) -> Challenge | None:
+    if read is None:
+        return None
+    return Challenge(read.since, read.link, read.reason.strip(), tuple(read.tests))
 
 
 def _sources(places: Sequence[_Place], revisions: Sequence[str]) -> Iterator[Source]:

@@ -87,6 +87,23 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Challenge:
+    """Why what fails here is not held against a scheduler at the moment.
+
+    ``since`` is a date, ``link`` the address of the dispute. ``tests`` are parts of the node ids of
+    those that are disputed; without any the requirement is, whatever test or monitor speaks.
+    """
+
+    since: str
+    link: str
+    reason: str
+    tests: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"challenged since {self.since}: {self.link}"
+
+
+@dataclass(frozen=True, slots=True)
 class Requirement:
     """One rule a scheduler or an RM is held against."""
 
@@ -111,3 +128,11 @@ class Requirement:
     upstream: str
     not_tested: str  # why no test of the suite speaks for it, or ""
     retired: str  # why newer revisions do without it, or ""
+    challenged: Challenge | None = None
+
+    def challenge_of(self, test: str) -> Challenge | None:
+        """Why what this test says against a scheduler is disputed; None where it is not."""
+        disputed = self.challenged
+        if disputed is None or not disputed.tests or any(t in test for t in disputed.tests):
+            return disputed
+        return None

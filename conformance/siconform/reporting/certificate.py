@@ -26,6 +26,7 @@ PART: Final = "https://si-conformance.example/certificate/v1"
 
 SCHEMA_VERSION: Final = 1
 _FAILED: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.BASELINED})
+_WARNED: Final = _FAILED | {Verdict.CHALLENGED}
 
 Digest = dict[str, str]  # algorithm to hexadecimal digits
 Result = Literal["PASSED", "WARNED", "FAILED"]
@@ -127,10 +128,13 @@ def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
     """Result and lists of tests, a test being a requirement.
 
     FAILED where a MUST fails, is late, deviates as recorded or could not run; WARNED where that is
-    so of others only. What does not apply or was left out stands in no list.
+    so of others only, or where a failure is disputed. What does not apply or was left out stands in
+    no list.
     """
-    bad = {one: said for one, said in requirements.items() if said.verdict in _FAILED}
-    failed = tuple(one for one, said in bad.items() if said.level == "MUST")
+    bad = {one: said for one, said in requirements.items() if said.verdict in _WARNED}
+    failed = tuple(
+        one for one, said in bad.items() if said.level == "MUST" and said.verdict in _FAILED
+    )
     warned = tuple(one for one in bad if one not in failed)
     passed = tuple(one for one, said in requirements.items() if said.verdict is Verdict.PASS)
     return {

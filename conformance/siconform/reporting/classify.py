@@ -21,6 +21,7 @@ class ResultClass(Enum):
 
     PASSES = "pass"
     DEVIATES = "deviate"
+    CHALLENGED = "challenged"
     COULD_NOT_RUN = "could not run"
     NOT_OFFERED = "not offered"
     LEFT_OUT = "left out"
@@ -34,6 +35,7 @@ _BY_VERDICT: Final[Mapping[Verdict, ResultClass]] = MappingProxyType(
         Verdict.PASS: ResultClass.PASSES,
         Verdict.FAIL: ResultClass.DEVIATES,
         Verdict.LATE: ResultClass.DEVIATES,
+        Verdict.CHALLENGED: ResultClass.CHALLENGED,
         Verdict.COULD_NOT_RUN: ResultClass.COULD_NOT_RUN,
         Verdict.KIT_ERROR: ResultClass.COULD_NOT_RUN,
         Verdict.NOT_REACHED: ResultClass.COULD_NOT_RUN,

@@ -18,6 +18,7 @@ Place = Callable[[Requirement], str]
 
 _IN_TABLES: Final = tuple(o for o in ResultClass if o is not ResultClass.OF_THE_RM)
 _PLAIN_LISTS: Final = {
+    ResultClass.CHALLENGED: "What fails where that is challenged",
     ResultClass.NOT_OFFERED: "What it does not offer",
     ResultClass.LEFT_OUT: "What is left out",
     ResultClass.EXCLUDED: "What no test can show",

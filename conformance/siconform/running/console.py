@@ -121,6 +121,7 @@ class Console:
         self._text(run.judgement.sentence, _COLOURS[run.judgement.verdict])
         if self._verbosity >= -1:
             self._lines(summary.failing(judged, width))
+            self._lines(summary.challenged(judged, width))
             self._lines(summary.not_offered(judged, width))
             self._lines(summary.excluded(run.asked_by_name() if judged else (), width))
             self._lines(summary.stale(run.status.stale, width))

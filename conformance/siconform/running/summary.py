@@ -27,6 +27,7 @@ _IN_BAR: Final = (
     ("!", (Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR)),
     ("?", (Verdict.COULD_NOT_RUN,)),
     ("~", (Verdict.BASELINED,)),
+    ("%", (Verdict.CHALLENGED,)),
     ("-", (Verdict.NOT_REACHED,)),
     (".", _SILENT),
 )
@@ -94,6 +95,13 @@ def failure(evidence: Evidence, width: int) -> str:
     level = find_requirement(evidence.requirement).level
     head = f"{evidence.verdict.words.upper():<5} {evidence.requirement:<12} {level:<6}"
     return _clipped(f"{head} {evidence.says}".rstrip(), width)
+
+
+def challenged(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
+    """What fails where that is disputed, with the dispute."""
+    for result in results:
+        if result.verdict is Verdict.CHALLENGED:
+            yield from _failing(result, width)
 
 
 def counts(run: Run, width: int = WIDTH) -> Iterator[str]:

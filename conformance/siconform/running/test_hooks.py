@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from siconform import monitors
+from siconform.baseline import Baseline
 from siconform.catalogue import Level, known_requirements
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
 from siconform.expecting.waits import listen
@@ -200,10 +201,12 @@ class TestHooks:
         monitored = [
             replace(e, history=history) for e in monitored if self._relevant((e.requirement,))
         ]
-        own, monitored = _capabilities_apart(own), _capabilities_apart(monitored)
+        own = _challenged_apart(_capabilities_apart(own))
+        monitored = _challenged_apart(_capabilities_apart(monitored))
         everything = own + monitored
         if history:
-            self._keep(item, report, whole=any(e.bad for e in everything))
+            whole = any(e.bad or e.verdict is Verdict.CHALLENGED for e in everything)
+            self._keep(item, report, whole=whole)
         report_payload.put(report, Payload.EVIDENCE, [e.record() for e in everything])
         item.user_properties.extend(
             ("verdict", f"{e.requirement} {e.verdict}") for e in everything if e in own or e.bad
@@ -218,7 +221,11 @@ class TestHooks:
         evidence: list[Evidence],
     ) -> None:
         """What pytest shall think of the test: failed, expected to fail, or left out."""
-        bad = [e for e in evidence if e.bad and not unsaid_in(e.says)]
+        bad = [
+            e
+            for e in evidence
+            if e.verdict is Verdict.CHALLENGED or (e.bad and not unsaid_in(e.says))
+        ]
         if not bad:
             if result.verdict is not Verdict.PASS and FAULT not in item.stash:
                 why = NOT_SELECTED
@@ -228,7 +235,7 @@ class TestHooks:
                 report.longrepr = (str(item.path), item.location[1] or 0, why)
             return
         known = self._settings.baseline
-        unexplained = [e for e in bad if not known.explaining(e)]
+        unexplained = [e for e in bad if e.bad and not known.explaining(e)]
         told = worst_first(unexplained or bad)
         details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
         exchange = item.stash.get(HISTORY, None)
@@ -242,7 +249,7 @@ class TestHooks:
             report.outcome = "failed"
         else:
             report.outcome = "skipped"
-            reason = known.explaining(bad[0])[0].reason
+            reason = _why_not_held_against(told[0], known)
             report.wasxfail = f"known: {reason}"
             about = msgspec.structs.replace(about, known=reason)
         report_payload.put(report, Payload.FAILURE, msgspec.to_builtins(about))
@@ -286,6 +293,26 @@ class TestHooks:
         revision = self._settings.revision.name
         known = known_requirements()
         return [i for i in ids if i in known and revision in known[i].revisions]
+
+
+def _why_not_held_against(evidence: Evidence, known: Baseline) -> str:
+    disputed = known_requirements()[evidence.requirement].challenge_of(evidence.spoken_by)
+    if evidence.verdict is Verdict.CHALLENGED and disputed is not None:
+        return f"{disputed} ({disputed.reason})"
+    return known.explaining(evidence)[0].reason
+
+
+def _challenged_apart(evidence: list[Evidence]) -> list[Evidence]:
+    """What fails where that is disputed is no failure, and no pass."""
+    apart = []
+    for e in evidence:
+        disputed = known_requirements()[e.requirement].challenge_of(e.spoken_by)
+        if disputed is None or e.verdict not in (Verdict.FAIL, Verdict.LATE):
+            apart.append(e)
+        else:
+            says = f"{e.verdict.words}: {e.says} ({disputed})"
+            apart.append(replace(e, verdict=Verdict.CHALLENGED, says=says))
+    return apart
 
 
 def _capabilities_apart(evidence: list[Evidence]) -> list[Evidence]:

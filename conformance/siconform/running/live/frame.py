@@ -21,6 +21,7 @@ _TRACE: Final = (
     (Verdict.LATE, "!", "red"),
     (Verdict.COULD_NOT_RUN, "?", "yellow"),
     (Verdict.BASELINED, "~", "cyan"),
+    (Verdict.CHALLENGED, "%", "yellow"),
     (Verdict.PASS, "#", "green"),
     (Verdict.NOT_APPLICABLE, ".", ""),
     (Verdict.NOT_SELECTED, ".", ""),
@@ -31,6 +32,7 @@ _WORDS: Final = {
     Verdict.LATE: "late",
     Verdict.COULD_NOT_RUN: "not run",
     Verdict.BASELINED: "known",
+    Verdict.CHALLENGED: "disputed",
 }
 
 

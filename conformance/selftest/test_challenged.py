@@ -1,0 +1,201 @@
+"""What fails where that is disputed does not decide a run, is never green, and is told as such."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from siconform.catalogue import CatalogueError, Challenge, catalogue, find_requirement
+from siconform.catalogue.document import page
+from siconform.catalogue.lint import complaints, complaints_about_tests
+from siconform.catalogue.reading import read_area
+from siconform.listing import render_explanation
+from siconform.reporting.certificate import Certified, result_of
+from siconform.verdicts import Verdict
+
+Run = Callable[..., Any]
+LINK = "https://issues.example/17"
+ALL_OF_IT = Challenge("2026-11-20", LINK, "The sentence may mean less.")
+ONE_TEST = replace(ALL_OF_IT, tests=("test_two",))
+
+FAILS = '@requirement("SI-NODE-004")\ndef test_one(target): raise NotAsTheTextSays("twice")\n'
+PASSES = '@requirement("SI-REL-001")\ndef test_other(target): pass\n'
+TWO = (
+    '@requirement("SI-NODE-004")\ndef test_one(target): ONE\n'
+    '@requirement("SI-NODE-004")\ndef test_two(target): raise CameLate("after 3 s")\n'
+)
+
+
+@pytest.fixture
+def challenged() -> Iterator[Callable[[Challenge], None]]:
+    """Enters a challenge of SI-NODE-004 into the catalogue, for this test."""
+    requirement = find_requirement("SI-NODE-004")
+
+    def enter(challenge: Challenge | None) -> None:
+        object.__setattr__(requirement, "challenged", challenge)
+
+    yield enter
+    enter(None)
+
+
+Enter = Callable[[Challenge], None]
+
+
+def test_a_failure_that_is_disputed_decides_nothing_and_is_told(
+    conformance: Run, challenged: Enter
+) -> None:
+    assert conformance(FAILS + PASSES).code == 1
+    challenged(ALL_OF_IT)
+    outcome = conformance(FAILS + PASSES)
+
+    assert outcome.code == 0
+    assert outcome.verdict("SI-NODE-004") == "challenged"
+    assert outcome.reason("SI-NODE-004") == f"fail: twice (challenged since 2026-11-20: {LINK})"
+    assert outcome.results["counts"]["challenged"] == 1
+    assert outcome.results["counts"]["pass"] == 1
+    assert outcome.results["sentence"].endswith("; 1 challenged (SI-NODE-004)")
+    assert "1 of 305 requirements" in outcome.results["sentence"]
+    assert outcome.requirement("SI-NODE-004")["challenged"]["link"] == LINK
+    assert outcome.requirement("SI-REL-001")["challenged"] is None
+
+
+def test_the_screen_and_junit_tell_it_with_its_link(conformance: Run, challenged: Enter) -> None:
+    challenged(ALL_OF_IT)
+    outcome = conformance(FAILS + PASSES, "-v")
+
+    assert any(line.startswith("  CHALLENGED SI-NODE-004") for line in outcome.out.splitlines())
+    assert f"challenged since 2026-11-20: {LINK}" in outcome.out
+    assert "1 challenged" in outcome.out
+    junit = (outcome.folder / "junit.xml").read_text("utf-8")
+    assert '<property name="requirements.challenged" value="1"' in junit
+    assert '<property name="SI-NODE-004" value="challenged"' in junit
+    assert f"known: challenged since 2026-11-20: {LINK}" in junit
+    assert 'failures="0"' in junit
+
+
+def test_a_pass_stays_a_pass(conformance: Run, challenged: Enter) -> None:
+    challenged(ALL_OF_IT)
+    outcome = conformance(FAILS.replace('raise NotAsTheTextSays("twice")', "pass"))
+
+    assert outcome.verdict("SI-NODE-004") == "pass"
+    assert outcome.results["sentence"].endswith("SI 2024-10")
+
+
+@pytest.mark.parametrize(
+    ("one", "verdict", "code"),
+    [("pass", "challenged", 10), ('raise NotAsTheTextSays("no")', "fail", 1)],
+)
+def test_a_test_can_be_disputed_alone(
+    conformance: Run, challenged: Enter, one: str, verdict: str, code: int
+) -> None:
+    challenged(ONE_TEST)
+    outcome = conformance(TWO.replace("ONE", one))
+
+    assert outcome.verdict("SI-NODE-004") == verdict
+    assert outcome.code == code
+
+
+def test_where_nothing_else_was_judged_nothing_is_conformant(
+    conformance: Run, challenged: Enter
+) -> None:
+    challenged(ALL_OF_IT)
+    outcome = conformance(FAILS)
+
+    assert outcome.code == 10
+    assert outcome.results["verdict"] == "INCOMPLETE"
+    assert "all that was judged is challenged (SI-NODE-004)" in outcome.results["sentence"]
+
+
+def test_what_could_not_run_of_it_decides_nothing_either(
+    conformance: Run, challenged: Enter
+) -> None:
+    source = FAILS.replace("NotAsTheTextSays", "PremiseLost") + PASSES
+    assert conformance(source).code == 10
+    challenged(ALL_OF_IT)
+    outcome = conformance(source)
+
+    assert outcome.verdict("SI-NODE-004") == "could-not-run"
+    assert outcome.code == 0
+
+
+def test_a_fault_of_the_kit_is_never_excused(conformance: Run, challenged: Enter) -> None:
+    challenged(ALL_OF_IT)
+
+    assert conformance(FAILS.replace("NotAsTheTextSays", "KeyError")).code == 13
+
+
+def test_an_entry_of_a_baseline_about_it_is_not_stale(conformance: Run, challenged: Enter) -> None:
+    Path("known.yaml").write_text(
+        "- {requirement: SI-NODE-004, outcome: fail, says: twice, reason: Ours.}\n", "utf-8"
+    )
+    challenged(ALL_OF_IT)
+    outcome = conformance(FAILS + PASSES, "--baseline", "known.yaml")
+
+    assert outcome.code == 0
+    assert outcome.verdict("SI-NODE-004") == "challenged"
+    assert outcome.results["baseline"]["stale"] == []
+
+
+def test_a_certificate_warns_of_it() -> None:
+    said = {"SI-NODE-004": Certified("MUST", Verdict.CHALLENGED)}
+    result = result_of(said)
+
+    assert result["result"] == "WARNED"
+    assert result["warned_tests"] == ("SI-NODE-004",)
+    assert result["passed_tests"] == result["failed_tests"] == ()
+
+
+def test_the_catalogue_tells_it(challenged: Enter) -> None:
+    challenged(ONE_TEST)
+    requirement = find_requirement("SI-NODE-004")
+    told = f"- **challenged since 2026-11-20: {LINK}** (The sentence may mean less.)"
+
+    assert told in page([requirement], {"NODE": "nodes"})
+    explained = render_explanation(requirement, ["suite/x.py::test_two"]).splitlines()
+    place = explained.index(f"  challenged since 2026-11-20: {LINK}")
+    assert [line.strip() for line in explained[place + 1 : place + 3]] == [
+        "The sentence may mean less.",
+        "in test_two",
+    ]
+
+
+def test_what_a_challenge_has_to_say(challenged: Enter) -> None:
+    requirement = find_requirement("SI-NODE-004")
+    ids = tuple(catalogue())
+    cited = dict.fromkeys(ids, ("suite/x.py::test_two",))
+
+    def wrong() -> list[str]:
+        found = [*complaints(list(catalogue().values()), ids)]
+        found += complaints_about_tests([requirement], cited)
+        return [f for f in found if f.startswith("SI-NODE-004: ") and "halleng" in f]
+
+    challenged(ONE_TEST)
+    assert wrong() == []
+    challenged(replace(ONE_TEST, since="2026-13-01", reason=" ", tests=("test_three",)))
+    assert wrong() == [
+        'SI-NODE-004: is challenged since "2026-13-01", which is no date',
+        "SI-NODE-004: is challenged and does not say why",
+        'SI-NODE-004: the challenged test "test_three" does not speak for it',
+    ]
+
+
+AREA = """
+area: NODE
+subject: nodes
+requirements:
+- {id: SI-NODE-001, title: t, level: MUST, level_reason: r, authority: spec, sides: [scheduler],
+   observations: [plain], deadline: ack, text: x, given: g, when: w, then: t,
+   sources: [{where: w, sha256: 0123456789abcdef}],
+   challenged: CHALLENGED}
+"""
+
+
+def test_a_challenge_is_read_strictly() -> None:
+    said = f"{{since: '2026-11-20', link: '{LINK}', reason: r, tests: [a]}}"
+    (requirement,) = read_area(AREA.replace("CHALLENGED", said), "nodes.yaml").requirements
+
+    assert requirement.challenged == Challenge("2026-11-20", LINK, "r", ("a",))
+    for wrong in ("{since: '2026-11-20', reason: r}", said.replace(LINK, "17"), "yes"):
+        with pytest.raises(CatalogueError, match="SI-NODE-001"):
+            read_area(AREA.replace("CHALLENGED", wrong), "nodes.yaml")
