@@ -223,6 +223,16 @@ def soak(session: nox.Session) -> None:
 
 
 @nox.session
+def wheel(session: nox.Session) -> None:
+    """Build wheel and sdist, install them with two Pythons, and use them offline: -- --core.
+
+    With --core a real yunikorn-core is built and judged by the wheel alone, too.
+    """
+    install(session, "packaging")
+    session.run("python", "-m", "packaged", *session.posargs)
+
+
+@nox.session
 def adapter(session: nox.Session) -> None:
     """Test the Go program that makes yunikorn-core a target, against all real cores."""
     install(session, "tests")

@@ -197,7 +197,8 @@ class ProjectController(RunController):
         if own:
             counts = Counter(result.verdict.words for result in own)
             told = ", ".join(f"{count} {words}" for words, count in counts.items())
-            yield f"{len(own)} requirements of your own: {told}"
+            many = "s" if len(own) > 1 else ""
+            yield f"{len(own)} requirement{many} of your own: {told}"
         for result in (*ours, *own):
             if result.verdict in _WORSE:
                 words = result.verdict.words.upper()

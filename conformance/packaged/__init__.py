@@ -1,0 +1,1 @@
+"""Tries the built package as a person who installed it has it."""

@@ -1,0 +1,175 @@
+"""Builds the package, installs it with the oldest and the newest Python, and uses it: -m packaged.
+
+After installation everything runs without network, from an empty folder. With --core the wheel
+alone also builds and judges a real yunikorn-core, for which Go takes modules from its proxy.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from packaged.offline import environment, environment_offline, how, offline
+from packaged.pythons import oldest_and_newest
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+OUTPUT: Final = ROOT / "build" / "packaged"
+CORE: Final = "yunikorn-core@1.5.1"
+_LIMIT: Final = 300.0  # seconds for one command
+_CHOSEN: Final = ("SI-NODE-001", "node-3", "SI-ASK-001", "-n", "2")
+_TELLS: Final = (
+    (("siconform", "--version"), "siconform, version"),
+    (("sireference", "--version"), "sireference"),
+    (("siconform", "list", "--area", "NODE"), "SI-NODE-001"),
+    (("siconform", "explain", "SI-NODE-001"), "yunikorn-core@1.9.0: "),
+    (("siconform", "targets"), CORE),
+    (("siconform", "queues", "conformance"), "partitions:"),
+    (("siconform", "run", *_CHOSEN), "CONFORMANT in what was selected: "),
+    (("siconform", "page", "build/conformance-selected"), "SI-NODE-001"),
+)
+"""What is run in the empty folder, and what it has to say."""
+
+
+def main() -> int:
+    """Everything; the exit code is 1 where something is not as it should be."""
+    parser = argparse.ArgumentParser(prog="packaged", description="Try the built package.")
+    parser.add_argument("--core", action="store_true", help=f"judge {CORE} by the wheel, too")
+    given = parser.parse_args()
+    wheel = built()
+    pythons = oldest_and_newest()
+    if not pythons:
+        sys.stderr.write("packaged: there is no Python here that the package is for\n")
+        return 1
+    for version, python in pythons:
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="siconform-") as folder:
+            programs = installed(wheel, python, Path(folder) / "venv")
+            used(programs, Path(folder))
+            if given.core and (version, python) == pythons[-1]:
+                core_judged(programs, Path(folder))
+        seconds = time.monotonic() - began
+        print(f"Python {version} ({python}): installed and used in {seconds:.0f} s, by {how()}")  # noqa: T201  # the result
+    return 0
+
+
+def built() -> Path:
+    """The wheel, made from the sdist, the same as the one made from the checkout."""
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    by_sdist, directly = OUTPUT / "by-sdist", OUTPUT / "directly"
+    build = [sys.executable, "-m", "build", "--no-isolation"]
+    _run([*build, "--outdir", str(by_sdist), str(ROOT)])
+    _run([*build, "--wheel", "--outdir", str(directly), str(ROOT)])
+    [one], [other] = by_sdist.glob("*.whl"), directly.glob("*.whl")
+    differing = _contents(one).items() ^ _contents(other).items()
+    if differing:
+        names = ", ".join(sorted({name for name, _ in differing})[:5])
+        raise SystemExit(f"packaged: the sdist makes another wheel than the checkout: {names}")
+    _run([sys.executable, "-m", "twine", "check", "--strict", *map(str, by_sdist.iterdir())])
+    return one
+
+
+def installed(wheel: Path, python: Path, venv: Path) -> Path:
+    """The folder of programs of a new environment with the wheel and what it depends on."""
+    _run([str(python), "-m", "venv", str(venv)])
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-warn-script-location")
+    _run([str(venv / "bin" / "python"), "-m", "pip", "install", *quiet, str(wheel)])
+    return venv / "bin"
+
+
+def used(programs: Path, folder: Path) -> None:
+    """The package as people have it: both programs, and the plugin in a project of their own."""
+    empty = folder / "empty"
+    empty.mkdir()
+    for words, says in _TELLS:
+        told = _offline(programs, words, empty)
+        if says not in told:
+            raise SystemExit(f'packaged: {" ".join(words)} does not say "{says}":\n{told}')
+    project = folder / "own-project"
+    shutil.copytree(ROOT / "fixtures" / "own-project", project)
+    told = _offline(programs, ("pytest", "-p", "no:cacheprovider"), project)
+    if "1 requirement of your own: 1 pass" not in told:
+        raise SystemExit(f"packaged: a requirement of one's own is not judged:\n{told}")
+    serves(programs, empty)
+
+
+def serves(programs: Path, folder: Path) -> None:
+    """The reference starts, says where it listens, and ends when it is told to."""
+    command = offline([str(programs / "sireference"), "serve", "--listen", "127.0.0.1:0"])
+    with subprocess.Popen(  # noqa: S603  # our own words
+        command,
+        cwd=folder,
+        env=_with(programs),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as served:
+        assert served.stdout is not None  # noqa: S101  # a pipe
+        try:
+            first = served.stdout.readline()
+        finally:
+            os.killpg(served.pid, signal.SIGTERM)
+            served.wait(_LIMIT)
+    if "listening on 127.0.0.1:" not in first:
+        raise SystemExit(f'packaged: sireference serve says "{first.strip()}"')
+
+
+def core_judged(programs: Path, folder: Path) -> None:
+    """A named target from the wheel alone: built into a cache that was empty, and judged."""
+    cache = folder / "cache"
+    words = [str(programs / "siconform"), "run", "--target", CORE, *_CHOSEN]
+    go = {"GOCACHE": os.environ.get("GOCACHE", str(Path.home() / ".cache" / "go-build"))}
+    told = _run(words, folder / "empty", {**environment(), **go, "XDG_CACHE_HOME": str(cache)})
+    if "CONFORMANT in what" not in told or not list(cache.rglob("yunikorn-core-target")):
+        raise SystemExit(f"packaged: {CORE} is not judged:\n{told}")
+
+
+def _offline(programs: Path, words: Sequence[str], folder: Path) -> str:
+    program, *options = words
+    return _run(offline([str(programs / program), *options]), folder, _with(programs))
+
+
+def _with(programs: Path) -> dict[str, str]:
+    kept = environment_offline()
+    return {**kept, "PATH": f"{programs}{os.pathsep}{kept['PATH']}"}
+
+
+def _run(
+    command: Sequence[str], folder: Path = ROOT, variables: dict[str, str] | None = None
+) -> str:
+    """What it says; SystemExit with that where it fails."""
+    done = subprocess.run(  # noqa: S603  # our own words
+        command,
+        cwd=folder,
+        env=environment() if variables is None else variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_LIMIT,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(
+            f"packaged: {' '.join(command)} ended with {done.returncode}:\n{done.stdout}"
+        )
+    return done.stdout
+
+
+def _contents(wheel: Path) -> dict[str, str]:
+    """Hash by name of everything in it; its own list of hashes is made of the same."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
