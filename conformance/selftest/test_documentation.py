@@ -180,6 +180,13 @@ def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
     ]
 
 
+def test_filters_are_no_places_where_a_page_has_them(tmp_path: Path) -> None:
+    (tmp_path / "with.html").write_text('<form id="filters"></form><a href="#verdict=fail">1</a>')
+    (tmp_path / "without.html").write_text('<a href="#verdict=fail">1</a>')
+
+    assert list(broken(tmp_path)) == ["without.html: #verdict=fail has no place verdict=fail"]
+
+
 def test_a_block_knows_its_commands() -> None:
     block = Block("console", "$ one\nsays\n$ two \\\n> three\n")
 
