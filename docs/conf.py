@@ -14,11 +14,14 @@ extensions = [
     "sphinx_copybutton",
     "documentation.anchors",
     "documentation.diagrams",
+    "documentation.keyboard",
     "documentation.sources",
 ]
 external_toc_path = "_toc.yml"
 exclude_patterns = ["_static"]
 
+smartquotes = False
+"""An empty string in a text stays `""`."""
 myst_heading_anchors = 6
 myst_heading_anchors_html_ids = True
 """The addresses of headings are those of a code host."""
@@ -29,7 +32,10 @@ html_static_path = ["_static", str(CHECKOUT / "build" / "docs-programs")]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
-html_theme_options = {"navigation_with_keys": True}
+html_theme_options = {
+    "navigation_with_keys": True,
+    "light_css_variables": {"color-code-background": "#f5f6f8"},
+}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 

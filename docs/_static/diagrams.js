@@ -11,7 +11,11 @@ document.addEventListener("DOMContentLoaded", async () => {
   const draw = async () => {
     if (drawn === isDark()) return;
     drawn = isDark();
-    mermaid.initialize({ startOnLoad: false, theme: drawn ? "dark" : "neutral" });
+    mermaid.initialize({
+      startOnLoad: false,
+      theme: drawn ? "dark" : "neutral",
+      themeVariables: drawn ? { edgeLabelBackground: "#202124", labelBackgroundColor: "#202124" } : {},
+    });
     for (const [number, block] of blocks.entries()) {
       const { svg } = await mermaid.render(`diagram-${number}`, sources[number]);
       block.innerHTML = svg;
