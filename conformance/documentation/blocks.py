@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,9 @@ _PREPARED = re.compile(r"^<!-- prepared by: (.*?) -->$", re.MULTILINE | re.DOTAL
 _GOES_ON: Final = "\n> "
 _COMMAND = re.compile(r"^\$ (.*(?:\n> .*)*)$", re.MULTILINE)
 _DECIMAL = re.compile(r"\d+\.\d+|\b\d+(?= s\b)")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PROGRESS = re.compile(r"N of N tests, ")
+_EXCHANGE = "time s "
 _GAP = re.compile(r" {2,}|(?<=[-─])[-─]+")
 
 
@@ -38,11 +41,23 @@ class Block:
 
     @property
     def compared(self) -> str:
-        """The block without times and the width they take, and without figures that may lag."""
-        masked = _DECIMAL.sub("N", self.body)
-        if self.kind.endswith("figures"):
-            masked = _NUMBER.sub("N", masked)
-        return "\n".join(_GAP.sub(" ", line.rstrip()) for line in masked.splitlines())
+        """The block without times and the width they take.
+
+        Where it is one of figures: without numbers, without the lines that say how far a run is,
+        and of an exchange of messages the heading alone, as two streams come in any order.
+        """
+        varies = self.kind.endswith("figures")
+        masked = (_NUMBER if varies else _DECIMAL).sub("N", self.body)
+        lines = [_GAP.sub(" ", line.strip()) for line in masked.splitlines()]
+        if not varies:
+            return "\n".join(lines)
+        told = [line for line in lines if not _PROGRESS.match(line)]
+        paragraphs = [list(found) for _, found in groupby(told, key=bool)]
+        return "\n".join(
+            line
+            for found in paragraphs
+            for line in (found[:1] if found[0].startswith(_EXCHANGE) else found)
+        )
 
 
 def blocks(text: str) -> Iterator[Block]:

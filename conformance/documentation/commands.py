@@ -5,7 +5,8 @@ exit code is 1 when a page shows something else than its commands print.
 
 Each page has an empty folder of its own. A block `console` has commands, each after a `$`, and
 below each what it prints; a block `diff` is an edit of the one text in the folder. Times may
-differ, and in a block `console figures` all numbers. What begins with `# not run: REASON` is not.
+differ; in a block `console figures` all numbers may, and the messages of an exchange. A block that
+begins with `# not run: REASON` is not run.
 """
 
 import argparse

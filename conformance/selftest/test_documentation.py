@@ -101,6 +101,14 @@ def test_an_address_is_a_free_one_and_reads_as_it_was_written(shell: Shell) -> N
         ("console", "12 pass", "13 pass", True),
         ("console figures", "12 pass", "13 pass", False),
         ("console figures", "12 pass", "12 fail", True),
+        (
+            "console figures",
+            "time s  this target\n0.1 a\n0.2 b",
+            "time s  this target\n0.1 b",
+            False,
+        ),
+        ("console figures", "8 of 9 tests, 1 failed\n1 pass", "1 pass", False),
+        ("console", "8 of 9 tests, 1 failed\n1 pass", "1 pass", True),
         ("text", "12 pass", "12 fail", True),
     ],
 )
