@@ -16,7 +16,7 @@ _GOES_ON: Final = "\n> "
 _COMMAND = re.compile(r"^\$ (.*(?:\n> .*)*)$", re.MULTILINE)
 _DECIMAL = re.compile(r"\d+\.\d+|\b\d+(?= s\b)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_PROGRESS = re.compile(r"N of N tests, ")
+_PROGRESS = re.compile(r"N of N tests, |target at N")
 _EXCHANGE = "time s "
 _GAP = re.compile(r" {2,}|(?<=[-─])[-─]+")
 
@@ -43,8 +43,9 @@ class Block:
     def compared(self) -> str:
         """The block without times and the width they take.
 
-        Where it is one of figures: without numbers, without the lines that say how far a run is,
-        and of an exchange of messages the heading alone, as two streams come in any order.
+        Where it is one of figures: without numbers, and so without the ends of lines; without the
+        lines that say how far a run is; and of an exchange of messages the heading alone, as two
+        streams come in any order.
         """
         varies = self.kind.endswith("figures")
         masked = (_NUMBER if varies else _DECIMAL).sub("N", self.body)
@@ -52,11 +53,9 @@ class Block:
         if not varies:
             return "\n".join(lines)
         told = [line for line in lines if not _PROGRESS.match(line)]
-        paragraphs = [list(found) for _, found in groupby(told, key=bool)]
+        paragraphs = [list(found) for is_text, found in groupby(told, key=bool) if is_text]
         return "\n".join(
-            line
-            for found in paragraphs
-            for line in (found[:1] if found[0].startswith(_EXCHANGE) else found)
+            found[0] if found[0].startswith(_EXCHANGE) else " ".join(found) for found in paragraphs
         )
 
 

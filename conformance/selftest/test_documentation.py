@@ -103,8 +103,8 @@ def test_an_address_is_a_free_one_and_reads_as_it_was_written(shell: Shell) -> N
         ("console figures", "12 pass", "12 fail", True),
         (
             "console figures",
-            "time s  this target\n0.1 a\n0.2 b",
-            "time s  this target\n0.1 b",
+            "\ntime s  this target\n0.1 a\n0.2 b",
+            "\ntime s  this target\n0.1 b",
             False,
         ),
         ("console figures", "8 of 9 tests, 1 failed\n1 pass", "1 pass", False),
