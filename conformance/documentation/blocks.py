@@ -82,6 +82,11 @@ def compared(text: str) -> str:
     return refilled(text, lambda block: block.compared + "\n")
 
 
+def without_numbers(text: str) -> str:
+    """A text with N for each number, as people compare what commands print."""
+    return _NUMBER.sub("N", text)
+
+
 def prepared_by(text: str) -> list[str]:
     """The commands a page names in comments, that are run before its first block."""
     return _PREPARED.findall(text)

@@ -27,6 +27,7 @@ from documentation.blocks import (
     prepared_by,
     refilled,
     shown,
+    without_numbers,
 )
 from documentation.shell import Shell
 
@@ -58,11 +59,11 @@ def _told(command: str, shell: Shell) -> str:
 
 
 def difference(there: str, made: str) -> list[str]:
-    """What a page shows and its commands do not print any more, as lines of a diff."""
+    """What a page shows and its commands do not print any more, as a diff with N for numbers."""
     if compared(there) == compared(made):
         return []
-    lines = difflib.unified_diff(compared(there).splitlines(), compared(made).splitlines(), n=2)
-    return list(lines)[2:]
+    sides = [without_numbers(text).splitlines() for text in (there, made)]
+    return list(difflib.unified_diff(*sides, n=2, lineterm=""))[2:]
 
 
 def accounted(texts: dict[Path, str]) -> list[str]:
