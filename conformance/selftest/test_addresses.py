@@ -4,18 +4,26 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import grpc
 import pytest
+from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
+    health,
+    health_pb2,
+    health_pb2_grpc,
+)
 from siconform.recording.history import History
 from siconform.targets import TargetUnavailable
-from siconform.targets.attached import AttachedTarget, check_address, is_address
+from siconform.targets.attached import AttachedTarget, await_address, check_address, is_address
+from siconform.transport.access import OPEN
 from siconform.transport.connection import Connection
 from siconform.transport.extension import Extension
-from siwire import DEFAULT_REVISION, REVISIONS
+from siwire import DEFAULT_REVISION, REVISIONS, rpc
 
-from .serving import scheduler
+from .serving import scheduler, served
 
 
 @pytest.mark.parametrize(
@@ -174,3 +182,57 @@ def answering(answer: bytes) -> Iterator[str]:
 
         with running(serve, lambda: server.shutdown(socket.SHUT_RDWR)):
             yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_scheduler_that_is_not_up_yet_is_waited_for(nobody: str) -> None:
+    told: list[str] = []
+    server = grpc.server(ThreadPoolExecutor(max_workers=2))
+
+    def comes_up(sentence: str) -> None:
+        told.append(sentence)
+        server.add_insecure_port(nobody)
+        handlers = rpc.scheduler_handlers(DEFAULT_REVISION, {"UpdateNode": silence})
+        server.add_generic_rpc_handlers((handlers,))
+        server.start()
+
+    try:
+        await_address(nobody, DEFAULT_REVISION, OPEN, 30.0, comes_up)
+    finally:
+        server.stop(None).wait(5.0)
+    assert told == [f"waits up to 30 s for the scheduler at {nobody} to answer"]
+
+
+def test_a_scheduler_that_says_that_it_does_not_serve_is_waited_for() -> None:
+    known = health.HealthServicer()
+    known.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+
+    def prepare(server: grpc.Server) -> None:
+        health_pb2_grpc.add_HealthServicer_to_server(known, server)
+        handlers = rpc.scheduler_handlers(DEFAULT_REVISION, {"UpdateNode": silence})
+        server.add_generic_rpc_handlers((handlers,))
+
+    with served(prepare) as address:
+        with pytest.raises(TargetUnavailable, match=r"\(NOT_SERVING\); waited 0.1 s for it\.$"):
+            await_address(address, DEFAULT_REVISION, OPEN, 0.1, lambda _: None)
+        await_address(
+            address,
+            DEFAULT_REVISION,
+            OPEN,
+            30.0,
+            lambda _: known.set("", health_pb2.HealthCheckResponse.SERVING),
+        )
+
+
+def test_waiting_has_an_end(nobody: str) -> None:
+    with pytest.raises(TargetUnavailable, match=r"nothing listens on .*; waited 0.3 s for it\.$"):
+        await_address(nobody, DEFAULT_REVISION, OPEN, 0.3, lambda _: None)
+
+
+def test_what_no_wait_mends_is_said_at_once() -> None:
+    told: list[str] = []
+    with (
+        answering(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address,
+        pytest.raises(TargetUnavailable, match="speaks HTTP/1"),
+    ):
+        await_address(address, DEFAULT_REVISION, OPEN, 60.0, told.append)
+    assert told == []

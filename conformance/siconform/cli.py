@@ -15,6 +15,7 @@ from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
+from siconform.commands.target_file_command import target_file
 from siconform.policy import EXIT_CODES
 from siconform.running.click_options import of_the_target
 from siconform.running.completion import RunCommand, complete_run
@@ -56,6 +57,7 @@ main.add_command(report)
 main.add_command(compare)
 main.add_command(list_targets)
 main.add_command(queues)
+main.add_command(target_file)
 main.add_command(certify)
 main.add_command(verify)
 

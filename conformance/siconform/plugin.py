@@ -36,6 +36,7 @@ from siconform.running.orphans import end_with_parent
 from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.running.run_controller import TOLD, RunController
 from siconform.running.selecting import Selector
+from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
 from siconform.targets import Target, TargetUnavailable
@@ -165,6 +166,7 @@ def target_on_real_clock(pytestconfig: pytest.Config) -> Callable[[], Target]:
 
 def _checked(config: pytest.Config) -> Settings:
     """The settings, with a results folder of their own; nothing older is left there in any case."""
+    with_target_file_of(config)
     results = results_given(config)
     folder = ResultsDir(results)
     folder.forget()

@@ -35,6 +35,8 @@ class TargetFacts:
     address: str
     version: str
     artifacts: Mapping[str, str] = field(default_factory=dict)  # that it was started from: SHA-256
+    implementation: str = ""  # what its user calls it
+    contact: str = ""
 
 
 Moment = tuple[float | None, str | None, str | None, bool]
@@ -129,6 +131,8 @@ def document(run: Run) -> dict[str, Any]:
             "name": run.target.name,
             "address": run.target.address,
             "version": run.target.version,
+            "implementation": run.target.implementation,
+            "contact": run.target.contact,
             "without": list(run.without),
             "observed": dict(run.observed),
             "artifacts": [{"name": n, "sha256": d} for n, d in run.target.artifacts.items()],

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, say
+from siconform.policy import ExitCode
 from siconform.running.click_options import by_flag, of_the_target, words_of
+from siconform.running.target_file import FLAG, NO_FILE
 
 if TYPE_CHECKING:
     from siconform.trying.attempt import How
@@ -51,17 +53,35 @@ def try_(
     revision. So it shows what the change breaks with the schedulers there are: what still passes,
     what fails because of it, what cannot be said any more.
     """
+    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # imports grpc
     from siconform.trying.attempt import How  # noqa: PLC0415  # protobuf takes time
 
     chosen = {"-k": expression, "-n": workers}
+    values = by_flag(target)
+    try:
+        fill_in(values)
+    except LookupError as error:
+        ends(str(error), ExitCode.USAGE)
     how = How(
-        target=tuple(words_of(by_flag(target))),
+        target=tuple(words_of(values | {FLAG: NO_FILE})),
         selection=tuple(w for flag, v in chosen.items() if v is not None for w in (flag, v)),
         results=Path(results),
         revision=revision,
         every_test=every_test,
     )
     _try(text, how, form, output)
+
+
+def _target(given: dict[str, Any]) -> tuple[str, ...]:
+    """The options that name the target, with what a target file says of it."""
+    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # imports grpc
+
+    values = by_flag(given)
+    try:
+        fill_in(values)
+    except LookupError as error:
+        ends(str(error), ExitCode.USAGE)
+    return tuple(words_of(values | {FLAG: NO_FILE}))
 
 
 def _try(text: str, how: "How", form: str, output: Path | None) -> NoReturn:

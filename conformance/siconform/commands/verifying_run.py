@@ -12,6 +12,8 @@ from siconform.reporting.judged_run import JudgedRun, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.results import FILE
 from siconform.running.click_options import by_flag, words_of
+from siconform.running.target_file import FLAG, NO_FILE
+from siconform.running.target_file_options import fill_in
 from siconform.targets.embedded import NAME as REFERENCE
 
 _LIMIT: Final = 7200.0  # seconds; the run has a limit of its own, which grows with its deadlines
@@ -31,7 +33,13 @@ def judge(part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: P
 
     Where nothing else is said it is judged as it was: the same revision, time scale and features.
     """
-    values = _as_it_was(part, by_flag(given))
+    values = by_flag(given)
+    if part.implementation.target != REFERENCE or values.get("--target"):
+        try:
+            fill_in(values)
+        except LookupError as error:
+            raise NotJudged(str(error), ExitCode.USAGE) from None
+    values = _as_it_was(part, values) | {FLAG: NO_FILE}
     is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
     if not is_named and part.implementation.target != REFERENCE:
         raise NotJudged(
@@ -40,7 +48,14 @@ def judge(part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: P
             ExitCode.USAGE,
         )
     command = [sys.executable, "-P", "-m", "siconform", "run", *words_of(values)]
-    command += ["--baseline", "none", "--results", str(folder), "-k", " or ".join(chosen)]
+    command += [
+        "--baseline",
+        "none",
+        "--results",
+        str(folder),
+        "-k",
+        " or ".join(chosen),
+    ]
     done = subprocess.run(  # noqa: S603  # our own command
         command, capture_output=True, text=True, check=False, timeout=_LIMIT
     )

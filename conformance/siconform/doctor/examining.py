@@ -61,7 +61,7 @@ def judged(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record
         "--target-command",
         shlex.join(words),
     ]
-    command += ["--results", str(folder), *options]
+    command += ["--results", str(folder), "--target-file", "none", *options]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.log").open("w", encoding="utf-8") as log:
         done = subprocess.run(  # noqa: S603  # our own command

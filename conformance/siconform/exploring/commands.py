@@ -31,6 +31,7 @@ from siconform.running.option_list import STARTED_AS
 from siconform.running.options import BadOption, Settings, settings_from
 from siconform.running.results_dir import CannotWrite, ResultsDir, adds
 from siconform.running.starting import kit_program, started_as
+from siconform.running.target_file_options import fill_in
 
 _SHOWN: Final = 5  # histories between two looks at the terminal
 
@@ -101,6 +102,10 @@ def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
     values = by_flag(given)
     values[STARTED_AS] = json.dumps([started_as(command), words_of(values), kit_program()])
     values["--results"] = results
+    try:
+        fill_in(values)
+    except LookupError as error:
+        raise BadOption(str(error)) from None
     settings = settings_from(values.get)
     if note := note_on(given.get("revision") or ""):
         click.echo(f"siconform: {note}", err=True)

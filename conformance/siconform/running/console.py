@@ -4,6 +4,7 @@ import os
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -78,6 +79,8 @@ class Console:
             return
         target = f"{name} ({version})" if version and version not in name else name
         self._text(f"siconform {__version__}   SI {settings.spoken}   target: {target}")
+        if settings.target_file is not None:
+            self._text(f"target file: {_from_here(settings.target_file)}")
         self._lines(summary.chosen(settings.filters.words, settings.chosen, self._terminal.width()))
         self.line()
 
@@ -222,6 +225,10 @@ def _fitted(line: str, width: int) -> list[str]:
 def _shown(settings: Settings) -> str:
     shown = os.path.relpath(settings.results)
     return str(settings.results) if shown.startswith("..") else shown
+
+
+def _from_here(file: Path) -> str:
+    return os.path.relpath(file) if file.is_relative_to(Path.cwd().parent) else str(file)
 
 
 def _files(run: Run, settings: Settings) -> str:

@@ -30,6 +30,7 @@ from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
 from siconform.running.options import BadOption
 from siconform.running.results_dir import ResultsDir
 from siconform.running.starting import kit_program, started_as
+from siconform.running.target_file_options import with_target_file
 from siconform.targets.attached import is_address
 
 _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
@@ -59,6 +60,7 @@ def run(options: Sequence[str]) -> int:
 
     NoSuchTest when they name a test file that is not there, BadOption where a value will not do.
     """
+    given, options = options, _with_target_file(options)
     _refuse(options)
     if not set(_SHOWS) & set(options):
         _forget_older(options)
@@ -71,7 +73,7 @@ def run(options: Sequence[str]) -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _CtrlC())
     with contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))):
-        code = _pytest(arguments(options))
+        code = _pytest(arguments(options, given))
     if code == pytest.ExitCode.INTERNAL_ERROR:
         sys.stderr.write("siconform: the kit itself broke: see above\n")
         return ExitCode.KIT_ERROR
@@ -88,6 +90,16 @@ def _refuse(options: Sequence[str]) -> None:
             )
 
 
+def _with_target_file(options: Sequence[str]) -> list[str]:
+    """The options with what the target file adds; none is read where nothing is judged."""
+    if set(_SHOWS) & set(options):
+        return list(options)
+    try:
+        return with_target_file(options)
+    except LookupError as error:
+        raise BadOption(str(error)) from None
+
+
 def _pytest(words: Sequence[str]) -> int:
     """What pytest ends with. To show where it was interrupted it may break over a frame."""
     try:
@@ -98,8 +110,8 @@ def _pytest(words: Sequence[str]) -> int:
         raise
 
 
-def arguments(options: Sequence[str]) -> list[str]:
-    """The command line for pytest."""
+def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> list[str]:
+    """The command line for pytest; ``given`` is what its user gave, where that is not all."""
     suite = suite_folder()
     fixed = ["-c", str(suite.parent / "suite.ini"), "--rootdir", str(suite.parent)]
     for plugin in _PLUGINS:
@@ -108,7 +120,8 @@ def arguments(options: Sequence[str]) -> list[str]:
         fixed += ["-p", _ALLURE]
     for plugin in _OFF:
         fixed += ["-p", f"no:{plugin}"]
-    fixed.append(f"{STARTED_AS}={json.dumps([started_as('run'), list(options), kit_program()])}")
+    started = [started_as("run"), list(options if given is None else given), kit_program()]
+    fixed.append(f"{STARTED_AS}={json.dumps(started)}")
     results = Path(value_of(options, "--results") or RESULTS).absolute()
     fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed and the like
     chosen, tests = _tests_apart(_coloured(options), suite)

@@ -11,7 +11,7 @@ from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.running.options import BadOption, Settings
 from siconform.running.results_dir import adds
 from siconform.targets import Target
-from siconform.targets.attached import AttachedTarget, check_address
+from siconform.targets.attached import AttachedTarget, await_address, check_address
 from siconform.targets.embedded import MODULE, NAME, TIMERS, code, embedded, embedded_version
 from siconform.targets.process import Launch, ProcessTarget
 
@@ -23,10 +23,18 @@ def prepare(settings: Settings) -> None:
 
     TargetUnavailable when there is nothing to talk to.
     """
-    if settings.address:
-        check_address(settings.address, settings.revision, settings.terms.access)
+    address, access = settings.address, settings.terms.access
+    if address and settings.wait is not None:
+        await_address(address, settings.revision, access, settings.wait, _tell)
+    elif address:
+        check_address(address, settings.revision, access)
     elif settings.named is not None:
         settings.named.build()
+
+
+def _tell(sentence: str) -> None:
+    sys.stderr.write(f"siconform: {sentence}\n")
+    sys.stderr.flush()
 
 
 def open_target(settings: Settings, worker: str, *, real_clock: bool = False) -> Target:
@@ -115,7 +123,7 @@ def _usual_launch(settings: Settings, *, real_clock: bool) -> Launch:
     if settings.named is not None:
         return settings.named.launch()
     if settings.command:
-        return Launch.of("the target command", settings.command, _COMMAND_TIMEOUT)
+        return Launch.of("the target command", settings.command, _COMMAND_TIMEOUT, settings.folder)
     real_clock = real_clock or settings.real_clock
     return embedded(settings.revision, _timers(settings), real_clock=real_clock)
 

@@ -84,6 +84,43 @@ REACHING: Final = (
     ),
 )
 
+FILE: Final = (
+    Option(
+        "--target-file",
+        "FILE",
+        "the target file that says what is not said here (default: siconform.toml of this folder "
+        'or one above it in the same repository); "none" for none',
+    ),
+    Option(
+        "--target-folder",
+        "DIR",
+        "where --target-command is run (default: here; for a command of a target file its folder)",
+    ),
+    Option(
+        "--wait",
+        "SECONDS",
+        "how long to wait for a scheduler that runs already, and is perhaps not up yet",
+    ),
+)
+
+ABOUT: Final = (
+    Option(
+        "--implementation",
+        "NAME",
+        "what the scheduler is called in results and certificates",
+        of_the_target=False,
+    ),
+    Option(
+        "--implementation-version", "VERSION", "which version of it is judged", of_the_target=False
+    ),
+    Option(
+        "--contact",
+        "TEXT",
+        "whom to ask about the scheduler: a name, <an address for mail>, a URL",
+        of_the_target=False,
+    ),
+)
+
 OPTIONS: Final = (
     Option(
         "--target",
@@ -160,6 +197,7 @@ OPTIONS: Final = (
         "named target says)",
     ),
     *REACHING,
+    *FILE,
     Option(
         "--results",
         "DIR",
@@ -187,6 +225,7 @@ OPTIONS: Final = (
         of_the_target=False,
         of_pytest=True,
     ),
+    *ABOUT,
     Option(
         "--no-reference",
         "",

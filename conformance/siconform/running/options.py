@@ -33,6 +33,7 @@ from siconform.running.option_list import (
 )
 from siconform.running.option_names import assign, getter
 from siconform.running.starting import kit_program, started_as
+from siconform.running.target_file import NO_FILE
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named
@@ -42,6 +43,15 @@ from siconform.transport.access import Access
 
 class BadOption(Exception):  # a sentence for the user
     """A value nothing can be done with; the message says which and what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What its user says of the scheduler, for those who read results; "" for nothing."""
+
+    name: str = ""
+    version: str = ""
+    contact: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,10 @@ class Settings:
     time_scale: float
     timers: Timers  # as far as the user told them
     terms: Terms  # how to register, and what is not offered
+    target_file: Path | None  # that says what the command line does not
+    folder: Path | None  # where the command is run, None: here
+    wait: float | None  # seconds for an address that does not answer yet
+    about: About
     real_clock: bool  # also for the embedded reference
     start_timeout: float | None  # seconds, where the user says it
     results: Path
@@ -162,6 +176,14 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         time_scale=_time_scale(get("--time-scale")),
         timers=_timers(get),
         terms=_terms(get, named),
+        target_file=_target_file(get("--target-file")),
+        folder=_folder(get("--target-folder")),
+        wait=_seconds("--wait", get("--wait")),
+        about=About(
+            get("--implementation") or "",
+            get("--implementation-version") or "",
+            get("--contact") or "",
+        ),
         real_clock=bool(get("--real-clock")),
         start_timeout=_seconds("--start-timeout", get("--start-timeout")),
         results=Path(get("--results") or RESULTS).absolute(),
@@ -282,6 +304,16 @@ def _access(get: Callable[[str], Any]) -> Access:
             "the embedded reference is spoken to without TLS: leave out --tls, or give --target"
         )
     return access
+
+
+def _target_file(given: str | None) -> Path | None:
+    return None if given in (None, NO_FILE) else Path(given or "").absolute()
+
+
+def _folder(given: str | None) -> Path | None:
+    if given is not None and not Path(given).is_dir():
+        raise BadOption(f"--target-folder {given} is no folder")
+    return None if given is None else Path(given).absolute()
 
 
 def _edited(file: str | None) -> bytes:

@@ -28,6 +28,7 @@ from siconform.running.options import BadOption, Settings, read_settings, starte
 from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.running.run_controller import CRASHED, TOLD, RunController
 from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of
+from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
 from siconform.verdicts import Verdict
@@ -207,6 +208,7 @@ class ProjectController(RunController):
 
 
 def _settings(config: pytest.Config) -> Settings:
+    with_target_file_of(config)
     given: str | None = getter(config)("--results")
     results_dir = Path(RESULTS if given is None else given).absolute()
     assign(config, "--results", str(results_dir) if given is None or given.strip() else given)

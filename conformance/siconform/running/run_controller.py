@@ -204,8 +204,16 @@ class RunController:
         requirements = self.evidence.requirements()
         status = self.evidence.status(ended_by)
         name, version = describe(self.settings)
+        about = self.settings.about
         return Run(
-            target=TargetFacts(name, self.settings.address, version, self._artifacts),
+            target=TargetFacts(
+                name,
+                self.settings.address,
+                about.version or version,
+                self._artifacts,
+                about.name,
+                about.contact,
+            ),
             status=status,
             judgement=judge(requirements, status),
             requirements=requirements,

@@ -2,9 +2,15 @@
 
 import re
 import socket
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import grpc
+from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
+    health_pb2,
+    health_pb2_grpc,
+)
 from siwire import Revision, rpc
 
 from siconform.protocol.timers import UNKNOWN, Timers
@@ -15,6 +21,7 @@ from siconform.transport.arrival import comes_to
 from siconform.transport.channels import close
 
 CONNECT_TIMEOUT = 5.0  # seconds
+_LOOK_AGAIN = 0.2  # seconds between two looks whether it is up
 _PROBE_TIMEOUT = 1.0  # seconds for a call that carries no message
 _HOST_PORT = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s:@/\[\]]+):(\d{1,5})")
 _HIGHEST_PORT = 65535
@@ -58,16 +65,65 @@ def is_address(text: str) -> bool:
     return text.startswith("unix:") and len(text) > len("unix:")
 
 
-def check_address(address: str, revision: Revision, access: Access = OPEN) -> None:
-    """TargetUnavailable unless a gRPC server is there that has a stream of this revision."""
+class NotUpYet(TargetUnavailable):
+    """Nobody answers there so far: that may change."""
+
+
+def check_address(
+    address: str, revision: Revision, access: Access = OPEN, *, health: bool = False
+) -> None:
+    """TargetUnavailable unless a gRPC server is there that has a stream of this revision.
+
+    With ``health`` it must not say that it does not serve, either.
+    """
     check_listens(address)
     channel = access.channel(address)
     try:
-        if told := comes_to(channel, address, access, CONNECT_TIMEOUT):
-            raise TargetUnavailable(f"{told}.")
+        obstacle = comes_to(channel, address, access, CONNECT_TIMEOUT)
+        if obstacle is not None:
+            raise (NotUpYet if obstacle.may_pass else TargetUnavailable)(f"{obstacle.says}.")
+        if health:
+            _check_health(channel, address)
         _check_speaks(channel, address, revision)
     finally:
         close(channel, CONNECT_TIMEOUT)
+
+
+def await_address(
+    address: str,
+    revision: Revision,
+    access: Access,
+    patience: float,
+    tell: Callable[[str], None],
+) -> None:
+    """The same within ``patience`` seconds; ``tell`` hears it once if there is a wait."""
+    until = time.monotonic() + patience
+    is_told = False
+    while True:
+        try:
+            check_address(address, revision, access, health=True)
+        except NotUpYet as error:
+            if time.monotonic() >= until:
+                says = error.says.rstrip(".")
+                raise TargetUnavailable(f"{says}; waited {patience:g} s for it.") from None
+        else:
+            return
+        if not is_told:
+            tell(f"waits up to {patience:g} s for the scheduler at {address} to answer")
+            is_told = True
+        time.sleep(_LOOK_AGAIN)
+
+
+def _check_health(channel: grpc.Channel, address: str) -> None:
+    """By grpc.health.v1, which nobody has to offer."""
+    try:
+        told = health_pb2_grpc.HealthStub(channel).Check(
+            health_pb2.HealthCheckRequest(), timeout=_PROBE_TIMEOUT
+        )
+    except grpc.RpcError:
+        return
+    if told.status == health_pb2.HealthCheckResponse.NOT_SERVING:
+        raise NotUpYet(f"the scheduler at {address} says that it does not serve (NOT_SERVING).")
 
 
 def _check_speaks(channel: grpc.Channel, address: str, revision: Revision) -> None:
@@ -104,11 +160,11 @@ def check_listens(address: str) -> None:
             host, _, port = address.rpartition(":")
             socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT).close()
     except socket.gaierror:
-        raise TargetUnavailable(f"there is no host of the name in {address}.") from None
+        raise NotUpYet(f"there is no host of the name in {address}.") from None
     except OSError as error:
         why = "" if isinstance(error, ConnectionRefusedError) else f" ({error.strerror or error})"
         message = (
             f"nothing listens on {address}{why}. Start the scheduler first, or let the kit start "
             'it: --target-command "... {address}".'
         )
-        raise TargetUnavailable(message) from None
+        raise NotUpYet(message) from None

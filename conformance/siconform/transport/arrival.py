@@ -3,6 +3,7 @@
 import socket
 import ssl
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 import grpc
@@ -31,8 +32,18 @@ _TO_THE_CLIENT: Final = {
 """What an alert of TLS says, by a part of its name; the first that fits."""
 
 
-def comes_to(channel: grpc.Channel, address: str, access: Access, timeout: float) -> str:
-    """A sentence why no gRPC server is there within ``timeout`` seconds, "" where one is.
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a channel does not come to a gRPC server, in a sentence, and whether it may yet."""
+
+    says: str
+    may_pass: bool = True
+
+
+def comes_to(
+    channel: grpc.Channel, address: str, access: Access, timeout: float
+) -> Obstacle | None:
+    """What stands between the channel and a gRPC server for ``timeout`` seconds, if anything.
 
     What cannot become better is said as soon as the channel is slower than one to a server.
     """
@@ -42,16 +53,16 @@ def comes_to(channel: grpc.Channel, address: str, access: Access, timeout: float
         for limit in (min(_AT_ONCE, timeout), max(0.0, timeout - _AT_ONCE)):
             with suppress(grpc.FutureTimeoutError):
                 ready.result(timeout=limit)
-                return ""
+                return None
             told = told or misfit(address, access)
             if told and told != _CLOSES:  # as a port does whose process is starting yet
                 break
     finally:
         ready.cancel()
     if not told and not _listens(address):
-        return f"nothing answers on {address} within {timeout:g} s"
+        return Obstacle(f"nothing answers on {address} within {timeout:g} s")
     waited = f"took the connection and did not answer as a gRPC server in {timeout:g} s"
-    return f"the scheduler at {address} {told or waited}"
+    return Obstacle(f"the scheduler at {address} {told or waited}", told in ("", _CLOSES))
 
 
 def misfit(address: str, access: Access = OPEN) -> str:

@@ -83,8 +83,9 @@ class Connection:
 
     def connects(self, timeout: float) -> None:
         """Wait for the transport; Unreachable after ``timeout`` seconds, or where none can be."""
-        if told := comes_to(self._channel, self._address, self._access, timeout):
-            raise Unreachable(told)
+        obstacle = comes_to(self._channel, self._address, self._access, timeout)
+        if obstacle is not None:
+            raise Unreachable(obstacle.says)
 
     def another(self, rm_id: str) -> "Connection":
         """A connection of its own to the same scheduler, for another RM of the same history."""

@@ -18,6 +18,7 @@ from siconform.catalogue import catalogue
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
 from siconform.running.option_list import EDITED, FAILING
+from siconform.running.target_file import FLAG, NO_FILE
 from siconform.spec.compiling import SI_FILE, with_imports
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.places import Footing, nearest_revision
@@ -151,7 +152,8 @@ class _Runs:
     def _run(self, name: str, *options: str) -> Results:
         folder = self.how.results.absolute() / name
         said = folder.with_suffix(".txt")
-        fixed = ("--revision", self.revision, "--results", str(folder), "--explore", "0")
+        fixed = (FLAG, NO_FILE, "--revision", self.revision, "--results", str(folder))
+        fixed = (*fixed, "--explore", "0")
         words = (sys.executable, "-P", "-m", "siconform", "run", *fixed, *self.how.target)
         with said.open("wb") as log:
             done = subprocess.run(  # noqa: S603  # this kit, with the user's options

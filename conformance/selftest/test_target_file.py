@@ -1,0 +1,360 @@
+"""The target file: what it says, what is wrong with it, and what the command line says better."""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from siconform.cli import main
+from siconform.running.launching import arguments
+from siconform.running.option_list import OPTIONS
+from siconform.running.options import settings_from
+from siconform.running.target_file import FLAG, NAME, WORKERS, Document, fields, schema
+from siconform.running.target_file_options import (
+    TargetFileError,
+    fill_in,
+    find,
+    read_target_file,
+    with_target_file,
+)
+
+from .conftest import ANNOUNCING, FinishedRun
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "target-file.md"
+WHOLE: Final = """
+[target]
+command = ["./my scheduler", "--listen", "{address}"]
+start_timeout = 12.5
+wait = 3
+revision = "1.8"
+rm_version = "7.1"
+proposals = false
+configuration = "queues.conf"
+without = ["gang", "preemption"]
+time_scale = 2
+baseline = "known.yaml"
+
+[target.tls]
+ca = "ca.pem"
+cert = "rm.pem"
+key = "rm.key"
+name = "scheduler.test"
+enabled = true
+
+[target.metadata]
+authorization = "Bearer ${TOKEN}"
+team = "blue"
+
+[target.timers]
+placeholder = "application"
+waiting = 5
+connection_loss = 3
+longest = 100
+
+[target.implementation]
+name = "mine"
+version = "1.4"
+
+[target.contact]
+name = "Jo Doe"
+email = "jo@example.org"
+url = "https://example.org"
+
+[targets.staging]
+address = "127.0.0.1:9443"
+
+[targets.core]
+known = "yunikorn-core@1.8.0"
+
+[run]
+results = "out"
+workers = 3
+real_clock = true
+disruptive = true
+explore = 0
+reference = false
+color = "never"
+area = ["NODE", "GANG"]
+level = ["MUST"]
+authority = ["text"]
+feature = ["gang"]
+text = ["placeholder"]
+include = ["some.txt"]
+skip = ["others.txt"]
+profile = ["core"]
+"""
+ALL_WRONG: Final = """[target]
+adress = "127.0.0.1:1"
+address = "nowhere"
+command = "x"
+revision = "2.0"
+without = ["gangs"]
+time_scale = 0
+wait = "long"
+baseline = "missing.yaml"
+proposals = "no"
+
+[target.timers]
+placehodler = 3
+waiting = -1
+
+[targets."a@b"]
+address = "127.0.0.1:1"
+
+[targets.other]
+configuration = "missing.conf"
+
+[runs]
+workers = 1
+
+[run]
+workers = 1.5
+color = "sometimes"
+"""
+FILES: Final = ("queues.conf", "known.yaml", "ca.pem", "rm.pem", "rm.key", "some.txt", "others.txt")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    for name in FILES:
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def written(folder: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        (folder / NAME).write_text(text, "utf-8")
+        return folder / NAME
+
+    return write
+
+
+def faults(file: Path) -> list[str]:
+    with pytest.raises(TargetFileError) as caught:
+        read_target_file(file)
+    return [line.removeprefix(f"{file}") for line in str(caught.value).splitlines()]
+
+
+def test_every_option_has_its_place_and_every_place_its_option() -> None:
+    options = {option.flag for option in OPTIONS}
+    in_the_file = {field.flag for field in fields(Document)}
+
+    assert in_the_file == (options - {FLAG}) | {WORKERS}
+
+
+def test_everything_a_file_can_say(written: Callable[[str], Path], folder: Path) -> None:
+    written(WHOLE)
+
+    assert with_target_file(["-x"]) == [
+        "--target-command", "'./my scheduler' --listen '{address}'", "--start-timeout", "12.5",
+        "--wait", "3", "--revision", "1.8", "--rm-version", "7.1", "--no-proposals",
+        "--config", str(folder / "queues.conf"), "--without", "gang,preemption",
+        "--time-scale", "2", "--baseline", str(folder / "known.yaml"),
+        "--metadata", "authorization=Bearer ${TOKEN}", "--metadata", "team=blue",
+        "--tls", "--tls-ca", str(folder / "ca.pem"), "--tls-cert", str(folder / "rm.pem"),
+        "--tls-key", str(folder / "rm.key"), "--tls-name", "scheduler.test",
+        "--placeholder-timeout", "application", "--waiting-timeout", "5",
+        "--connection-loss-timeout", "3", "--longest-timer", "100",
+        "--implementation", "mine", "--implementation-version", "1.4",
+        "--contact", "Jo Doe <jo@example.org> https://example.org",
+        "--target-folder", str(folder),
+        "--results", str(folder / "out"), "-n", "3", "--real-clock", "--disruptive",
+        "--explore", "0", "--no-reference", "--color", "never", "--area", "NODE",
+        "--area", "GANG", "--level", "MUST", "--authority", "text", "--feature", "gang",
+        "--text", "placeholder", "--include", str(folder / "some.txt"),
+        "--skip", str(folder / "others.txt"), "--profile", "core",
+        FLAG, str(folder / NAME), "-x",
+    ]  # fmt: skip
+
+
+def test_the_command_line_says_it_better(written: Callable[[str], Path], folder: Path) -> None:
+    written(WHOLE)
+    given = ["--time-scale=3", "-n0", "--area", "REL", "--metadata", "Team=red"]
+
+    words = with_target_file(given)
+    assert words[-len(given) :] == given
+    assert "--time-scale" not in words
+    assert "-n" not in words
+    assert "NODE" not in words
+    assert "team=blue" not in words
+    assert "authorization=Bearer ${TOKEN}" in words
+    assert with_target_file([FLAG, "none", "-x"]) == [FLAG, "none", "-x"]
+    assert str(folder) not in " ".join(with_target_file([FLAG, "none"]))
+
+
+@pytest.mark.parametrize(
+    ("options", "has", "has_not"),
+    [
+        (["--target", "127.0.0.1:1"], ["--target 127.0.0.1:1", "--tls-name"], ["--target-command"]),
+        (["--target-command", "x"], ["--target-command x", "--tls-name"], ["scheduler' --listen"]),
+        (["--target", "staging"], ["--target 127.0.0.1:9443", "-n 3"], ["staging", "--tls-name"]),
+        (["--target", "core"], ["--target yunikorn-core@1.8.0"], ["--target core", "--tls-name"]),
+        (["--target", "a@1"], ["--target a@1", "-n 3"], ["--tls-name", "--target-command"]),
+    ],
+)
+def test_which_target_is_meant(
+    options: list[str], has: list[str], has_not: list[str], written: Callable[[str], Path]
+) -> None:
+    written(WHOLE)
+
+    words = " ".join(with_target_file(options))
+    assert [one for one in has if one not in words] == []
+    assert [one for one in has_not if one in words] == []
+
+
+def test_it_is_found_from_below_and_not_beyond_the_repository(
+    written: Callable[[str], Path], folder: Path
+) -> None:
+    file = written("")
+    below = folder / "a" / "b"
+    below.mkdir(parents=True)
+    assert find(below) == file
+
+    (below / ".git").touch()  # as a work tree has it
+    assert find(below) is None
+
+
+def test_everything_that_is_wrong_is_said_at_once(written: Callable[[str], Path]) -> None:
+    file = written(ALL_WRONG)
+
+    told = faults(file)
+    for line, place, says in (
+        (2, "target.adress", "there is no such key; did you mean address?"),
+        (3, "target.address", '"nowhere" is no HOST:PORT'),
+        (4, "target.command", "there is address already: a target has one of them"),
+        (5, "target.revision", '"2.0" is no revision of the SI.'),
+        (6, "target.without", "gang"),
+        (7, "target.time_scale", "expected a number > 0"),
+        (8, "target.wait", "expected a number, got text"),
+        (9, "target.baseline", "missing.yaml is not there"),
+        (10, "target.proposals", "expected true or false, got text"),
+        (13, "target.timers.placehodler", "did you mean placeholder?"),
+        (14, "target.timers.waiting", "expected a number > 0"),
+        (16, "targets.a@b", "a name is no address and has no @"),
+        (20, "targets.other.configuration", "missing.conf is not there"),
+        (22, "runs", "did you mean run?"),
+        (26, "run.workers", "expected a whole number"),
+        (27, "run.color", "invalid enum value 'sometimes'"),
+    ):
+        assert any(one.startswith(f":{line}: {place}: ") and says in one for one in told), place
+    assert len(told) == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("[target", "is no TOML: "), ("a = 1\na = 2\n", "is no TOML: "), (None, "cannot be read: No")],
+)
+def test_what_is_no_target_file(text: str | None, told: str, folder: Path) -> None:
+    if text is not None:
+        (folder / NAME).write_text(text)
+    [fault] = faults(folder / NAME)
+    assert told in fault
+
+
+def test_commands_other_than_a_run_have_it_too(
+    written: Callable[[str], Path], folder: Path
+) -> None:
+    file = written('[target]\naddress = "127.0.0.1:1"\ntime_scale = 2\n[run]\nworkers = 3\n')
+    values: dict[str, Any] = {option.flag: None for option in OPTIONS if option.of_the_target}
+
+    fill_in(values)
+    assert {flag: value for flag, value in values.items() if value} == {
+        "--target": "127.0.0.1:1",
+        "--time-scale": "2",
+        FLAG: str(file),
+    }
+    settings = settings_from({**values, "--results": str(folder)}.get)
+    assert (settings.address, settings.time_scale) == ("127.0.0.1:1", 2.0)
+
+
+def test_the_command_that_runs_it_again_is_the_one_that_was_given(
+    written: Callable[[str], Path],
+) -> None:
+    written(WHOLE)
+    words = arguments(with_target_file(["--time-scale", "3"]), ["--time-scale", "3"])
+
+    [started] = [word for word in words if word.startswith("--started-as=")]
+    assert json.loads(started.partition("=")[2])[1] == ["--time-scale", "3"]
+
+
+def test_the_schema_takes_what_the_kit_takes(written: Callable[[str], Path]) -> None:
+    import tomllib  # noqa: PLC0415  # of this test alone
+
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(tomllib.loads(WHOLE), schema())
+    read_target_file(written(WHOLE))
+    wrong: Any
+    for wrong in ({"targt": {}}, {"target": {"wait": 0}}, {"run": {"color": "red"}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema())
+
+
+def test_a_new_file_is_right_and_stays_as_it_is(folder: Path) -> None:
+    made = CliRunner().invoke(main, ["target-file", "--new"])
+    assert made.exit_code == 0, made.output
+    assert json.loads((folder / "siconform.schema.json").read_text()) == schema()
+    assert (folder / NAME).read_text().startswith("#:schema ./siconform.schema.json\n")
+    read_target_file(folder / NAME)
+
+    every_line = re.sub(r"(?m)^# (?=\[|\w+ = )", "", (folder / NAME).read_text())
+    without_a_choice = re.sub(r"(?m)^(command|known) = .*", "", every_line)
+    for name in ("deviations.yaml",):
+        (folder / name).touch()
+    (folder / NAME).write_text(without_a_choice)
+    assert len(with_target_file([])) > 30
+
+    again = CliRunner().invoke(main, ["target-file", "--new"])
+    assert again.exit_code == 4
+    assert "File exists" in again.stderr
+
+
+def test_what_a_file_stands_for_is_told_without_its_secrets(
+    written: Callable[[str], Path],
+) -> None:
+    written('[target]\naddress = "127.0.0.1:1"\n[target.metadata]\ntoken = "s3cret"\n')
+
+    told = CliRunner().invoke(main, ["target-file"])
+    assert told.exit_code == 0, told.output
+    assert "--target 127.0.0.1:1" in told.stdout
+    assert "token=***" in told.stdout
+    assert "s3cret" not in told.stdout
+
+    written("[target]\nadress = 1\n")
+    told = CliRunner().invoke(main, ["target-file"])
+    assert told.exit_code == 4
+    assert "did you mean address?" in told.stderr
+
+
+def test_pytest_itself_takes_a_file(
+    conformance: Callable[..., FinishedRun], pytester: pytest.Pytester
+) -> None:
+    file = pytester.path / "mine.toml"
+    file.write_text(
+        f"[target]\ncommand = {json.dumps(f'{sys.executable} {ANNOUNCING}')}\ntime_scale = 2\n"
+        '[target.implementation]\nname = "mine"\n[target.contact]\nname = "Jo"\n'
+        '[target.metadata]\ntoken = "s3cret"\n'
+    )
+    source = '@requirement("SI-NODE-001")\ndef test_it(target): assert target.time_scale == 2.0\n'
+    done = conformance(source, FLAG, str(file), target=False)
+
+    assert done.verdict("SI-NODE-001") == "pass", done.out
+    assert done.results["target"]["implementation"] == "mine"
+    assert done.results["target"]["contact"] == "Jo"
+    assert "target file: " in done.out
+    for file in done.folder.rglob("*"):
+        assert file.is_dir() or b"s3cret" not in file.read_bytes(), file
+
+
+def test_the_page_has_every_field() -> None:
+    page = PAGE.read_text("utf-8")
+
+    for field in fields(Document):
+        assert f"| `{field.place}` | `{field.flag}` |" in page, field.place

@@ -1,0 +1,106 @@
+"""The command ``siconform target-file``: is it right, what does it stand for, and a new one."""
+
+import json
+import shlex
+from pathlib import Path
+
+import click
+
+from siconform.commands.ending import wrong
+from siconform.running.target_file import NAME, schema
+
+_NEW = """\
+#:schema {schema}
+# The scheduler this project makes, for `siconform run`. All paths are relative to this file.
+
+[target]
+# One of these three; without any the embedded reference is judged.
+# address = "127.0.0.1:9080"
+# command = ["./my-scheduler", "--listen", "{{address}}"]   # no shell runs it
+# known = "yunikorn-core@1.8.0"
+
+# revision = "2024-10"
+# without = ["gang"]                # features it does not offer
+# baseline = "deviations.yaml"      # what is known to deviate
+# wait = 30                         # seconds until the address answers
+
+# [target.tls]
+# ca = "ca.pem"
+# cert = "rm.pem"
+# key = "rm.key"
+
+# [target.metadata]
+# authorization = "Bearer ${{TOKEN}}" # of the environment
+
+# [target.timers]                   # seconds
+# placeholder = 10
+# waiting = 5
+
+# [target.implementation]
+# name = "my-scheduler"
+# version = "1.0.0"
+
+# [target.contact]
+# email = "scheduler@example.org"
+
+# [targets.staging]                 # siconform run --target staging
+# address = "staging.example.org:9443"
+
+[run]
+# workers = 4
+# explore = 10
+"""
+_SCHEMA = "siconform.schema.json"
+
+
+@click.command(name="target-file")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--target", metavar="NAME", help="What it says of this one of its targets.")
+@click.option("--schema", "as_schema", is_flag=True, help="Print the JSON schema, for editors.")
+@click.option("--new", is_flag=True, help=f"Write {NAME} with every section, and its schema.")
+def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: bool) -> None:
+    """Check the target file (siconform.toml) and print the options it stands for."""
+    if as_schema:
+        click.echo(_schema(), nl=False)
+    elif new:
+        _write(file or Path(NAME))
+    else:
+        _tell(file, target)
+
+
+def _schema() -> str:
+    return json.dumps(schema(), indent=1) + "\n"
+
+
+def _write(file: Path) -> None:
+    """Both files, of which an older one stays as it is."""
+    beside = file.with_name(_SCHEMA)
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(_NEW.format(schema=f"./{_SCHEMA}"))
+        beside.write_text(_schema(), "utf-8")
+    except OSError as error:
+        wrong(f"{file} cannot be written: {error.strerror}")
+    click.echo(f"{file} and {beside} are written: say in the first where the scheduler is")
+
+
+def _tell(file: Path | None, target: str | None) -> None:
+    from siconform.running.access_options import without_secrets  # noqa: PLC0415  # imports grpc
+    from siconform.running.target_file_options import (  # noqa: PLC0415  # the same
+        of_the_options,
+        with_target_file,
+    )
+
+    given = ["--target-file", str(file)] if file else []
+    try:
+        found = of_the_options(str(file) if file else None)
+        if found is None:
+            wrong(f"there is no {NAME} here nor above; siconform target-file --new writes one")
+        if target is not None and not found.has(target):
+            wrong(f'{found.path} has no target of the name "{target}"')
+        words = with_target_file([*given, *(["--target", target] if target else [])])
+    except LookupError as error:
+        wrong(str(error))
+    click.echo(f"{found.path} stands for:")
+    for line in shlex.join(without_secrets(words)).split(" --"):
+        click.echo(f"  {line if line.startswith('-') else f'--{line}'}")

@@ -1,0 +1,125 @@
+"""A TOML file as tables: everything that is wrong with it is said at once, each with its place."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+
+from siconform.running.target_file import meta, table_in
+
+_WORDS: Final = {
+    "str": "text",
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+}
+_HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]")
+_KEY: Final = re.compile(r"\s*([\w\".-]+)\s*=")
+
+
+class Faults:
+    """What is wrong with a file, each with its line and its place."""
+
+    def __init__(self, file: Path, text: str) -> None:
+        self._file = file
+        self._lines = _lines(text)
+        self._told: dict[str, None] = {}
+
+    def add(self, place: str, says: str) -> None:
+        """One more; ``place`` is dotted, as in target.tls.ca."""
+        line = self._lines.get(place)
+        where = f"{self._file}:{line}" if line else str(self._file)
+        self._told[f"{where}: {place}: {says}"] = None
+
+    def __bool__(self) -> bool:
+        return bool(self._told)
+
+    def __str__(self) -> str:
+        return "\n".join(self._told)
+
+
+def parse(file: Path) -> tuple[str, dict[str, Any]]:
+    """Its text and what that says; LookupError with a sentence where it is no TOML."""
+    try:
+        text = file.read_text("utf-8")
+        return text, tomllib.loads(text)
+    except OSError as error:
+        raise LookupError(f"{file} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LookupError(f"{file} is no TOML: {' '.join(str(error).split())}") from None
+
+
+def convert(raw: Mapping[str, Any], table: type[Struct], faults: Faults, place: str = "") -> Any:
+    """The table with all that is right in it."""
+    known = {field.encode_name: field for field in msgspec.structs.fields(table)}
+    found = {}
+    for key, value in raw.items():
+        at = f"{place}{key}"
+        if key not in known:
+            faults.add(at, _unknown(key, known))
+            continue
+        kind = known[key].type
+        found[known[key].name] = _converted(value, kind, faults, at)
+    return table(**{name: value for name, value in found.items() if value is not None})
+
+
+def _converted(value: Any, kind: Any, faults: Faults, at: str) -> Any:
+    inner = table_in(kind)
+    if inner is not None and isinstance(value, dict):
+        return convert(value, inner, faults, f"{at}.")
+    several = _tables_by_name(kind)
+    if several is not None and isinstance(value, dict):
+        return {
+            name: _converted(one, several, faults, f"{at}.{name}") for name, one in value.items()
+        }
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        faults.add(at, _in_words(str(error)))
+        return None
+
+
+def _tables_by_name(kind: Any) -> type[Struct] | None:
+    plain = kind.__origin__ if meta(kind) is not None else kind
+    for one in (plain, *get_args(plain)):
+        if get_origin(one) is dict:
+            return table_in(get_args(one)[1])
+    return None
+
+
+def _unknown(key: str, known: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+    return f"there is no such key; {hint}"
+
+
+def _in_words(error: str) -> str:
+    """What msgspec says, in words of TOML."""
+
+    def told(found: re.Match[str]) -> str:
+        kinds = [one for one in found[1].split(" | ") if one != "null"]  # TOML has none
+        return " or ".join(_WORDS.get(one, one) for one in kinds)
+
+    said = re.sub(r"`([a-z |]+)`", told, error.partition(" - at")[0])
+    return said[:1].lower() + said[1:]
+
+
+def _lines(text: str) -> dict[str, int]:
+    """Where each key stands, by its dotted place, as far as lines tell."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = header[1].replace('"', "").strip()
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            name = key[1].replace('"', "")
+            found.setdefault(f"{table}.{name}" if table else name, number)
+    return found
