@@ -115,6 +115,7 @@ def test_ctrl_c_once_tells_what_ran_and_leaves_nothing(suite: Path, workers: str
     counts = json.loads((suite / "out" / "results.json").read_text())["counts"]
     assert code == 2
     assert begun
+    assert list((suite / "out" / "logs").glob("waits-*")) == []
     wait_for(lambda: not any(process.is_running() for process in begun))
     assert not run.screen.cursor.hidden
     assert any(line.startswith("INCOMPLETE: interrupted") for line in after)

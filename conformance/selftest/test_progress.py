@@ -145,11 +145,13 @@ def test_a_board_shows_the_innermost_wait(tmp_path: Path) -> None:
 
     board.began(outer)
     board.began(inner)
-    assert [wait.name for wait in read(tmp_path)] == ["the answer to a fence"]
+    assert [wait.name for wait in read(tmp_path.iterdir())] == ["the answer to a fence"]
     board.ended(inner)
-    assert [(wait.name, wait.limit) for wait in read(tmp_path)] == [("an allocation", 3.0)]
+    assert [(wait.name, wait.limit) for wait in read(tmp_path.iterdir())] == [
+        ("an allocation", 3.0)
+    ]
     board.ended(outer)
-    assert list(read(tmp_path)) == []
+    assert list(read(tmp_path.iterdir())) == []
 
 
 def test_what_is_no_board_is_passed_over(tmp_path: Path) -> None:
@@ -157,8 +159,8 @@ def test_what_is_no_board_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("{}")
     (tmp_path / "folder").mkdir()
 
-    assert list(read(tmp_path)) == []
-    assert list(read(tmp_path / "nowhere")) == []
+    assert list(read(tmp_path.iterdir())) == []
+    assert list(read([tmp_path / "nowhere"])) == []
 
 
 def test_a_board_that_cannot_be_written_to_disturbs_nobody(tmp_path: Path) -> None:

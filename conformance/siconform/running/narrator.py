@@ -1,7 +1,5 @@
 """Tells of a run while it goes on: failures as they come, and on a terminal how far it is."""
 
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,12 +15,14 @@ from siconform.running.evidence_store import EvidenceStore
 from siconform.running.live import durations
 from siconform.running.live.board import Board, Wait, read
 from siconform.running.live.progress import Progress
+from siconform.running.results_dir import adds
 from siconform.verdicts import Evidence, Verdict, worst_first
 
 TOLD: Final = "siconform-boards"
 """Under this name a worker is told where to write what it waits for; "": nobody looks."""
 
 _FAILURES: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR})
+_BOARD: Final = "waits-"  # begins the names of their files
 _SIGN_OF_LIFE: Final = 30.0  # seconds without a line, where lines are all there is
 
 
@@ -37,7 +37,8 @@ class Narrator:
         known = catalogue().values()
         self._of_the_revision = {r.id for r in known if revision in r.revisions}
         self._progress = Progress(time.monotonic(), {})
-        self._boards = ""
+        self._boards = evidence.settings.results / "logs"
+        self._draws = False
         self._heard = 0  # of the evidence
         self._told: set[str] = set()  # requirements of which a failure was told
         self._workers = 0
@@ -50,14 +51,14 @@ class Narrator:
         earlier = durations.earlier(session.config, self._target)
         self._progress = Progress(time.monotonic(), earlier)
         if self._console.can_draw and not _talks_itself(session.config):
-            self._boards = tempfile.mkdtemp(prefix="siconform-")
-            waits.listen(Board(Path(self._boards) / "main"))
+            self._draws = True
+            waits.listen(Board(self._board("main")))
             self._console.draws(lambda: self._progress.view(time.monotonic()), self._waits)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """A worker writes what it waits for, where anybody looks."""
-        node.workerinput[TOLD] = self._boards
+        node.workerinput[TOLD] = str(self._board(node.gateway.id)) if self._draws else ""
         self._workers += 1
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -95,8 +96,17 @@ class Narrator:
     def pytest_unconfigure(self) -> None:
         """Whatever happened, the terminal is as it was."""
         self._console.stops_drawing()
-        if self._boards:
-            shutil.rmtree(self._boards, ignore_errors=True)
+        if self._draws:
+            for board in self._boards.glob(f"{_BOARD}*"):
+                with suppress(OSError):
+                    board.unlink()
+
+    def _board(self, worker: str) -> Path:
+        """A file of this run, which the next one clears away should this one be killed."""
+        path = self._boards / f"{_BOARD}{worker}"
+        with suppress(OSError):
+            adds(self._evidence.settings.results, path)
+        return path
 
     def _names_targets(self, *, at_least: int) -> None:
         """Say once where the targets listen that were started for so many workers."""
@@ -110,7 +120,7 @@ class Narrator:
                 yield test, [i for i in ids if i in self._of_the_revision]
 
     def _waits(self) -> Iterator[Wait]:
-        yield from read(Path(self._boards))
+        yield from read(sorted(self._boards.glob(f"{_BOARD}*")))
 
     def _unheard(self, evidence: list[Evidence]) -> Iterator[Evidence]:
         """The first failure of each requirement, the worst first."""
@@ -132,7 +142,7 @@ def tell_waits(config: pytest.Config) -> None:
     told: dict[str, Any] = getattr(config, "workerinput", {})
     if told.get(TOLD):
         with suppress(OSError):
-            waits.listen(Board(Path(told[TOLD]) / told["workerid"]))
+            waits.listen(Board(Path(told[TOLD])))
 
 
 def _talks_itself(config: pytest.Config) -> bool:

@@ -7,7 +7,7 @@ nothing is shown. A reader takes what is whole at the moment.
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,13 +63,12 @@ class Board:
             self._file = None
 
 
-def read(folder: Path) -> Iterable[Wait]:
-    """The waits of all processes that have their boards in this folder."""
-    with suppress(OSError):
-        for path in sorted(folder.iterdir()):
-            found = _read(path)
-            if found is not None:
-                yield found
+def read(boards: Iterable[Path]) -> Iterator[Wait]:
+    """The waits of all processes that have these boards."""
+    for path in boards:
+        found = _read(path)
+        if found is not None:
+            yield found
 
 
 def _read(path: Path) -> Wait | None:
