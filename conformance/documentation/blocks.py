@@ -47,16 +47,23 @@ class Block:
         lines that say how far a run is; and of an exchange of messages the heading alone, as two
         streams come in any order.
         """
-        varies = self.kind.endswith("figures")
-        masked = (_NUMBER if varies else _DECIMAL).sub("N", self.body)
-        lines = [_GAP.sub(" ", line.strip()) for line in masked.splitlines()]
-        if not varies:
-            return "\n".join(lines)
-        told = [line for line in lines if not _PROGRESS.match(line)]
+        if not self._varies:
+            return "\n".join(self.masked)
+        told = [line for line in self.masked if not _PROGRESS.match(line)]
         paragraphs = [list(found) for is_text, found in groupby(told, key=bool) if is_text]
         return "\n".join(
             found[0] if found[0].startswith(_EXCHANGE) else " ".join(found) for found in paragraphs
         )
+
+    @property
+    def masked(self) -> list[str]:
+        """The lines, without times, or without any numbers where it is one of figures."""
+        masked = (_NUMBER if self._varies else _DECIMAL).sub("N", self.body)
+        return [_GAP.sub(" ", line.strip()) for line in masked.splitlines()]
+
+    @property
+    def _varies(self) -> bool:
+        return self.kind.endswith("figures")
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -82,9 +89,9 @@ def compared(text: str) -> str:
     return refilled(text, lambda block: block.compared + "\n")
 
 
-def without_numbers(text: str) -> str:
-    """A text with N for each number, as people compare what commands print."""
-    return _NUMBER.sub("N", text)
+def masked(text: str) -> str:
+    """The page line by line, with N for the numbers that may vary."""
+    return refilled(text, lambda block: "\n".join(block.masked) + "\n")
 
 
 def prepared_by(text: str) -> list[str]:

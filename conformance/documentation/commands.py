@@ -23,11 +23,11 @@ from documentation.blocks import (
     Block,
     blocks,
     compared,
+    masked,
     pages,
     prepared_by,
     refilled,
     shown,
-    without_numbers,
 )
 from documentation.shell import Shell
 
@@ -59,11 +59,11 @@ def _told(command: str, shell: Shell) -> str:
 
 
 def difference(there: str, made: str) -> list[str]:
-    """What a page shows and its commands do not print any more, as a diff with N for numbers."""
+    """What a page shows and its commands do not print any more: a diff, with N where it may."""
     if compared(there) == compared(made):
         return []
-    sides = [without_numbers(text).splitlines() for text in (there, made)]
-    return list(difflib.unified_diff(*sides, n=2, lineterm=""))[2:]
+    before, after = masked(there).splitlines(), masked(made).splitlines()
+    return list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]
 
 
 def accounted(texts: dict[Path, str]) -> list[str]:
