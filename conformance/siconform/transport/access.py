@@ -1,13 +1,11 @@
 """How a scheduler is reached: with TLS or without, and what metadata goes with every call."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-import grpc
-
-from siconform.transport.channels import OPTIONS
+if TYPE_CHECKING:  # gRPC takes a moment to import, and is not needed to say how
+    import grpc
 
 Metadata = tuple[tuple[str, str | bytes], ...]
 
@@ -25,8 +23,10 @@ class Tls:
     key: Path | None = None
     name: str = ""
 
-    def credentials(self) -> grpc.ChannelCredentials:
+    def credentials(self) -> "grpc.ChannelCredentials":
         """As gRPC takes them."""
+        import grpc  # noqa: PLC0415  # takes a moment
+
         return grpc.ssl_channel_credentials(
             *map(_data, (self.authorities, self.key, self.certificate))
         )
@@ -39,62 +39,17 @@ class Access:
     tls: Tls | None = None
     metadata: Metadata = field(default=(), repr=False)
 
-    def channel(self, address: str) -> grpc.Channel:
+    def channel(self, address: str) -> "grpc.Channel":
         """A channel of its own to HOST:PORT; every call and stream on it carries the metadata."""
-        channel = self._channel(address)
-        if not self.metadata:
-            return channel
-        return grpc.intercept_channel(channel, _Carries(self.metadata))
+        from siconform.transport.opening import opened  # noqa: PLC0415  # imports grpc
 
-    def _channel(self, address: str) -> grpc.Channel:
         if self.tls is None:
-            return grpc.insecure_channel(address, options=OPTIONS)
-        name = self.tls.name
-        named = (("grpc.ssl_target_name_override", name),) if name else ()
-        return grpc.secure_channel(address, self.tls.credentials(), options=(*OPTIONS, *named))
+            return opened(address, self.metadata)
+        return opened(address, self.metadata, self.tls.credentials(), self.tls.name)
 
 
 OPEN: Final = Access()
 """Neither TLS nor metadata."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Call(grpc.ClientCallDetails):
-    """A call that is about to be made, as gRPC wants it told."""
-
-    method: str
-    timeout: float | None
-    metadata: Metadata
-    credentials: grpc.CallCredentials | None
-    wait_for_ready: bool | None
-    compression: grpc.Compression | None
-
-
-class _Carries(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
-    """Adds the metadata to calls of the two kinds there are: of the SI, extension, reflection."""
-
-    def __init__(self, metadata: Metadata) -> None:
-        self._metadata = metadata
-
-    def intercept_unary_unary(
-        self, continuation: Callable[..., Any], client_call_details: Any, request: Any
-    ) -> Any:
-        return continuation(self._with(client_call_details), request)
-
-    def intercept_stream_stream(
-        self, continuation: Callable[..., Any], client_call_details: Any, request_iterator: Any
-    ) -> Any:
-        return continuation(self._with(client_call_details), request_iterator)
-
-    def _with(self, call: Any) -> _Call:
-        return _Call(
-            call.method,
-            call.timeout,
-            (*(call.metadata or ()), *self._metadata),
-            call.credentials,
-            call.wait_for_ready,
-            call.compression,
-        )
 
 
 def _data(file: Path | None) -> bytes | None:
