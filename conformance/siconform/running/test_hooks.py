@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from siconform import monitors
-from siconform.baseline import Baseline
-from siconform.catalogue import Level, known_requirements
+from siconform.catalogue import known_requirements
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
 from siconform.expecting.waits import listen
 from siconform.outcomes import LacksWhatIsDemanded, NotOffered, PremiseLost, TargetLost, unsaid_in
@@ -22,6 +21,7 @@ from siconform.running import labels, report_payload, side_by_side
 from siconform.running.deadlines_met import FinishedWaits
 from siconform.running.edited_text import unless_unheard, unless_unsaid
 from siconform.running.failure_text import block, text_of
+from siconform.running.held_against import capabilities_apart, challenged_apart, why_not
 from siconform.running.history_files import HistoryFiles, NotKept
 from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
@@ -201,8 +201,8 @@ class TestHooks:
         monitored = [
             replace(e, history=history) for e in monitored if self._relevant((e.requirement,))
         ]
-        own = _challenged_apart(_capabilities_apart(own))
-        monitored = _challenged_apart(_capabilities_apart(monitored))
+        own = challenged_apart(capabilities_apart(own))
+        monitored = challenged_apart(capabilities_apart(monitored))
         everything = own + monitored
         if history:
             whole = any(e.bad or e.verdict is Verdict.CHALLENGED for e in everything)
@@ -249,7 +249,7 @@ class TestHooks:
             report.outcome = "failed"
         else:
             report.outcome = "skipped"
-            reason = _why_not_held_against(told[0], known)
+            reason = why_not(told[0], known)
             report.wasxfail = f"known: {reason}"
             about = msgspec.structs.replace(about, known=reason)
         report_payload.put(report, Payload.FAILURE, msgspec.to_builtins(about))
@@ -293,37 +293,6 @@ class TestHooks:
         revision = self._settings.revision.name
         known = known_requirements()
         return [i for i in ids if i in known and revision in known[i].revisions]
-
-
-def _why_not_held_against(evidence: Evidence, known: Baseline) -> str:
-    disputed = known_requirements()[evidence.requirement].challenge_of(evidence.spoken_by)
-    if evidence.verdict is Verdict.CHALLENGED and disputed is not None:
-        return f"{disputed} ({disputed.reason})"
-    return known.explaining(evidence)[0].reason
-
-
-def _challenged_apart(evidence: list[Evidence]) -> list[Evidence]:
-    """What fails where that is disputed is no failure, and no pass."""
-    apart = []
-    for e in evidence:
-        disputed = known_requirements()[e.requirement].challenge_of(e.spoken_by)
-        if disputed is None or e.verdict not in (Verdict.FAIL, Verdict.LATE):
-            apart.append(e)
-        else:
-            says = f"{e.verdict.words}: {e.says} ({disputed})"
-            apart.append(replace(e, verdict=Verdict.CHALLENGED, says=says))
-    return apart
-
-
-def _capabilities_apart(evidence: list[Evidence]) -> list[Evidence]:
-    """A MAY is something a scheduler can offer: not to offer it is no failure."""
-    return [
-        replace(e, verdict=Verdict.NOT_APPLICABLE, says=f"not offered: {e.says}")
-        if e.verdict in (Verdict.FAIL, Verdict.LATE)
-        and known_requirements()[e.requirement].level is Level.MAY
-        else e
-        for e in evidence
-    ]
 
 
 class BrokenTest(Exception):  # a fault of the suite

@@ -31,6 +31,7 @@ _WORST_FIRST: Final = (
     Verdict.KIT_ERROR,
     Verdict.COULD_NOT_RUN,
     Verdict.BASELINED,
+    Verdict.CHALLENGED,
     Verdict.NOT_REACHED,
     Verdict.PASS,
 )
