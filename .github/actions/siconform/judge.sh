@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# What the action does: judges, writes the job's summary and outputs, ends as the run ended.
+set -uo pipefail
+
+words=(run --results "$RESULTS")
+[[ -z "${TARGET:-}" ]] || words+=(--target "$TARGET")
+[[ -z "${TARGET_COMMAND:-}" ]] || words+=(--target-command "$TARGET_COMMAND")
+[[ -z "${REVISION:-}" ]] || words+=(--revision "$REVISION")
+[[ -z "${BASELINE:-}" ]] || words+=(--baseline "$BASELINE")
+while IFS= read -r option; do
+    [[ -z "$option" ]] || words+=("$option")
+done <<<"${OPTIONS:-}"
+
+"$SICONFORM" "${words[@]}"
+code=$?
+
+verdict=
+if [[ -f "$RESULTS/results.json" ]]; then
+    verdict=$(sed -n 's/^ "verdict": "\(.*\)",$/\1/p' "$RESULTS/results.json")
+    "$SICONFORM" page "$RESULTS" >>"$GITHUB_STEP_SUMMARY" || echo "$verdict" >>"$GITHUB_STEP_SUMMARY"
+fi
+{
+    echo "verdict=$verdict"
+    echo "exit-code=$code"
+} >>"$GITHUB_OUTPUT"
+exit "$code"

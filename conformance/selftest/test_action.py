@@ -1,0 +1,132 @@
+"""What other projects take from here as it is: the GitHub Action, the hook, the container file."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dockerfile_parse import DockerfileParser  # type: ignore[import-untyped]  # has no types
+from siconform import shipped
+
+ACTION = shipped.CHECKOUT / "action.yml"
+SCRIPT = shipped.CHECKOUT / ".github" / "actions" / "siconform" / "judge.sh"
+
+
+def action() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load(ACTION.read_text("utf-8"))
+    return read
+
+
+def steps() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = action()["runs"]["steps"]
+    return found
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """The kit of this checkout, as a program at a path."""
+    path = tmp_path / "siconform"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m siconform "$@"\n', "utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def judged(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
+    """Exit code, outputs and summary of the action's step with these inputs."""
+    told = {
+        "SICONFORM": str(program),
+        "RESULTS": str(folder / "results"),
+        "GITHUB_OUTPUT": str(folder / "outputs"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+    }
+    done = subprocess.run(  # noqa: S603  # our own words
+        ["/bin/bash", str(SCRIPT)],
+        env={**os.environ, **told, **given},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=90,
+        check=False,
+    )
+    summary = folder / "summary.md"
+    return (
+        done.returncode,
+        (folder / "outputs").read_text("utf-8"),
+        summary.read_text("utf-8") if summary.exists() else "",
+    )
+
+
+def test_the_action_is_as_the_published_schema_of_actions_says() -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions"]
+
+    done = subprocess.run(  # noqa: S603  # our own words
+        [*check, str(ACTION)], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_input_of_the_action_is_used_and_none_is_read_by_the_shell() -> None:
+    text = ACTION.read_text("utf-8")
+
+    used = set(re.findall(r"inputs\.([\w-]+)", text))
+
+    assert used == set(action()["inputs"])
+    scripts = [step["run"] for step in steps() if "run" in step]
+    assert scripts
+    assert not [script for script in scripts if "${{" in script]
+
+
+def test_the_step_hands_over_what_its_script_reads() -> None:
+    [step] = [step for step in steps() if step.get("id") == "judge"]
+
+    read = set(re.findall(r"\$\{?([A-Z][A-Z_]+)\b", SCRIPT.read_text("utf-8")))
+
+    assert read - {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} == set(step["env"])
+
+
+def test_a_conforming_scheduler_passes_and_has_its_page_in_the_summary(
+    program: Path, tmp_path: Path
+) -> None:
+    code, outputs, summary = judged(
+        program, tmp_path, REVISION="2024-10", OPTIONS="SI-NODE-001\n-n\n0\n"
+    )
+
+    assert code == 0
+    assert outputs == "verdict=CONFORMANT\nexit-code=0\n"
+    assert "SI-NODE-001" in summary
+
+
+def test_a_scheduler_that_is_not_there_fails_the_job_by_the_code_of_the_run(
+    program: Path, tmp_path: Path
+) -> None:
+    code, outputs, _ = judged(program, tmp_path, TARGET="127.0.0.1:1")
+
+    assert code == 12
+    assert outputs == "verdict=INCOMPLETE\nexit-code=12\n"
+
+
+def test_a_value_with_a_shell_in_it_is_a_value(program: Path, tmp_path: Path) -> None:
+    code, outputs, _ = judged(program, tmp_path, TARGET=f"$(touch {tmp_path / 'harm'})")
+
+    assert code == 4
+    assert outputs == "verdict=\nexit-code=4\n"
+    assert not (tmp_path / "harm").exists()
+
+
+def test_the_container_is_made_by_instructions_in_order_and_does_not_run_as_root() -> None:
+    text = (shipped.CHECKOUT / "Containerfile").read_bytes()
+
+    parsed = DockerfileParser(fileobj=io.BytesIO(text))
+
+    told = [(part["instruction"], part["value"]) for part in parsed.structure]
+    words = [word for word, _ in told if word != "COMMENT"]
+    assert words[0] == "FROM"
+    assert words.index("USER") < words.index("ENTRYPOINT")
+    assert dict(told)["ENTRYPOINT"] == '["siconform"]'
+    assert len(set(parsed.parent_images)) == 1
