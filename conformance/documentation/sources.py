@@ -1,7 +1,8 @@
-"""Sphinx: a link that leads out of docs leads to a page that shows the file or the folder."""
+"""Sphinx: a link out of docs leads to a page that shows the file or folder, one to HTML to that."""
 
 import html
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from documentation.blocks import CHECKOUT, DOCS
 
 FOLDER: Final = "source"
 """Where in the site the files stand that are no pages."""
+_MADE: Final = ".html"
 PAGES_ELSEWHERE: Final = {"CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}
 """Files beside docs that a page of docs includes."""
 
@@ -33,8 +35,10 @@ class Sources(SphinxTransform):
         links: list[nodes.Element] = [*self.document.findall(addnodes.download_reference)]
         links += self.document.findall(addnodes.pending_xref)
         for node in links:
-            path = self._outside(str(node.get("reftarget", "")))
-            if path is not None:
+            target = str(node.get("reftarget", ""))
+            if target.partition("#")[0].endswith(_MADE):
+                node.replace_self(_leading_to(target, node))
+            elif (path := self._outside(target)) is not None:
                 node.replace_self(self._reference(path, node))
 
     def _outside(self, target: str) -> Path | None:
@@ -50,9 +54,21 @@ class Sources(SphinxTransform):
         if page.startswith(FOLDER):
             _linked(self.app).add(path)
         depth = self.env.docname.count("/")
-        reference = nodes.reference(refuri=f"{'../' * depth}{page}.html", internal=True)
-        reference += [child.deepcopy() for child in node.children]
-        return reference
+        return _leading_to(f"{'../' * depth}{page}.html", node)
+
+
+def _leading_to(address: str, node: nodes.Element) -> nodes.reference:
+    reference = nodes.reference(refuri=address, internal=True)
+    reference += [child.deepcopy() for child in node.children]
+    return reference
+
+
+def bring_made_pages(app: Sphinx, failed: Exception | None) -> None:
+    """Pages of docs that are HTML already stand in the site where they stand in docs."""
+    for path in () if failed else DOCS.rglob(f"*{_MADE}"):
+        to = app.outdir / path.relative_to(DOCS)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, to)
 
 
 def _linked(app: Sphinx) -> set[Path]:
@@ -100,4 +116,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Add it to a build."""
     app.add_transform(Sources)
     app.connect("html-collect-pages", source_pages)
+    app.connect("build-finished", bring_made_pages)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
