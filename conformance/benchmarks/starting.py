@@ -1,8 +1,9 @@
 """How long commands take that judge nothing: python conformance/benchmarks/starting.py [RUNS].
 
-Wall seconds of the whole process, the median of some runs, with the command beside each.
-"""
+Seconds of the whole process, on the wall and of a processor, each the median of some runs.
+"""  # noqa: INP001 - a script
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -22,23 +23,30 @@ COMMANDS: Final = (
 )
 
 
-def seconds(words: list[str]) -> float:
-    """One run of the kit with these words."""
-    began = time.perf_counter()
+def seconds(words: list[str]) -> tuple[float, float]:
+    """One run of the kit with these words: on the wall, and of a processor."""
+    used, began = _used(), time.perf_counter()
     subprocess.run(  # noqa: S603  # our own words
         [sys.executable, "-m", "siconform", *words], stdout=subprocess.DEVNULL, check=True
     )
-    return time.perf_counter() - began
+    return time.perf_counter() - began, _used() - used
+
+
+def _used() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
 
 
 def main() -> None:
     """Print a line for each command."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    print("   wall       cpu   command")  # noqa: T201  # the result
     for command in COMMANDS:
         words = command.split()
         seconds(words)  # what is read for the first time is not what is measured
         taken = [seconds(words) for _ in range(runs)]
-        print(f"{statistics.median(taken):.3f} s   siconform {command}")  # noqa: T201  # the result
+        wall, cpu = (statistics.median(one) for one in zip(*taken, strict=True))
+        print(f"{wall:.3f} s   {cpu:.3f} s   siconform {command}")  # noqa: T201  # the same
 
 
 if __name__ == "__main__":
