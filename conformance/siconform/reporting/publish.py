@@ -140,10 +140,9 @@ def _about(target: str) -> str:
     if target == REFERENCE:
         return _ABOUT_REFERENCE
     named = find_named(target)
-    known = sorted(
-        {path.relative_to(shipped.CHECKOUT).as_posix() for path in named.baselines.values()}
-    )
-    files = " and ".join(f"[its baseline](../../{path})" for path in known)
+    root = shipped.fixtures("targets")
+    known = sorted({path.relative_to(root).as_posix() for path in named.baselines.values()})
+    files = " and ".join(f"[its baseline](../../fixtures/targets/{path})" for path in known)
     return f"What the real {named.title} {named.version} does; deviations are recorded in {files}."
 
 
