@@ -163,11 +163,14 @@ def test_no_room_for_the_results_is_one_sentence_and_code_13(
 
 def test_no_room_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
     source = (
+        "from siconform.protocol.notifications import UpdateKind\n"
+        "from siconform.protocol.requests import StreamOpening\n"
         "from siconform.recording.history import Exchange, History\n"
         "from siconform.running.stash import HISTORY\n"
         "@pytest.fixture\n"
         "def rm(request):\n"
         "    history = History()\n"
+        "    history.add('rm', [StreamOpening(UpdateKind.NODES)], said_by_rm=True)\n"
         "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
         "    def full(self, path, **_): raise OSError(28, 'No space left on device')\n"
         "    Exchange.write_jsonl = full\n"

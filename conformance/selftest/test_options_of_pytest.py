@@ -46,7 +46,7 @@ def test_junit_goes_where_it_is_wanted_and_the_last_lines_say_where(
 
     assert "SI-NODE-004" in Path("reports/kit.xml").read_text("utf-8")
     assert not (outcome.folder / "junit.xml").exists()
-    assert "results in out: results.json, reports/kit.xml" in outcome.out
+    assert "results in out: report.html, results.json, reports/kit.xml" in outcome.out
 
 
 @pytest.mark.parametrize("given", [["--ignore", "suite/test_keys.py"], ["--ignore=suite"]])

@@ -7,7 +7,7 @@ import pytest
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.requests import Action, NodeRequest
 from siconform.recording.history import History
-from siconform.running.options import read_settings
+from siconform.running.options import settings_from
 from siconform.running.selecting import Selector
 from siconform.targets.traits import (
     LOSES_PARTITION,
@@ -59,8 +59,7 @@ class Options:
 
 
 def settings_for(**given: str) -> Any:
-    config: Any = Options(**given)
-    return read_settings(config)
+    return settings_from(Options(**given).getoption)
 
 
 def left_out(pytester: pytest.Pytester, mark: str, target: str) -> dict[str, str]:
