@@ -14,7 +14,7 @@ import click
 from siwire import find_revision
 
 from siconform import __version__
-from siconform.catalogue import Authority, Level, Observation, Requirement, Side, catalogue
+from siconform.catalogue import Level, Observation, Requirement, Side, catalogue
 from siconform.catalogue.features import Feature
 from siconform.profiles import PUBLISHED, profiles
 
@@ -30,7 +30,6 @@ _OF_GANGS: Final = frozenset(
 def _base(requirement: Requirement) -> bool:
     return (
         requirement.level is Level.MUST
-        and requirement.authority is not Authority.DESIGN
         and _PLAIN.issuperset(requirement.observations)
         and requirement.features <= {Feature.QUEUES}
     )
@@ -48,7 +47,7 @@ def _gang(requirement: Requirement) -> bool:
 
 RULES: Final[dict[str, tuple[str, Callable[[Requirement], bool]]]] = {
     "base": (
-        "each MUST of text and protocol, without optional features",
+        "each MUST of the plain service, without optional features",
         _base,
     ),
     "gang": ("what base has, and each MUST of gang scheduling", _gang),
