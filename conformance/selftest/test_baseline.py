@@ -1,6 +1,7 @@
 """Baselines: strict reading, exact recognition, and an entry that no longer fits is not silent."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from siconform.baseline import Baseline, BaselineError, KnownDeviation, read_baseline
@@ -16,7 +17,7 @@ def said(
     return Evidence(requirement, verdict, test, says)
 
 
-def entry(says: str = "accepted", **more: str) -> KnownDeviation:
+def entry(says: str = "accepted", **more: Any) -> KnownDeviation:
     return KnownDeviation("SI-NODE-004", "fail", says, "core does so", **more)
 
 
@@ -146,3 +147,19 @@ def test_an_entry_that_no_longer_fits_is_stale(evidence: list[Evidence], told: s
 
 def test_an_entry_for_what_was_not_selected_is_not_stale() -> None:
     assert Baseline("f", (entry(),)).stale([], frozenset({"SI-NODE-004"})) == ()
+
+
+def test_what_is_flaky_may_pass_and_may_deviate() -> None:
+    baseline = Baseline("known.yaml", (entry(flaky=True),))
+    nothing: frozenset[str] = frozenset()
+
+    for evidence, told in (
+        ([said(Verdict.PASS, "")], 'SI-NODE-004: fail "accepted": passes this time'),
+        ([said()], 'SI-NODE-004: fail "accepted": deviates this time'),
+    ):
+        assert baseline.stale(evidence, nothing) == ()
+        assert baseline.flaky(evidence) == (told,)
+    assert baseline.stale([said(says="something else")], nothing)
+    assert baseline.flaky([said(says="something else")]) == ()
+    assert baseline.stale([], nothing)
+    assert Baseline("known.yaml", (entry(),)).flaky([said()]) == ()

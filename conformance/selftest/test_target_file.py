@@ -13,8 +13,9 @@ from click.testing import CliRunner
 from siconform.cli import main
 from siconform.running.launching import arguments
 from siconform.running.option_list import OPTIONS
+from siconform.running.option_list import TARGET_FILE as FLAG
 from siconform.running.options import settings_from
-from siconform.running.target_file import FLAG, NAME, WORKERS, Document, fields, schema
+from siconform.running.target_file import NAME, WORKERS, Document, fields, schema
 from siconform.running.target_file_options import (
     TargetFileError,
     fill_in,

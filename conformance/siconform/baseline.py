@@ -36,6 +36,7 @@ class KnownDeviation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     test: str = ""
     issue: str = ""
     revision: str = ""
+    flaky: bool = False  # it comes and goes: neither surprises
 
     def about(self, said: Evidence) -> bool:
         """Whether the entry speaks of this requirement in this test, whatever came out."""
@@ -80,6 +81,15 @@ class Baseline:
         entries = tuple(e for e in self.entries if e.holds_in(revision))
         return Baseline(self.file, entries)
 
+    def flaky(self, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+        """Sentences about entries that come and go: what it was this time."""
+        return tuple(
+            f"{entry}: {'deviates' if any(map(entry.explains, about)) else 'passes'} this time"
+            for entry in self.entries
+            if entry.flaky and (about := [e for e in evidence if entry.about(e)])
+            if any(map(entry.explains, about)) or not any(e.bad for e in about)
+        )
+
     def stale(self, evidence: Sequence[Evidence], unfinished: frozenset[str]) -> tuple[str, ...]:
         """Sentences about entries that no longer fit what was seen.
 
@@ -105,7 +115,7 @@ def _misfit(
     if any(e.verdict is Verdict.CHALLENGED for e in about):
         return None  # whether it deviates is disputed
     if not bad:
-        return f"{entry}: passes now"
+        return None if entry.flaky else f"{entry}: passes now"
     return f'{entry}: says something else now: {bad[0].verdict} "{bad[0].says}"'
 
 

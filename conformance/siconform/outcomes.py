@@ -11,6 +11,17 @@ _UNSAID: Final = re.compile(r" cannot be (said|heard) any more$")
 _ELEMENT: Final = re.compile(r"\bsi\.v1\.\w+(?:\.\w+)*")
 
 
+IN_SHORT: Final = 160  # characters of what a target says, within a sentence
+
+
+def in_short(said: str, *, its_end: bool = False) -> str:
+    """What a target said, on one line and no longer than a sentence bears; its end or its start."""
+    line = " ".join(said.split())
+    if len(line) <= IN_SHORT:
+        return line
+    return f"...{line[-IN_SHORT:].lstrip()}" if its_end else f"{line[:IN_SHORT].rstrip()}..."
+
+
 class Outcome(Exception):
     """Base of everything a test can find out by raising.
 

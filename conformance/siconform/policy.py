@@ -87,6 +87,7 @@ class RunStatus:
     unreachable: str = ""  # why no test met the target
     kit_errors: tuple[str, ...] = ()  # that no requirement can be named for
     stale: tuple[str, ...] = ()  # what no longer fits in the baseline
+    flaky: tuple[str, ...] = ()  # what the baseline says comes and goes, and how it was
     with_baseline: bool = False
     ended_early: str = ""  # interrupted, out of time
     ended_by: int = 0  # pytest's own exit code

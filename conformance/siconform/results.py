@@ -152,7 +152,11 @@ def document(run: Run) -> dict[str, Any]:
         "sentence": run.judgement.sentence,
         "counts": {verdict.value: count for verdict, count in run.counts().items()},
         "requirements": [_requirement(f) for f in run.requirements],
-        "baseline": {"file": run.baseline.file, "stale": list(run.status.stale)},
+        "baseline": {
+            "file": run.baseline.file,
+            "stale": list(run.status.stale),
+            "flaky": list(run.status.flaky),
+        },
         "selection": _selection(run),
         "left_out": [{"test": t, "reason": r} for t, r in sorted(run.left_out.items())],
         "failures": [_failure(f) for f in run.failures],

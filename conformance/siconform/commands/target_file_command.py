@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from siconform.commands.ending import wrong
-from siconform.running.target_file import NAME, schema
 
 _NEW = """\
 #:schema {schema}
@@ -50,6 +49,7 @@ _NEW = """\
 # workers = 4
 # explore = 10
 """
+_FILE = "siconform.toml"
 _SCHEMA = "siconform.schema.json"
 
 
@@ -57,18 +57,20 @@ _SCHEMA = "siconform.schema.json"
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--target", metavar="NAME", help="What it says of this one of its targets.")
 @click.option("--schema", "as_schema", is_flag=True, help="Print the JSON schema, for editors.")
-@click.option("--new", is_flag=True, help=f"Write {NAME} with every section, and its schema.")
+@click.option("--new", is_flag=True, help=f"Write {_FILE} with every section, and its schema.")
 def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: bool) -> None:
     """Check the target file (siconform.toml) and print the options it stands for."""
     if as_schema:
         click.echo(_schema(), nl=False)
     elif new:
-        _write(file or Path(NAME))
+        _write(file or Path(_FILE))
     else:
         _tell(file, target)
 
 
 def _schema() -> str:
+    from siconform.running.target_file import schema  # noqa: PLC0415  # imports msgspec
+
     return json.dumps(schema(), indent=1) + "\n"
 
 
@@ -95,7 +97,7 @@ def _tell(file: Path | None, target: str | None) -> None:
     try:
         found = of_the_options(str(file) if file else None)
         if found is None:
-            wrong(f"there is no {NAME} here nor above; siconform target-file --new writes one")
+            wrong(f"there is no {_FILE} here nor above; siconform target-file --new writes one")
         if target is not None and not found.has(target):
             wrong(f'{found.path} has no target of the name "{target}"')
         words = with_target_file([*given, *(["--target", target] if target else [])])

@@ -9,7 +9,7 @@ import click
 from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, say
 from siconform.policy import ExitCode
 from siconform.running.click_options import by_flag, of_the_target, words_of
-from siconform.running.target_file import FLAG, NO_FILE
+from siconform.running.option_list import NO_FILE, TARGET_FILE
 
 if TYPE_CHECKING:
     from siconform.trying.attempt import How
@@ -63,7 +63,7 @@ def try_(
     except LookupError as error:
         ends(str(error), ExitCode.USAGE)
     how = How(
-        target=tuple(words_of(values | {FLAG: NO_FILE})),
+        target=tuple(words_of(values | {TARGET_FILE: NO_FILE})),
         selection=tuple(w for flag, v in chosen.items() if v is not None for w in (flag, v)),
         results=Path(results),
         revision=revision,
@@ -81,7 +81,7 @@ def _target(given: dict[str, Any]) -> tuple[str, ...]:
         fill_in(values)
     except LookupError as error:
         ends(str(error), ExitCode.USAGE)
-    return tuple(words_of(values | {FLAG: NO_FILE}))
+    return tuple(words_of(values | {TARGET_FILE: NO_FILE}))
 
 
 def _try(text: str, how: "How", form: str, output: Path | None) -> NoReturn:

@@ -12,7 +12,7 @@ from siconform.reporting.judged_run import JudgedRun, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.results import FILE
 from siconform.running.click_options import by_flag, words_of
-from siconform.running.target_file import FLAG, NO_FILE
+from siconform.running.option_list import NO_FILE, TARGET_FILE
 from siconform.running.target_file_options import fill_in
 from siconform.targets.embedded import NAME as REFERENCE
 
@@ -39,7 +39,7 @@ def judge(part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: P
             fill_in(values)
         except LookupError as error:
             raise NotJudged(str(error), ExitCode.USAGE) from None
-    values = _as_it_was(part, values) | {FLAG: NO_FILE}
+    values = _as_it_was(part, values) | {TARGET_FILE: NO_FILE}
     is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
     if not is_named and part.implementation.target != REFERENCE:
         raise NotJudged(

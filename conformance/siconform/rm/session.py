@@ -12,7 +12,7 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.fences import FenceHabits, Fences
 from siconform.expecting.link import Link
 from siconform.expecting.target_habits import TargetHabits
-from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable
+from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable, in_short
 from siconform.protocol.facets import Facet, Facets
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
@@ -246,7 +246,7 @@ class Session:
             lost = Unreachable if outcome.status == "UNAVAILABLE" else TargetLost
             raise lost(
                 f"the scheduler at {self.target.address} refused RegisterResourceManager: "
-                f"{outcome.status} {outcome.details}"
+                f"{outcome.status} {in_short(outcome.details)}".rstrip()
             )
         connection.opens_all()
 

@@ -128,6 +128,7 @@ class Console:
             self._lines(summary.not_offered(judged, width))
             self._lines(summary.excluded(run.asked_by_name() if judged else (), width))
             self._lines(summary.stale(run.status.stale, width))
+            self._lines(summary.flaky(run.status.flaky, width))
             for error in run.status.kit_errors:
                 self._text(f"  KIT ERROR  {error}")
         if self._verbosity > 0:

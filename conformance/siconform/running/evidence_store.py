@@ -125,6 +125,7 @@ class EvidenceStore:
             unreachable=self.unreachable(),
             kit_errors=tuple(self.kit_errors),
             stale=baseline.stale(evidence, self._unfinished()) if whole else (),
+            flaky=baseline.flaky(evidence),
             with_baseline=bool(baseline.file),
             ended_early=self.ended_early,
             ended_by=ended_by,
@@ -246,7 +247,8 @@ class EvidenceStore:
         entries = self.settings.baseline.explaining(evidence)
         if not entries:
             return evidence
-        says = f"{evidence.says} (known: {entries[0].reason})"
+        known = "known, flaky" if entries[0].flaky else "known"
+        says = f"{evidence.says} ({known}: {entries[0].reason})"
         return replace(evidence, verdict=Verdict.BASELINED, says=says)
 
     def _unfinished(self) -> frozenset[str]:

@@ -23,6 +23,8 @@ MEANT: Final = "--meant"  # the same: the ids and areas among the words, where a
 EXPLORING: Final = 10.0  # seconds of a run
 SEED: Final = 2023  # of the arbitrary histories a run makes
 NO_BASELINE: Final = "none"  # as the value of --baseline
+TARGET_FILE: Final = "--target-file"
+NO_FILE: Final = "none"  # as its value
 FROM_APPLICATION: Final = "application"  # as the value of --placeholder-timeout
 
 
@@ -86,7 +88,7 @@ REACHING: Final = (
 
 FILE: Final = (
     Option(
-        "--target-file",
+        TARGET_FILE,
         "FILE",
         "the target file that says what is not said here (default: siconform.toml of this folder "
         'or one above it in the same repository); "none" for none',

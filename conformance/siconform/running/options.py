@@ -26,6 +26,7 @@ from siconform.running.option_list import (
     FROM_APPLICATION,
     MEANT,
     NO_BASELINE,
+    NO_FILE,
     OPTIONS,
     RESULTS,
     SELECTION,
@@ -33,7 +34,6 @@ from siconform.running.option_list import (
 )
 from siconform.running.option_names import assign, getter
 from siconform.running.starting import kit_program, started_as
-from siconform.running.target_file import NO_FILE
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named

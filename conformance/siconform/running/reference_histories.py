@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from siconform.running.history_files import FOLDER, safe_name
+from siconform.running.option_list import NO_FILE, TARGET_FILE
 from siconform.running.options import Settings
 from siconform.running.results_dir import adds
-from siconform.running.target_file import FLAG, NO_FILE
 
 KEPT: Final = "reference"
 """The folder among the results."""
@@ -46,7 +46,7 @@ def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, s
 def _judge(revision: str, tests: Iterable[str], scratch: Path) -> None:
     functions = dict.fromkeys(test.partition("[")[0] for test in tests)
     command = [sys.executable, "-m", "siconform", "run", "--revision", revision, "--no-reference"]
-    command += [FLAG, NO_FILE]
+    command += [TARGET_FILE, NO_FILE]
     command += ["--results", str(scratch), "-qq", "-n", "2" if len(functions) > 1 else "0"]
     process = subprocess.Popen(  # noqa: S603  # our own command
         [*command, *functions],

@@ -155,6 +155,12 @@ def stale(sentences: Iterable[str], width: int = WIDTH) -> Iterator[str]:
         yield f"  STALE  {_clipped(sentence, width - 9)}"
 
 
+def flaky(sentences: Iterable[str], width: int = WIDTH) -> Iterator[str]:
+    """What the baseline says comes and goes."""
+    for sentence in sentences:
+        yield f"  FLAKY  {_clipped(sentence, width - 9)}"
+
+
 def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]:
     failed = [f for f in results if f.verdict in _LISTED]
     levels = list(Level)

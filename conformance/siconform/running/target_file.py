@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from siconform.running.option_list import NO_FILE
+
 NAME: Final = "siconform.toml"
-FLAG: Final = "--target-file"
-NO_FILE: Final = "none"  # as the value of --target-file
 WORKERS: Final = "-n"
 
 Value = str | tuple[str, ...] | bool

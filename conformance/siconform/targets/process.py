@@ -14,6 +14,7 @@ from typing import IO
 
 from siwire import Revision
 
+from siconform.outcomes import IN_SHORT, in_short
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.launch import Launch
@@ -29,6 +30,7 @@ _TOLD_PORT = re.compile(r":(\d{1,5})(?![\d.])")
 _PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)
 _ANY_PORT = 0
 _END_GRACE = 3.0  # seconds from SIGTERM to SIGKILL
+_LAST_LINES = 3  # of its output, in a sentence
 _LOOK_AGAIN = 0.02  # seconds between two looks whether it listens
 
 
@@ -209,9 +211,17 @@ class _Run:
             f"(what it says is in {self._log_path})"
         )
 
-    def _last_words(self, lines: int = 3) -> str:
+    def _last_words(self) -> str:
+        """Its last lines where they are short, else the last in short; and where all of it is."""
         said = self._log_path.read_bytes()[self._began_at :].decode(errors="replace")
-        return " | ".join([line.strip() for line in said.splitlines() if line.strip()][-lines:])
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        if not lines:
+            return ""
+        last = " | ".join(lines[-_LAST_LINES:])
+        if len(lines) <= _LAST_LINES and len(last) <= IN_SHORT:
+            return last
+        told = last if len(last) <= IN_SHORT else in_short(lines[-1])
+        return f"{told} (all it says is in {self._log_path})"
 
 
 def _kept(command: Sequence[str], log: IO[bytes], folder: Path | None) -> "subprocess.Popen[bytes]":

@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 
-from siconform.outcomes import NotOffered, PremiseLost, Unreachable
+from siconform.outcomes import NotOffered, PremiseLost, Unreachable, in_short
 from siconform.protocol.facets import NONE, Facet, Facets
 from siconform.transport.access import OPEN, Access
 from siconform.transport.channels import close, how_it_ended
@@ -129,4 +129,4 @@ def _code(error: grpc.RpcError) -> grpc.StatusCode | None:
 def _says(error: grpc.RpcError) -> str:
     if not isinstance(error, grpc.Call):
         return str(error)
-    return f"{error.code().name} {error.details() or ''}".rstrip()
+    return f"{error.code().name} {in_short(error.details() or '')}".rstrip()

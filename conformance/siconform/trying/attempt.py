@@ -17,8 +17,7 @@ from siwire import REVISIONS, find_revision
 from siconform.catalogue import catalogue
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
-from siconform.running.option_list import EDITED, FAILING
-from siconform.running.target_file import FLAG, NO_FILE
+from siconform.running.option_list import EDITED, FAILING, NO_FILE, TARGET_FILE
 from siconform.spec.compiling import SI_FILE, with_imports
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.places import Footing, nearest_revision
@@ -152,8 +151,8 @@ class _Runs:
     def _run(self, name: str, *options: str) -> Results:
         folder = self.how.results.absolute() / name
         said = folder.with_suffix(".txt")
-        fixed = (FLAG, NO_FILE, "--revision", self.revision, "--results", str(folder))
-        fixed = (*fixed, "--explore", "0")
+        fixed = [TARGET_FILE, NO_FILE, "--revision", self.revision, "--results", str(folder)]
+        fixed += ["--explore", "0"]
         words = (sys.executable, "-P", "-m", "siconform", "run", *fixed, *self.how.target)
         with said.open("wb") as log:
             done = subprocess.run(  # noqa: S603  # this kit, with the user's options

@@ -63,7 +63,12 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
         facts=tuple((name, value) for name, value in _facts(results) if value),
         command=results["command"],
         ended_early=results["ended_early"],
-        notes=(*results["kit_errors"], *results["baseline"]["stale"], *results["notes"]),
+        notes=(
+            *results["kit_errors"],
+            *results["baseline"]["stale"],
+            *results["baseline"].get("flaky", ()),
+            *results["notes"],
+        ),
         levels=tuple(level.value for level in Level),
         areas=tuple(_areas(requirements)),
         requirements=tuple(requirements),

@@ -1,0 +1,138 @@
+"""Targets that cannot be judged: one sentence each, whatever they are and however much they say."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from .certificates import HERE, Authority, secured
+from .conftest import FinishedRun
+
+Run = Callable[..., FinishedRun]
+
+ONE: Final = """
+from siconform.expecting.deadlines import Deadlines
+from siconform.rm.session import Session
+
+@pytest.fixture
+def rm(target):
+    return Session(target, Deadlines(), "w").resource_manager("one")
+
+@requirement("SI-NODE-004")
+def test_one(rm): pass
+
+@requirement("SI-NODE-006")
+def test_two(rm): pass
+"""
+TALKATIVE: Final = "import sys; sys.stderr.write(60 * ('x' * 100 + chr(10))); sys.exit('y' * 6000)"
+WEB: Final = (
+    "import http.server as h; s = h.HTTPServer(('127.0.0.1', 0), h.BaseHTTPRequestHandler); "
+    "print('listening on 127.0.0.1:%d' % s.server_port, flush=True); s.serve_forever()"
+)
+_NARROW: Final = 60
+_SENTENCE: Final = 400  # characters, with the folder of a test in it
+
+
+def command(program: str) -> str:
+    return f'{sys.executable} -c "{program}"'
+
+
+def sentence(outcome: FinishedRun, code: int = 12) -> str:
+    assert outcome.code == code, outcome.out + outcome.err
+    said: str = outcome.results["sentence"] if outcome.results else outcome.err.strip()
+    assert "\n" not in said
+    assert len(said) < _SENTENCE
+    return said
+
+
+def test_a_target_that_says_much_and_dies_is_told_in_short(conformance: Run) -> None:
+    outcome = conformance(ONE, "--target-command", command(TALKATIVE), target=False, fresh=True)
+
+    said = sentence(outcome)
+    assert "it ended with exit status 1: yyyy" in said
+    assert "all it says is in " in said
+    log = Path(said.rpartition(" is in ")[2].rstrip(")"))
+    assert log.read_text().count("y") >= 6000
+
+
+def test_a_command_that_starts_a_web_server(conformance: Run) -> None:
+    said = sentence(conformance(ONE, "--target-command", command(WEB), target=False, fresh=True))
+
+    assert "speaks HTTP/1, no gRPC" in said
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+def test_certificates_that_do_not_fit_end_with_a_sentence(
+    conformance: Run, authority: Authority, tmp_path: Path
+) -> None:
+    stranger = Authority(tmp_path, "stranger")
+    own, rm = authority.issues("own", *HERE), authority.issues("rm")
+    late = authority.issues("late", expired=True)
+    trusted = ["--tls-ca", str(authority.file)]
+    cases: list[tuple[list[str], int, str]] = [
+        ([], 12, "speaks TLS: give --tls"),
+        (["--tls"], 12, "signed by no authority the kit trusts"),
+        (["--tls-ca", str(stranger.file), *rm.options()], 12, "signed by no authority in --tls-ca"),
+        ([*trusted, *rm.options(), "--tls-name", "other.test"], 12, "is not for other.test"),
+        (trusted, 12, "give --tls-cert and --tls-key"),
+        ([*trusted, *stranger.issues("s").options()], 12, "does not trust the certificate"),
+        ([*trusted, *late.options()], 4, "late.pem has expired"),
+        ([*trusted, "--tls-cert", str(rm.certificate)], 4, "--tls-cert needs --tls-key"),
+        (
+            [*trusted, "--tls-cert", str(rm.certificate), "--tls-key", str(own.key)],
+            4,
+            "own.key is not that of the certificate in",
+        ),
+        (["--tls-ca", __file__], 4, "has no certificate that can be read"),
+    ]
+    with secured(own, {}, authority.file) as address:
+        for options, code, told in cases:
+            outcome = conformance(ONE, "--target", address, *options, target=False)
+            assert told in sentence(outcome, code), options
+
+
+def test_tls_is_not_for_the_embedded_reference(conformance: Run) -> None:
+    assert "the embedded reference is spoken to without TLS" in sentence(
+        conformance(ONE, "--tls", target=False), 4
+    )
+
+
+def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, nobody: str) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, _NARROW, 0, 0))
+    plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    words = ["-m", "siconform", "run", "--target", nobody, "--results", "out", "--color", "never"]
+    done = subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, *words],
+        stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=tmp_path, check=False,
+        env={**plain, "TERM": "xterm"}, timeout=60,
+    )  # fmt: skip
+    os.close(theirs)
+    lines = _all(ours).decode().splitlines()
+
+    assert done.returncode == 12
+    assert any("nothing listens on" in line for line in lines)
+    assert [line for line in lines if len(line) > _NARROW] == []
+
+
+def _all(terminal: int) -> bytes:
+    said = b""
+    try:
+        while part := os.read(terminal, 4096):
+            said += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(terminal)
+    return said
