@@ -89,6 +89,9 @@ def test_their_requirements_are_judged_beside_their_other_tests(
     assert of_the_si["SI-NODE-001"] == "pass"
     assert not [identifier for identifier in of_the_si if not identifier.startswith("SI-")]
     assert found["verdict"] == "CONFORMANT"
+    assert [failure["requirement"] for failure in found["failures"]] == ["ACME-NODE-002"]
+    assert "ACME-NODE-002" in (project.path / RESULTS).with_name("failures.txt").read_text("utf-8")
+    assert (project.path / RESULTS).with_name("report.html").exists()
     done.stdout.fnmatch_lines(
         [
             "FAIL  ACME-NODE-002   MUST   says so: a catalogue of your own (acme.yaml)",

@@ -17,7 +17,7 @@ from siconform import results
 from siconform.catalogue import CatalogueError, adopt
 from siconform.catalogue.own import read_own
 from siconform.results import Run
-from siconform.running import report_payload
+from siconform.running import failures, report_payload
 from siconform.running.command_line import ProjectCommandLine
 from siconform.running.console import Console
 from siconform.running.live.terminal import Terminal
@@ -170,12 +170,19 @@ class ProjectController(RunController):
     def _ends(self, session: pytest.Session, exitstatus: int) -> None:
         stopped = session.shouldfail or session.shouldstop
         self.evidence.ended_early = self.evidence.ended_early or (str(stopped) if stopped else "")
+        self._tell_failures()
         self._ended = self._run(exitstatus)
         try:
             self._write(self._ended)
+            self._write_page(self._ended)
         except OSError as error:
             self._unwritable = self._unwritten(error)
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def _tell_failures(self) -> None:
+        """In full; what the reference does in somebody else's tests nobody knows."""
+        blocks, command = self.evidence.failures, self.settings.command_line
+        self._failures = failures.told(blocks, self.settings.results, command, lambda _: {})
 
     def _write(self, run: Run) -> None:
         own = results.own_document(self.evidence.own_requirements(), self._catalogues)
