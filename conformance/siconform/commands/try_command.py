@@ -53,17 +53,11 @@ def try_(
     revision. So it shows what the change breaks with the schedulers there are: what still passes,
     what fails because of it, what cannot be said any more.
     """
-    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # imports grpc
     from siconform.trying.attempt import How  # noqa: PLC0415  # protobuf takes time
 
     chosen = {"-k": expression, "-n": workers}
-    values = by_flag(target)
-    try:
-        fill_in(values)
-    except LookupError as error:
-        ends(str(error), ExitCode.USAGE)
     how = How(
-        target=tuple(words_of(values | {TARGET_FILE: NO_FILE})),
+        target=_target(target),
         selection=tuple(w for flag, v in chosen.items() if v is not None for w in (flag, v)),
         results=Path(results),
         revision=revision,
