@@ -32,10 +32,7 @@ html_static_path = ["_static", str(CHECKOUT / "build" / "docs-programs")]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
-html_theme_options = {
-    "navigation_with_keys": True,
-    "light_css_variables": {"color-code-background": "#f5f6f8"},
-}
+html_theme_options = {"navigation_with_keys": True}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 

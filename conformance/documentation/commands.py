@@ -1,6 +1,6 @@
 """Runs the commands of the pages of docs and writes what they print into the pages.
 
-Usage: python -m documentation.commands [--check] [PAGE ...]. With `--check` nothing is written; the
+Usage: python -m documentation.commands [--check | --all] [PAGE ...]. With `--check` nothing is written; the
 exit code is 1 when a page shows something else than its commands print.
 
 Each page has an empty folder of its own. A block `console` has commands, each after a `$`, and
@@ -79,6 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the pages, or compare them with what is there; the exit code."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    parser.add_argument("--all", action="store_true", help="write what may vary, too")
     parser.add_argument("pages", nargs="*", type=Path, help="the pages, or all of docs")
     chosen = parser.parse_args(arguments)
     there = {page: page.read_text("utf-8") for page in chosen.pages or pages()}
@@ -89,8 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
         if lines := difference(text, made[page]):
             differing += 1
             _say([f"{_name(page)} does not show what its commands print: run {COMMAND}", *lines])
-            if not chosen.check:
-                page.write_text(made[page], "utf-8")
+        if not chosen.check and (lines or chosen.all):
+            page.write_text(made[page], "utf-8")
     _say(accounted(there))
     return int(bool(differing) and chosen.check)
 
