@@ -139,12 +139,7 @@ def document(run: Run) -> dict[str, Any]:
         },
         "judged_by": digests.of_the_kit(),
         "environment": environment(),
-        "conditions": {
-            "time_scale": run.conditions.time_scale,
-            "seed": run.conditions.seed,
-            "workers": run.conditions.workers,
-            "virtual_time": run.conditions.virtual_time,
-        },
+        "conditions": asdict(run.conditions),
         "started": run.started.isoformat(timespec="seconds"),
         "seconds": round(run.seconds, 3),
         "verdict": run.judgement.verdict.value,
