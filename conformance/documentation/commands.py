@@ -1,7 +1,8 @@
 """Runs the commands of the pages of docs and writes what they print into the pages.
 
-Usage: python -m documentation.commands [--check | --all] [PAGE ...]. With `--check` nothing is written; the
-exit code is 1 when a page shows something else than its commands print.
+Usage: python -m documentation.commands [--check | --all] [PAGE ...]. With `--check` nothing is
+written; the exit code is 1 when a page shows something else than its commands print. With `--all`
+what may vary is written, too.
 
 Each page has an empty folder of its own. A block `console` has commands, each after a `$`, and
 below each what it prints; a block `diff` is an edit of the one text in the folder. Times may
