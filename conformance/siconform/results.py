@@ -147,11 +147,7 @@ def document(run: Run) -> dict[str, Any]:
         "sentence": run.judgement.sentence,
         "counts": {verdict.value: count for verdict, count in run.counts().items()},
         "requirements": [_requirement(f) for f in run.requirements],
-        "baseline": {
-            "file": run.baseline.file,
-            "stale": list(run.status.stale),
-            "flaky": list(run.status.flaky),
-        },
+        "baseline": _baseline(run),
         "selection": _selection(run),
         "left_out": [{"test": t, "reason": r} for t, r in sorted(run.left_out.items())],
         "failures": [_failure(f) for f in run.failures],
@@ -168,6 +164,11 @@ def own_document(found: Sequence[RequirementResult], files: Sequence[Path]) -> d
         "catalogues": [str(file) for file in files],
         "requirements": [_requirement(result) for result in found],
     }
+
+
+def _baseline(run: Run) -> dict[str, Any]:
+    status = run.status
+    return {"file": run.baseline.file, "stale": list(status.stale), "flaky": list(status.flaky)}
 
 
 def write(document: Mapping[str, Any], folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -104,5 +105,16 @@ def _tell(file: Path | None, target: str | None) -> None:
     except LookupError as error:
         wrong(str(error))
     click.echo(f"{found.path} stands for:")
-    for line in shlex.join(without_secrets(words)).split(" --"):
-        click.echo(f"  {line if line.startswith('-') else f'--{line}'}")
+    for line in _lines(list(without_secrets(words))):
+        click.echo(f"  {line}")
+
+
+def _lines(words: Sequence[str]) -> Iterator[str]:
+    """Each option with its value."""
+    line: list[str] = []
+    for word in words:
+        if line and (len(line) > 1 or word.startswith("-")):
+            yield shlex.join(line)
+            line = []
+        line.append(word)
+    yield shlex.join(line)

@@ -55,15 +55,18 @@ def try_(
     """
     from siconform.trying.attempt import How  # noqa: PLC0415  # protobuf takes time
 
-    chosen = {"-k": expression, "-n": workers}
     how = How(
         target=_target(target),
-        selection=tuple(w for flag, v in chosen.items() if v is not None for w in (flag, v)),
+        selection=_selection({"-k": expression, "-n": workers}),
         results=Path(results),
         revision=revision,
         every_test=every_test,
     )
     _try(text, how, form, output)
+
+
+def _selection(chosen: dict[str, str | None]) -> tuple[str, ...]:
+    return tuple(w for flag, v in chosen.items() if v is not None for w in (flag, v))
 
 
 def _target(given: dict[str, Any]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 Each field names the option it stands for; a test holds the two together in both directions.
 """
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ class ContactTable(_Table, frozen=True):
     url: Annotated[str, Meta(pattern=r"^https?://\S+$")] | None = None
 
     def __str__(self) -> str:
-        email = f"<{self.email}>" if self.email else None
+        email = f"<{self.email}>" if self.email and self.name else self.email
         return " ".join(one for one in (self.name, email, self.url) if one)
 
 
@@ -249,7 +250,7 @@ def _word(held: Any, how: Mapping[str, Any], folder: Path) -> str:
     if isinstance(held, float):
         return f"{held:g}"
     if how.get("path") and held != NO_FILE:
-        return str(folder / held)
+        return os.path.normpath(folder / str(held))
     return str(held)
 
 

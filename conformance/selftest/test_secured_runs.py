@@ -1,0 +1,48 @@
+"""A run with certificates on both sides, told in a target file, judges as one without any."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from .certificates import HERE, Authority
+
+_SERVE: Final = [sys.executable, "-P", "-m", "sireference", "serve", "--listen", "{address}"]
+_LIMIT: Final = 100  # seconds
+_SECRET: Final = "hush-hush"  # noqa: S105  # of this test
+
+
+def test_the_reference_behind_mutual_tls_has_the_same_verdicts(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    own = authority.issues("own", *HERE)
+    authority.issues("rm")
+    serve = [*_SERVE, "--virtual-clock", "--tls-cert", str(own.certificate)]
+    serve += ["--tls-key", str(own.key), "--tls-client-ca", str(authority.file)]
+    (tmp_path / "siconform.toml").write_text(
+        f"[target]\ncommand = {json.dumps(serve)}\n"
+        'tls = {ca = "authority.pem", cert = "rm.pem", key = "rm.key"}\n'
+        f'metadata.token = "{_SECRET}"\n'
+    )
+
+    secured = judged(tmp_path, "secured")
+    plain = judged(tmp_path, "plain", "--target-file", "none", "--real-clock")
+    assert verdicts(secured) == verdicts(plain)
+    assert secured["counts"]["pass"] > 5
+    for file in (tmp_path / "secured").rglob("*"):
+        assert file.is_dir() or _SECRET.encode() not in file.read_bytes(), file
+
+
+def judged(folder: Path, results: str, *options: str) -> dict[str, Any]:
+    words = ["siconform", "run", "CONN", "--level", "MUST", "--results", results, "-n", "2"]
+    done = subprocess.run(  # noqa: S603  # ourselves
+        [sys.executable, "-P", "-m", *words, *options],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=_LIMIT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    told: dict[str, Any] = json.loads((folder / results / "results.json").read_text("utf-8"))
+    return told
+
+
+def verdicts(results: dict[str, Any]) -> dict[str, str]:
+    return {one["id"]: one["verdict"] for one in results["requirements"]}
