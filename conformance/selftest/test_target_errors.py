@@ -136,3 +136,15 @@ def _all(terminal: int) -> bytes:
         pass
     os.close(terminal)
     return said
+
+
+def test_values_of_metadata_are_in_nothing_a_run_writes(conformance: Run, nobody: str) -> None:
+    given = ["--metadata", "token=s3cret", "--metadata=other=s3cret", "--target", nobody]
+    outcome = conformance(ONE, *given, target=False, fresh=True)
+
+    sentence(outcome)
+    assert "token=***" in outcome.results["command"]
+    assert "--metadata=other=***" in outcome.results["argv"]
+    assert "s3cret" not in outcome.out.partition("siconform ")[2]
+    for file in outcome.folder.rglob("*"):
+        assert file.is_dir() or b"s3cret" not in file.read_bytes(), file
