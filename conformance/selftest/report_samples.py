@@ -90,7 +90,7 @@ def failure(failing: dict[str, Any]) -> dict[str, Any]:
         "expected": "allocated gw0-7-ask-1 on node-1",
         "happened": HOSTILE,
         "history": HISTORY,
-        "golden": "",
+        "golden": "reference/one.jsonl",
         "rows": [
             [0.0, "RM ask ask-1", "RM ask ask-1", False],
             [0.1, "allocated on node-2", "allocated on node-1", True],

@@ -183,6 +183,20 @@ def test_results_of_the_former_schema_make_a_page(folder: Path) -> None:
     assert "SI-GANG-021" in render(run_page(document, folder))
 
 
+def test_what_the_reference_does_is_no_column_where_it_was_not_asked(tmp_path: Path) -> None:
+    folder = samples.write(tmp_path / "out")
+    document = samples.results()
+    document["failures"][0] |= {"golden": "", "rows": [[0.0, "RM ask ask-1", None, False]]}
+    (folder / "results.json").write_text(json.dumps(document), "utf-8")
+
+    told = page_of(samples.write(tmp_path / "both"))
+    alone = page_of(folder)
+
+    assert '<th scope="col">the reference</th>' in told
+    assert '<th scope="col">the reference</th>' not in alone
+    assert "RM ask ask-1" in alone
+
+
 def test_the_command_writes_beside_the_results(folder: Path) -> None:
     outcome = CliRunner().invoke(main, ["report", str(folder)])
 

@@ -189,6 +189,7 @@ def _failure(failure: Mapping[str, Any]) -> FailureView:
         expected=plain(failure["expected"]),
         happened=plain(failure["happened"]),
         rows=tuple(_row(*row) for row in failure["rows"]),
+        has_reference=bool(failure["golden"]),
         text=plain(failure["text"]),
     )
 

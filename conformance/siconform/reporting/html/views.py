@@ -70,6 +70,7 @@ class FailureView:
     expected: str
     happened: str
     rows: tuple[SideBySide, ...]
+    has_reference: bool  # or it was not asked, or could not show it
     text: str
 
 
