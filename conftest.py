@@ -42,7 +42,9 @@ class _Times:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add one phase of a test."""
         self._tests[report.nodeid] += report.duration
-        self._reasons.update({report.nodeid: value for name, value in report.user_properties if name == "slow"})
+        for name, value in report.user_properties:
+            if name == "slow":
+                self._reasons[report.nodeid] = str(value)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the ten slowest tests and the time of each package."""

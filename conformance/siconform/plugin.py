@@ -32,13 +32,13 @@ from siconform.running.options import (
     results_given,
     started,
 )
-from siconform.running.orphans import end_with_parent
 from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.running.run_controller import TOLD, RunController
 from siconform.running.selecting import Selector
 from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
+from siconform.running.worker_shutdown import end_with_controller
 from siconform.targets import Target, TargetUnavailable
 
 _FIXTURES = "siconform.suite.conftest"  # what the tests of other projects ask for, too
@@ -87,6 +87,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     console = _console(config)
     controller = config.stash[_CONTROLLER] = RunController(settings, console)
     _set_defaults(config, settings)
+    config.add_cleanup(controller.conclude_interrupted)
     try:
         prepare(settings)
         controller.begins()
@@ -121,9 +122,9 @@ def pytest_configure(config: pytest.Config) -> None:
         _keep_pytest_quiet(config, controller.settings)
     if _is_worker(config):
         told = getattr(config, "workerinput")  # noqa: B009  # xdist's
-        config.option.results, config.option.started_as = told[TOLD]
+        config.option.results, config.option.started_as, controller_pid = told[TOLD]
+        end_with_controller(controller_pid)
         config.stash[_SETTINGS] = read_settings(config)
-        end_with_parent()
         tell_waits(config)
     settings = config.stash[_SETTINGS]
     lease = config.stash[_LEASE] = TargetLease(settings, _worker_name(config))

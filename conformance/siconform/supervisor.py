@@ -1,11 +1,11 @@
-"""Supervises one child process, and ends it when whoever asked for it goes away.
+"""Supervises one child process and ends it when the process that started the supervisor ends.
 
-Run as a script: ``supervisor.py GRACE COMMAND...``. Its standard input is a lifeline: the asker
-holds the other end and says nothing. When that end closes (the asker is done, was
-interrupted, crashed or was killed) the child's process group gets SIGTERM, and SIGKILL after GRACE
-seconds, and so does everything else it started, in sessions of their own or not: on Linux all of
-that stays below this process. Only the standard library and no imports from this package: it has to
-start in a few milliseconds.
+Run as a script: ``supervisor.py GRACE COMMAND...``. Its standard input is a lifeline: the starting
+process holds the other end and writes nothing. When that end closes (the starting process has
+finished, was interrupted, crashed or was killed) the child's process group receives SIGTERM, and
+SIGKILL after GRACE seconds. So does everything else the child started, in sessions of its own or
+not: on Linux all of that remains a descendant of this process. Only the standard library and no
+imports from this package: it has to start in a few milliseconds.
 """
 
 import ctypes
@@ -19,16 +19,17 @@ import time
 from contextlib import suppress
 
 CANNOT_START = 127  # as a shell says it
-_SET_CHILD_SUBREAPER = 36  # of prctl: orphans below this process become its children
-_LOOKS = 0.02  # seconds between two looks whether all are gone
+_SET_CHILD_SUBREAPER = 36  # of prctl: orphaned descendants become children of this process
+_POLL_INTERVAL = 0.02  # seconds
+_TO_THE_STARTING_PROCESS = (signal.SIGINT, signal.SIGHUP)  # which then closes the lifeline
 
 
 def main(arguments: list[str]) -> int:
     """Run the command until it ends or the lifeline does; its exit code, 128 + N for a signal."""
     grace, command = float(arguments[0]), arguments[1:]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the asker, who then lets go
-    with suppress(OSError, AttributeError):  # there is no such thing elsewhere
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for number in _TO_THE_STARTING_PROCESS:
+        signal.signal(number, signal.SIG_IGN)
+    adopt_orphans()
     wake, waker = os.pipe()
     signal.signal(signal.SIGTERM, lambda *_: os.write(waker, b"t"))
     try:
@@ -47,21 +48,30 @@ def _report_end(child: "subprocess.Popen[bytes]", waker: int) -> None:
     os.write(waker, b"e")
 
 
+def kill_descendants(limit: float) -> "list[int]":
+    """Send SIGKILL to all descendants until none is left; those still there after ``limit`` s."""
+    until = time.monotonic() + limit
+    while (left := descendants()) and time.monotonic() < until:
+        _signal(left, signal.SIGKILL)
+        time.sleep(_POLL_INTERVAL)
+    return left
+
+
 def _end(child: "subprocess.Popen[bytes]", grace: float) -> None:
     with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
-    _signal(_below(), signal.SIGTERM)
+    _signal(descendants(), signal.SIGTERM)
     until = time.monotonic() + grace
     with suppress(subprocess.TimeoutExpired):
         child.wait(grace)
-    while _below() and time.monotonic() < until:
-        time.sleep(_LOOKS)
+    while descendants() and time.monotonic() < until:
+        time.sleep(_POLL_INTERVAL)
     with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)  # the child, or what it left in its group
     child.wait()
-    while left := _below():
+    while left := descendants():
         _signal(left, signal.SIGKILL)
-        time.sleep(_LOOKS)
+        time.sleep(_POLL_INTERVAL)
 
 
 def _signal(processes: "list[int]", number: int) -> None:
@@ -70,8 +80,14 @@ def _signal(processes: "list[int]", number: int) -> None:
             os.kill(pid, number)
 
 
-def _below() -> "list[int]":
-    """Every process below this one that is no zombie; [] where /proc does not tell."""
+def adopt_orphans() -> None:
+    """Keep all descendants below this process, also those whose parent has ended (Linux only)."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants() -> "list[int]":
+    """Return the ids of all living descendants, parents first; [] without a /proc to read."""
     parents = {}
     with suppress(OSError):
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208  # few imports

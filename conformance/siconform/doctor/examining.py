@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from siconform import child_processes
 from siconform.catalogue import Level, Side, catalogue
 from siconform.doctor.change import Change
 from siconform.doctor.changes import CHANGES
@@ -43,8 +44,11 @@ class Examined:
 
 def examine(folder: Path, jobs: int) -> Iterator[Examined]:
     """Judge them all, ``jobs`` at a time; what was said of each, in a fixed order."""
-    with ThreadPoolExecutor(jobs) as pool:
+    pool = ThreadPoolExecutor(jobs)
+    try:
         yield from pool.map(lambda one: _timed(one, folder), _subjects())
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # an interrupt waits for none of them
 
 
 def judged(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record:
@@ -64,9 +68,7 @@ def judged(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record
     command += ["--results", str(folder), "--target-file", "none", *options]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.log").open("w", encoding="utf-8") as log:
-        done = subprocess.run(  # noqa: S603  # our own command
-            command, stdout=log, stderr=log, check=False, timeout=_LIMIT
-        )
+        done = child_processes.run(command, stdout=log, stderr=log, limit=_LIMIT)
     if done.returncode in _NOTHING_RAN:
         raise RecordError(f"it could not be judged: see {log.name}")
     return read_results(folder)[0]

@@ -2,12 +2,9 @@
 
 import contextlib
 import json
-import math
 import os
 import re
-import signal
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO, cast
@@ -69,9 +66,6 @@ def run(options: Sequence[str]) -> int:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in _FOREIGN:
         os.environ.pop(name, None)
-    signal.signal(signal.SIGTERM, _interrupt)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _CtrlC())
     with contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))):
         code = _pytest(arguments(options, given))
     if code == pytest.ExitCode.INTERNAL_ERROR:
@@ -217,26 +211,3 @@ def _workers(options: Sequence[str]) -> list[str]:
     if is_address(target) or one_test or one_requirement:
         return []
     return ["-n", str(_WAITING_WORKERS if target else _WORKERS), "--dist", "worksteal"]
-
-
-class _CtrlC:
-    """Interrupts the run; a second one while the first is being taken up says nothing new.
-
-    Python would raise it in the middle of that, where nobody expects it.
-    """
-
-    _TAKEN_UP: Final = 0.25  # seconds
-
-    def __init__(self) -> None:
-        self._last = -math.inf
-
-    def __call__(self, *_: object) -> None:
-        now = time.monotonic()
-        since, self._last = now - self._last, now
-        if since > self._TAKEN_UP:
-            raise KeyboardInterrupt
-
-
-def _interrupt(*_: object) -> None:
-    """SIGTERM ends a run as Ctrl-C does: targets stopped, results written."""
-    raise KeyboardInterrupt("SIGTERM")

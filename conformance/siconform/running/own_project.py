@@ -118,10 +118,12 @@ class ProjectController(RunController):
         self._ended: Run | None = None
         self._unwritable = ""
 
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
         """Where workers run the tests it is they who collect them, so be ready for all."""
         if session.config.pluginmanager.hasplugin("dsession"):
             self._takes_results()
+        yield
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Nothing is left where no test of a requirement was asked for."""

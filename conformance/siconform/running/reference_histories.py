@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from siconform import child_processes
 from siconform.running.history_files import FOLDER, safe_name
 from siconform.running.option_list import NO_FILE, TARGET_FILE
 from siconform.running.options import Settings
@@ -20,7 +21,6 @@ KEPT: Final = "reference"
 
 _AT_MOST: Final = 40  # tests
 _LIMIT: Final = 60.0  # seconds for all of them
-_ENDING: Final = 10.0  # seconds for a run that was told to end
 _OF_THE_SUITE: Final = "suite/"
 
 
@@ -48,26 +48,8 @@ def _judge(revision: str, tests: Iterable[str], scratch: Path) -> None:
     command = [sys.executable, "-m", "siconform", "run", "--revision", revision, "--no-reference"]
     command += [TARGET_FILE, NO_FILE]
     command += ["--results", str(scratch), "-qq", "-n", "2" if len(functions) > 1 else "0"]
-    process = subprocess.Popen(  # noqa: S603  # our own command
-        [*command, *functions],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        process.wait(_LIMIT)
-    except (subprocess.TimeoutExpired, KeyboardInterrupt):
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """It stops its own targets where it is told to end."""
-    process.terminate()
-    try:
-        process.wait(_ENDING)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child_processes.run([*command, *functions], limit=_LIMIT)
 
 
 def _histories(scratch: Path) -> list[Path]:

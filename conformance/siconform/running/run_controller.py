@@ -1,16 +1,17 @@
 """Controls a run: hears every report, judges at the end, writes the results."""
 
 import contextlib
+import os
 import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
 import pytest
 
-from siconform import results
+from siconform import results, shutdown
 from siconform.policy import ExitCode, judge
 from siconform.reporting import certifying
 from siconform.reporting.html import report
@@ -32,6 +33,7 @@ from siconform.verdicts import of_monitors_alone
 TOLD: Final = "siconform"
 """Under this name a worker is told what its command line does not say."""
 
+_INTERRUPTED: Final = "interrupted"
 CRASHED: Final[str] = "???"  # the phase xdist reports when a worker died
 
 
@@ -50,6 +52,7 @@ class RunController:
         self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
+        self._concluded = False
         self._slowest: Slowest | None = None  # where that is asked for
         self._artifacts: Mapping[str, str] = {}
 
@@ -66,7 +69,7 @@ class RunController:
 
     def begins(self) -> None:
         """Leave honest results in case this process is killed; CannotWrite where that fails."""
-        self.evidence.ended_early = "the run did not come to its end"
+        self.evidence.ended_early = f"{_INTERRUPTED}: the run did not come to its end"
         self._artifacts = artifacts(self.settings)
         try:
             self._write(self._run(ended_by=int(ExitCode.INTERRUPTED)))
@@ -74,19 +77,23 @@ class RunController:
             raise CannotWrite(self._unwritten(error)) from None
         self.evidence.ended_early = ""
 
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Say what begins."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
+        """Say what begins; workers start with it."""
         option = session.config.option
         if option.durations is not None:
             self._slowest = Slowest(option.durations, option.durations_min or 0.0)
         self._workers = getattr(session.config.option, "numprocesses", None) or 1
         self._console.header(self.settings, *describe(self.settings))
+        with shutdown.signals_blocked_in_children():
+            yield
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """A worker reads the same command line; this it cannot see there."""
         option = node.config.option
-        node.workerinput[TOLD] = (option.results, getattr(option, STARTED_AS[2:].replace("-", "_")))
+        started_as = getattr(option, STARTED_AS[2:].replace("-", "_"))
+        node.workerinput[TOLD] = (option.results, started_as, os.getpid())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -131,8 +138,7 @@ class RunController:
             # pytest's and xdist's own kinds of it: an end by -x or --maxfail
             self._stopped, self.evidence.ended_early = True, said
             return
-        self._interrupted = True
-        self.evidence.ended_early = f"interrupted ({said})" if said else "interrupted"
+        self._interrupt(said)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(
@@ -145,16 +151,55 @@ class RunController:
         ended_by = int(pytest.ExitCode.TESTS_FAILED if self._stopped else exitstatus)
         if self._interrupted:
             ended_by = int(pytest.ExitCode.INTERRUPTED)
-        run = self._run(ended_by)
-        with contextlib.suppress(OSError):
-            self._write(run)  # before others end, who may take their time
-        self._tell_failures()
-        self._junit.tell(session.config, self._run(ended_by), self.evidence.not_reached())
+        self._write_early(ended_by)
+        with self._until_interrupted():
+            self._tell_failures()
+        with self._until_interrupted():
+            self._junit.tell(session.config, self._run(ended_by), self.evidence.not_reached())
         try:
-            yield
+            with self._until_interrupted():
+                yield
         except Exception as error:  # noqa: BLE001  # of whoever else writes something
             self.evidence.broke(f"something could not be written: {_in_short(error)}")
-        session.exitstatus = int(self._finish(ended_by).judgement.exit_code)
+        with self._until_interrupted():
+            session.exitstatus = self._conclude(ended_by)
+            return
+        session.exitstatus = self._conclude(ended_by)
+
+    def conclude_interrupted(self) -> None:
+        """Write and report the verdict of a run that was interrupted before pytest could begin."""
+        if shutdown.interrupted_by() and not self._concluded:
+            if not self._interrupted:
+                self._interrupt()
+            self._conclude(int(pytest.ExitCode.INTERRUPTED))
+
+    def _interrupt(self, how: str = "") -> None:
+        """From now on the run is an interrupted one; its workers and targets may end."""
+        self._interrupted = True
+        self.evidence.ended_early = f"{_INTERRUPTED} ({how})" if how else _INTERRUPTED
+        shutdown.terminate_children()
+
+    @contextlib.contextmanager
+    def _until_interrupted(self) -> Iterator[None]:
+        """A signal ends the block and makes the run an interrupted one; it comes once at most."""
+        try:
+            yield
+        except KeyboardInterrupt as signal:
+            self._interrupt(str(signal))
+
+    def _write_early(self, ended_by: int) -> None:
+        """Before other plugins end, which may take their time."""
+        with self._until_interrupted(), contextlib.suppress(OSError):
+            self._write(self._run(ended_by))
+
+    def _conclude(self, ended_by: int) -> int:
+        """Write and report the verdict; return the exit code, which no signal changes any more."""
+        self._concluded = True
+        if self._interrupted:
+            ended_by = int(pytest.ExitCode.INTERRUPTED)
+        code = int(self._finish(ended_by).judgement.exit_code)
+        shutdown.settle(code)
+        return code
 
     def _tell_failures(self) -> None:
         """In full, and where the run came to its end beside what the reference does."""

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import psutil
 
-_SUPERVISOR: Final = "/targets/supervisor.py"
+_SUPERVISOR: Final = "/siconform/supervisor.py"
 _FIRST: Final = 5  # words of a command line, within which its program is named
 
 

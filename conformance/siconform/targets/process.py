@@ -3,7 +3,6 @@
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import IO
 
 from siwire import Revision
 
+from siconform.child_processes import GRACE, supervised
 from siconform.outcomes import IN_SHORT, in_short
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
@@ -23,13 +23,11 @@ from siconform.targets.terms import PLAIN, Terms
 
 __all__ = ["Launch", "ProcessTarget"]
 
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
 ADDRESS = "{address}"  # in a command: where the kit wants the target to listen
 _LISTENING = re.compile(r"listening on (\S+:(\d{1,5}))(?!\d)")
 _TOLD_PORT = re.compile(r":(\d{1,5})(?![\d.])")
 _PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)
 _ANY_PORT = 0
-_END_GRACE = 3.0  # seconds from SIGTERM to SIGKILL
 _LAST_LINES = 3  # of its output, in a sentence
 _LOOK_AGAIN = 0.02  # seconds between two looks whether it listens
 
@@ -175,7 +173,7 @@ class _Run:
         with suppress(BrokenPipeError):
             self._supervisor.stdin.close()
         try:
-            self._supervisor.wait(2 * _END_GRACE)
+            self._supervisor.wait(2 * GRACE)
         except subprocess.TimeoutExpired:
             self._supervisor.kill()
             self._supervisor.wait()
@@ -225,9 +223,8 @@ class _Run:
 
 
 def _kept(command: Sequence[str], log: IO[bytes], folder: Path | None) -> "subprocess.Popen[bytes]":
-    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), str(_END_GRACE)]
     return subprocess.Popen(  # noqa: S603  # the user's own command
-        [*supervisor, *command],
+        supervised(command),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,

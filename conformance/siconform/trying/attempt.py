@@ -14,6 +14,7 @@ from typing import Final
 
 from siwire import REVISIONS, find_revision
 
+from siconform import child_processes
 from siconform.catalogue import catalogue
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
@@ -155,13 +156,7 @@ class _Runs:
         fixed += ["--explore", "0", "--no-reference"]
         words = (sys.executable, "-P", "-m", "siconform", "run", *fixed, *self.how.target)
         with said.open("wb") as log:
-            done = subprocess.run(  # noqa: S603  # this kit, with the user's options
-                [*words, *options],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.PIPE,
-                check=False,
-            )
+            done = child_processes.run([*words, *options], stdout=log, stderr=subprocess.PIPE)
         complaint = done.stderr.decode(errors="replace").strip().splitlines()
         sentence = complaint[-1] if complaint else f"see {said}"
         try:

@@ -1,0 +1,165 @@
+"""Ends a process of the kit within seconds, whatever signal arrives and whenever it arrives.
+
+The first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt once; later ones change nothing. From
+that moment a thread counts: what has not ended by itself after ``GRACEFUL`` seconds is killed, this
+process included. Whichever way the process ends, none of its descendants outlives it.
+docs/architecture.md, "How a run ends", has the whole picture.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from siconform.supervisor import adopt_orphans, descendants, kill_descendants
+
+GRACEFUL: Final = 6.0  # seconds from the first signal until everything left is killed
+_KILLING: Final = 2.0  # seconds to wait for killed processes
+_POLL_INTERVAL: Final = 0.02  # seconds
+_INTERRUPTED: Final = 2  # exit code
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SHOW_CURSOR: Final = b"\x1b[?25h\n"
+
+
+class _Process:
+    """What has happened to this process so far."""
+
+    def __init__(self) -> None:
+        self.is_guarded = False
+        self.signal = ""  # the name of the first one
+        self.code: int | None = None  # the exit code, once no signal can change it
+
+
+_process = _Process()
+
+
+@contextmanager
+def guard() -> Iterator[None]:
+    """Run a command: an interrupted one ends with exit code 2, and none leaves processes behind.
+
+    Use it once, in the main thread. Signals that were ignored before (``nohup``) stay ignored.
+    """
+    _install()
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass  # reported below, like one that has become another exception on its way
+    finally:
+        _end_descendants()
+        if _process.signal:
+            if _process.code is None:
+                _report(f"interrupted ({_process.signal})")
+            _exit(_exit_code())
+
+
+def settle(code: int) -> None:
+    """State the exit code, from now on whatever signal arrives: the verdict has been reported."""
+    _process.code = code
+
+
+def terminate_children() -> None:
+    """Send SIGTERM to what a guarded command has started; return at once."""
+    if not _process.is_guarded:
+        return  # a guest in a process of others
+    parent = os.getpid()
+    for pid in descendants():
+        with suppress(OSError):
+            if _parent(pid) == parent:
+                os.kill(pid, signal.SIGTERM)
+
+
+@contextmanager
+def signals_blocked_in_children() -> Iterator[None]:
+    """Processes started meanwhile never receive SIGINT or SIGHUP: this one ends them itself.
+
+    A terminal sends both to all processes of its group.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def interrupted_by() -> str:
+    """Return the name of the signal that interrupts this command; "" if none does."""
+    return _process.signal if _process.code is None else ""
+
+
+def _install() -> None:
+    _process.is_guarded = True
+    adopt_orphans()
+    handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    watching = (reader, frozenset(map(int, handled)))
+    threading.Thread(target=_watch, args=watching, daemon=True, name="shutdown").start()
+    for number in handled:
+        signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, _: object) -> None:
+    if _process.signal:
+        return
+    _process.signal = signal.Signals(number).name
+    if _process.code is None:
+        raise KeyboardInterrupt("" if number == signal.SIGINT else _process.signal)
+
+
+def _watch(reader: int, handled: frozenset[int]) -> None:
+    """Python writes the number of each signal to the pipe, also while the main thread is stuck."""
+    while not handled.intersection(os.read(reader, 64)):
+        pass
+    time.sleep(GRACEFUL)
+    kill_descendants(_KILLING)
+    with suppress(OSError):
+        if os.isatty(1):
+            os.write(1, _SHOW_CURSOR)
+    _report(f"interrupted ({_process.signal}), and killed after {GRACEFUL:g} s")
+    os._exit(_exit_code())
+
+
+def _end_descendants() -> None:
+    """Let descendants end in order, if there are any, and kill those that take too long."""
+    if not _has_children():
+        return
+    terminate_children()
+    until = time.monotonic() + GRACEFUL
+    while descendants() and time.monotonic() < until:
+        time.sleep(_POLL_INTERVAL)
+    kill_descendants(_KILLING)
+
+
+def _has_children() -> bool:
+    """Whether there are any, ended ones included: orphans become children of this process."""
+    with suppress(OSError):
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return True
+    return False
+
+
+def _parent(pid: int) -> int:
+    with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123  # few imports
+        return int(stat.read().rpartition(b")")[2].split()[1])
+
+
+def _exit_code() -> int:
+    return _INTERRUPTED if _process.code is None else _process.code
+
+
+def _report(sentence: str) -> None:
+    with suppress(OSError):
+        os.write(2, f"siconform: {sentence}\n".encode())
+
+
+def _exit(code: int) -> None:
+    """End without what Python does at exit, which may wait for threads that never end."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
