@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 from siwire import Revision, rpc
 
 VERY_MANY: Final = 10_000
+_ALL: Final = slice(None)
 _DEPTH: Final = 6  # of messages in messages; one of 2021-02 contains itself
 _INT32: Final = 2**31 - 1
 _INT64: Final = 2**63 - 1
@@ -66,18 +67,22 @@ def registration(revision: Revision) -> Message:
     return message
 
 
-def spoilt(message: Message, most: int = VERY_MANY) -> Iterator[Spoilt]:
+def spoilt(message: Message, most: int = VERY_MANY, share: slice = _ALL) -> Iterator[Spoilt]:
     """``message`` with one field bad, for each of its fields at every depth and each way.
 
-    What is there very often is there ``most`` times.
+    What is there very often is there ``most`` times. ``share`` are those of the ways that are made.
     """
-    for path, field in list(_places(message, ())):
-        for what, spoil in _spoils(field, most):
-            copy: Any = type(message)()
-            copy.CopyFrom(message)
-            spoil(_follow(copy, path))
-            where = ".".join(name for name, _ in (*path, (field.name, None)))
-            yield Spoilt(f"{where} {what}", copy)
+    ways = [
+        (path, field, what, spoil)
+        for path, field in _places(message, ())
+        for what, spoil in _spoils(field, most)
+    ]
+    for path, field, what, spoil in ways[share]:
+        copy: Any = type(message)()
+        copy.CopyFrom(message)
+        spoil(_follow(copy, path))
+        where = ".".join(name for name, _ in (*path, (field.name, None)))
+        yield Spoilt(f"{where} {what}", copy)
 
 
 def _fill(message: Any, names: Names, depth: int) -> None:
@@ -187,7 +192,7 @@ def _odd(field: Any) -> tuple[Any, ...]:
 
 
 def _shown(value: Any) -> str:
-    return repr(value)[:40]
+    return repr(value[:40] if isinstance(value, str) else value)[:40]
 
 
 def _drop(name: str, holder: Any) -> None:

@@ -2,11 +2,25 @@
 
 import logging
 from collections.abc import Iterator
+from functools import partialmethod
+from socketserver import BaseServer
+from typing import Final
 
 import pytest
+from sireference.shell import http_server
 from tests.driving import RM
 
 _LOGGERS = tuple(map(logging.getLogger, ("sireference", "asyncio")))
+_LOOKS_AGAIN: Final = 0.01  # seconds after which an HTTP server looks whether it is to stop
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pages_stop_soon() -> Iterator[None]:
+    """HTTP servers of tests need not wait half a second until they stop."""
+    with pytest.MonkeyPatch.context() as patch:
+        serve = partialmethod(BaseServer.serve_forever, poll_interval=_LOOKS_AGAIN)
+        patch.setattr(http_server._BoundedThreads, "serve_forever", serve, raising=False)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

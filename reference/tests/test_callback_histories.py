@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 from hypothesis import given, settings
+from hypothesis_profiles import examples
 from sireference.core.model import (
     Callback,
     ChangeDetail,
@@ -36,7 +37,7 @@ Pairs = Counter[tuple[str, str]]
 
 
 @given(asked_histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_books_balance_while_the_rm_is_asked(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
@@ -49,7 +50,7 @@ def test_books_balance_while_the_rm_is_asked(history: list[object]) -> None:
 
 
 @given(asked_histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_nothing_is_left_when_everything_is_answered_and_taken_away(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
@@ -74,7 +75,7 @@ def test_nothing_is_left_when_everything_is_answered_and_taken_away(history: lis
 
 
 @given(asked_histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
@@ -127,7 +128,7 @@ def read(history: list[object]) -> Reader:
 
 
 @given(histories)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_what_is_to_be_assumed_and_not_forgotten_is_what_lives(history: list[object]) -> None:
     reader = read(history)
 
@@ -147,7 +148,7 @@ def allocations_by(partition: Partition, place: str) -> Pairs:
 
 
 @given(histories)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_event_records_tell_what_is_where(history: list[object]) -> None:
     reader = read(history)
 
@@ -163,7 +164,7 @@ def test_event_records_tell_what_is_where(history: list[object]) -> None:
 
 
 @given(histories)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_event_records_tell_what_waits_and_what_is_reserved(history: list[object]) -> None:
     reader = read(history)
 
@@ -182,7 +183,7 @@ def test_event_records_tell_what_waits_and_what_is_reserved(history: list[object
 
 
 @given(histories)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_event_records_tell_which_nodes_and_queues_there_are(history: list[object]) -> None:
     reader = read(history)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from hypothesis import given, settings
+from hypothesis_profiles import examples
 from sireference.core.model import AllocationRecord, NodeInfo, RemoveApplication
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.allocation import Allocation
@@ -205,31 +206,31 @@ def watched(check: Callable[[Partition], None], history: list[object]) -> Player
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_books_balance(history: list[object]) -> None:
     watched(books_balance, history)
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_applications_make_sense(history: list[object]) -> None:
     watched(applications_make_sense, history)
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_gangs_make_sense(history: list[object]) -> None:
     watched(gangs_make_sense, history)
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_preemptions_make_sense(history: list[object]) -> None:
     watched(preemptions_make_sense, history)
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_whatever_can_be_served_is_served(history: list[object]) -> None:
     watched(nothing_fits, history)
 
@@ -254,7 +255,7 @@ class Overcommit(Player):
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_nothing_new_goes_beyond_a_limit(history: list[object]) -> None:
     player = Overcommit()
     for move in history:
@@ -262,7 +263,7 @@ def test_nothing_new_goes_beyond_a_limit(history: list[object]) -> None:
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
     once, again = (watched(lambda _: None, history) for _ in range(2))
 
@@ -270,7 +271,7 @@ def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) -> None:
     player = watched(lambda _: None, history)
     for partition in player.partitions:
@@ -305,7 +306,7 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
 
 
 @given(histories)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
     history: list[object],
 ) -> None:

@@ -104,9 +104,13 @@ def test_packages_are_groups_of_what_stands_in_them() -> None:
 
 
 def test_the_check_writes_nothing_and_fails_on_a_difference(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    graph: Graph,
 ) -> None:
     monkeypatch.setattr(import_graph, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(import_graph, "read", lambda *_: graph)  # which takes seconds
 
     assert main(["--check"]) == 1
     assert "differs from the imports" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """What the state finds by an index is what a look at everything finds."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sireference.configuration.model import NodeSortPolicy
 from sireference.core import scheduling_pass
@@ -76,7 +76,6 @@ changes = st.lists(
 
 
 @given(changes)
-@settings(deadline=None)
 def test_blocks_hold_what_was_put_there_in_order_and_miss_nothing_that_fits(
     changes: list[tuple[str, int, Resource]],
 ) -> None:
@@ -127,7 +126,6 @@ def test_blocks_that_have_lost_their_members_do_not_remain() -> None:
 
 
 @given(st.lists(st.tuples(needs, st.booleans()), max_size=40), has)
-@settings(deadline=None)
 def test_those_that_room_serves_are_those_it_serves_one_by_one(
     waiting: list[tuple[Resource, bool]], free: Resource
 ) -> None:
@@ -155,7 +153,6 @@ happenings = st.lists(
 
 
 @given(happenings)
-@settings(deadline=None)
 def test_the_node_found_is_the_first_of_all_in_order_that_has_room(
     happenings: list[tuple[str, int, Resource, Resource]],
 ) -> None:
@@ -182,7 +179,6 @@ def fits(requires: PlacementProfile, need: Resource, one: Node) -> bool:
 
 
 @given(st.lists(st.tuples(tags, st.booleans()), max_size=30), targets)
-@settings(deadline=None)
 def test_allocations_that_match_are_found_by_their_tags(
     said: list[tuple[dict[str, str], bool]], targets: tuple[TargetExpression, ...]
 ) -> None:
@@ -206,7 +202,6 @@ def test_allocations_that_match_are_found_by_their_tags(
 
 
 @given(st.lists(st.tuples(targets, st.booleans()), max_size=30), tags)
-@settings(deadline=None)
 def test_whose_targets_may_match_is_found_by_the_tags_of_an_allocation(
     wanted: list[tuple[tuple[TargetExpression, ...], bool]], tags: dict[str, str]
 ) -> None:
@@ -240,7 +235,6 @@ affinities = st.builds(
     st.lists(st.tuples(affinities, st.booleans()), min_size=1, max_size=6),
     st.lists(st.tuples(st.booleans(), tags, st.integers(0, 3)), max_size=20),
 )
-@settings(deadline=None)
 def test_groups_are_counted_and_opened_as_if_all_were_counted_anew(
     wanted: list[tuple[AllocationAffinity, bool]],
     moves: list[tuple[bool, dict[str, str], int]],
@@ -307,7 +301,6 @@ steps = st.lists(
 
 
 @given(steps)
-@settings(deadline=None)
 def test_a_changed_node_lifts_the_vetoes_of_those_who_stand_in_line(
     steps: list[tuple[str, int, str]],
 ) -> None:

@@ -1,11 +1,10 @@
 """Arbitrary histories in which the key is the identity: books balance as in all others."""
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from hypothesis import given, settings
+from hypothesis import given
 from sireference.core.model import (
     AllocationRecord,
     AskedAndHeld,
@@ -17,6 +16,7 @@ from sireference.core.model import (
 from sireference.core.resources import NOTHING
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, NodeAction, TerminationType
+from tests.example_settings import example_settings
 from tests.history_moves import Answer, Together
 from tests.keyed_histories import KeyedPlayer
 from tests.keyed_moves import asked_histories, histories
@@ -28,9 +28,7 @@ from tests.test_histories import (
     preemptions_make_sense,
 )
 
-_SOME: Final = settings(
-    max_examples=int(os.environ.get("SIREFERENCE_KEYED_HISTORIES", "60")), deadline=None
-)
+_SOME: Final = example_settings("SIREFERENCE_KEYED_HISTORIES", 60)
 
 
 def keys_identify(partition: Partition) -> None:

@@ -1,11 +1,11 @@
 """Liveness: whatever comes in whatever order, an ask that could be placed is placed."""
 
-import os
 from typing import Final
 
 from hypothesis import HealthCheck, Phase, event, given, note, settings
 from hypothesis import strategies as st
 from sireference.core.scheduler import Scheduler
+from tests.example_settings import example_settings
 from tests.histories import Player
 from tests.keyed_histories import KeyedPlayer
 from tests.keyed_small_histories import keyed_world
@@ -14,10 +14,8 @@ from tests.serving import nothing_fits
 from tests.small_histories import LENGTH, SETTINGS, World, world
 from tests.test_histories import books_balance
 
-HISTORIES: Final = int(os.environ.get("SIREFERENCE_HISTORIES", "800"))  # `nox -s liveness`: more
 _MANY: Final = settings(
-    max_examples=HISTORIES,
-    deadline=None,
+    example_settings("SIREFERENCE_HISTORIES", 800),  # `nox -s liveness`: more
     database=None,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from sireference.clock import VirtualClock
 from sireference.codec import codec_for
 from sireference.codec import portions as codec_portions
@@ -76,7 +77,7 @@ def test_a_sentence_that_withdraws_many_is_handled_in_portions(
 
 
 @given(histories, st.sampled_from(["", "a1", "g1"]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_portions_mean_the_same_as_the_whole(history: list[Any], application: str) -> None:
     withdrawal = of_asks(application)
     release = of_allocations(application or "a1")
@@ -97,7 +98,7 @@ def test_portions_mean_the_same_as_the_whole(history: list[Any], application: st
 
 # requirement: SI-REL-029
 @given(keyed_moves.histories, st.sampled_from(["a1", "g1", "g2"]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_portions_of_all_asked_for_and_held_mean_the_same(
     history: list[Any], application: str
 ) -> None:
@@ -118,7 +119,7 @@ def test_portions_of_all_asked_for_and_held_mean_the_same(
 
 
 @given(histories, st.sampled_from(["a1", "b1", "g1", "g2"]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_an_application_can_go_bit_by_bit(history: list[Any], application: str) -> None:
     event = UpdateApplications("rm", remove=(RemoveApplication(application),))
     whole, in_portions = Player(), Player()

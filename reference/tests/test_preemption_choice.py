@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import AllocationRecord, Ask, NewApplication, NodeInfo
 from sireference.core.preemption import covering, victim_search
@@ -189,7 +190,7 @@ def cost(victims: Iterable[Allocation]) -> covering.Cost:
 
 
 @given(st.binary(min_size=64, max_size=64))
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(400), suppress_health_check=list(HealthCheck))
 def test_if_there_are_legal_victims_the_cheapest_are_chosen(data: bytes) -> None:
     scene = scenario(data)
     if scene is None:

@@ -101,9 +101,13 @@ def test_a_row_without_reason_explains_nothing() -> None:
 
 
 def test_the_check_writes_nothing_and_fails_on_a_difference(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    table: Table,
 ) -> None:
     monkeypatch.setattr(requirement_table, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(requirement_table, "read", lambda: table)  # which takes seconds
 
     assert main(["--check"]) == 1
     assert "differs from the tests" in capsys.readouterr().err
