@@ -13,6 +13,8 @@ import yaml
 from dockerfile_parse import DockerfileParser  # type: ignore[import-untyped]  # has no types
 from siconform import shipped
 
+pytestmark = pytest.mark.end_to_end
+
 ACTION = shipped.CHECKOUT / "action.yml"
 SCRIPT = shipped.CHECKOUT / ".github" / "actions" / "siconform" / "judge.sh"
 

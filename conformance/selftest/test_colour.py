@@ -11,6 +11,8 @@ from siconform.running.launching import arguments
 from siconform.running.live.terminal import Terminal
 from siconform.running.options import BadOption
 
+pytestmark = pytest.mark.end_to_end
+
 
 class Tty(io.StringIO):
     """A terminal as far as it is asked."""

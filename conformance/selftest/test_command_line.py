@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from siconform.running.starting import words_of_nox
 
+pytestmark = pytest.mark.end_to_end
+
 SICONFORM = Path(sys.executable).with_name("siconform")
 PYTHON = Path(sys.executable).name
 GIVEN = ("--revision", "2023-08", "--time-scale", "2", "--waiting-timeout", "1.5", "--disruptive")

@@ -25,6 +25,8 @@ from siconform.targets.attached import AttachedTarget
 from siconform.targets.process import Launch, ProcessTarget
 from siwire import DEFAULT_REVISION
 
+pytestmark = pytest.mark.end_to_end
+
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
 BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # it takes six, alone on a machine
 LEAST = len(("node", "application", "ask", "ask"))  # to overfill a node

@@ -24,6 +24,8 @@ from siconform.rm.session import Session
 from siconform.targets.process import Launch, ProcessTarget
 from siwire import find_revision
 
+pytestmark = pytest.mark.end_to_end
+
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')} 2024-10"
 FAST = 0.1  # time scale: what this scheduler answers it answers at once
 REJECTED = AllocationRejected("k", "a", "no")

@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from siconform.baseline import read_baseline
 
+pytestmark = pytest.mark.end_to_end
+
 TEST = "suite/test_gang_placeholders.py::test_a_stopped_placeholder_is_not_replaced"
 FAULTY = f"{sys.executable} -P -m proof.proxy confirmation-lost --revision 2024-10"
 

@@ -12,6 +12,8 @@ from siconform.targets import TargetUnavailable, process
 
 from .processes import Start, programs
 
+pytestmark = pytest.mark.end_to_end
+
 SLEEPS = "import time; time.sleep(60)"
 LISTENS_AND_SAYS = """
 import socket, sys, time
@@ -35,7 +37,7 @@ time.sleep(60)
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a Python program as a target."""
-    monkeypatch.setattr(process, "_END_GRACE", 0.3)
+    monkeypatch.setattr(process, "GRACE", 0.3)
     with programs(tmp_path, starts_within=0.5) as start:
         yield start
 

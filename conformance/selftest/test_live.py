@@ -13,6 +13,8 @@ from .conftest import ANNOUNCING, PREAMBLE
 from .processes import wait_for
 from .terminals import at_terminal
 
+pytestmark = pytest.mark.end_to_end
+
 WAITS = """
 from pathlib import Path
 from siconform.expecting.waits import WaitClass, waiting

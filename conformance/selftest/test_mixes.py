@@ -11,6 +11,8 @@ from proof.mixes import SMALL, Small
 from siconform.doctor.examining import idle
 from siconform.doctor.idle import Idle
 
+pytestmark = pytest.mark.end_to_end
+
 MANY = range(200)
 CHOSEN = {"independent": chosen_independent, "by_key": chosen_by_key}
 ALL = pytest.mark.parametrize("small", SMALL.values(), ids=SMALL.keys())

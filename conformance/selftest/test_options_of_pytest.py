@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from siconform.running.launching import arguments
 
+pytestmark = pytest.mark.end_to_end
+
 Run = Callable[..., Any]
 
 SUITE = """

@@ -8,6 +8,8 @@ import jsonschema
 import pytest
 from siconform.results import schema
 
+pytestmark = pytest.mark.end_to_end
+
 CATALOGUE = """\
 area: ACME-NODE
 subject: What nodes of ACME are promised

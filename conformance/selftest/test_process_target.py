@@ -46,7 +46,7 @@ WITH_CHILD = ANNOUNCES.replace(
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a Python program as a target."""
-    monkeypatch.setattr(process, "_END_GRACE", 0.3)
+    monkeypatch.setattr(process, "GRACE", 0.3)
     with programs(tmp_path, starts_within=5.0) as start:
         yield start
 

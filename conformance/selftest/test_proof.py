@@ -20,6 +20,8 @@ from siwire import find_revision
 from siwire.ext import extension_pb2 as ext
 from siwire.r2023_12 import si_pb2 as si_2023_12
 
+pytestmark = pytest.mark.end_to_end
+
 load()
 MAIN = find_revision(NAME)
 AREAS = {requirement.area for requirement in catalogue().values()}

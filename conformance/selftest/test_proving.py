@@ -17,6 +17,8 @@ from proof.page import Misjudged, MisjudgedSchedulers, Proof, page, read_misjudg
 from siconform.catalogue import catalogue
 from siconform.verdicts import Verdict
 
+pytestmark = pytest.mark.end_to_end
+
 load()
 OWN, OTHER, SHOULD = "SI-NODE-026", "SI-NODE-028", "SI-NODE-027"
 SOUND = Judgement(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.end_to_end
+
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
 BY_A_MONITOR = "SI-NODE-006"
 NEVER_TOLD = "SI-ASK-010"

@@ -12,6 +12,8 @@ import pytest
 
 from .processes import wait_for
 
+pytestmark = pytest.mark.end_to_end
+
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
 TWO_TESTS = "test_an_ask_with_a_negative_amount_is_rejected or two_applications_do_not_get"
 TOLD = "SI-ASK-011"

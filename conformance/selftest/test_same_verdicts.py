@@ -7,6 +7,8 @@ from siconform.reporting.comparing import differences
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.verdicts import Verdict
 
+pytestmark = pytest.mark.end_to_end
+
 
 def record(**verdicts: Verdict) -> Record:
     judged = {name.replace("_", "-"): RequirementRecord(v, "why") for name, v in verdicts.items()}

@@ -6,7 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from .certificates import HERE, Authority
+
+pytestmark = pytest.mark.end_to_end
 
 _SERVE: Final = [sys.executable, "-P", "-m", "sireference", "serve", "--listen", "{address}"]
 _LIMIT: Final = 100  # seconds

@@ -21,6 +21,8 @@ from siconform.spec.laying.source_edits import NotLaidError
 from siconform.spec.sources import from_text
 from siwire import REVISIONS
 
+pytestmark = pytest.mark.end_to_end
+
 NAME, BEFORE = "2027-01", "2026-04"
 COPIED = (
     "proto",

@@ -14,6 +14,8 @@ from siconform.reporting.stored import RecordError
 from .processes import programs
 from .spec_edits import UNARY
 
+pytestmark = pytest.mark.end_to_end
+
 SI = Path(__file__).parents[2] / "proto" / "si" / "2024-10" / "si.proto"
 Try = Callable[..., Result]
 

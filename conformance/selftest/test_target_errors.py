@@ -16,6 +16,8 @@ import pytest
 from .certificates import HERE, Authority, secured
 from .conftest import FinishedRun
 
+pytestmark = pytest.mark.end_to_end
+
 Run = Callable[..., FinishedRun]
 
 ONE: Final = """

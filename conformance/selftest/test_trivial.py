@@ -11,6 +11,8 @@ from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
 from siconform.verdicts import Verdict
 
+pytestmark = pytest.mark.end_to_end
+
 AREA = "SI-RES"
 A_PART = ("-k", AREA, "-n", "0", "--time-scale", "0.1")
 """Monitors see too little of a part to speak for other areas."""

@@ -16,6 +16,8 @@ from siconform.verdicts import Verdict
 
 from .stored_runs import Document, document, folder_of, requirement
 
+pytestmark = pytest.mark.end_to_end
+
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
 PASS, FAIL, NOT_RUN = Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN
 KEPT, BROKEN_BY_IT = "SI-NODE-004", "SI-ASK-010"

@@ -5,11 +5,12 @@ from concurrent import futures
 from contextlib import contextmanager
 from typing import Any
 
+from patience import patient
 import grpc
 import pytest
 from siwire import REVISIONS, Revision, rpc
 
-PATIENCE = 5.0  # seconds; a call on the same machine that takes longer hangs
+PATIENCE = patient()  # seconds; a call on the same machine that takes longer hangs
 STREAMS = [
     (revision, name)
     for revision in REVISIONS.values()

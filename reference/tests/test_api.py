@@ -1,5 +1,6 @@
 """The SI as an API: calls in, callbacks out, in one process."""
 
+from patience import patient
 import inspect
 import json
 import re
@@ -23,7 +24,7 @@ from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, sett
 LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 OLDEST = REVISIONS["2021-02"]
-TIMEOUT = 20.0  # seconds, where another thread has something to do
+TIMEOUT = patient()  # seconds, where another thread has something to do
 
 of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
 

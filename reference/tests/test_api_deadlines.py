@@ -4,6 +4,7 @@ import sys
 import threading
 from typing import Any
 
+from patience import patient
 import pytest
 from sireference.api import (
     SchedulerAPI,
@@ -14,7 +15,7 @@ from sireference.core.model import Settings
 from siwire import DEFAULT_REVISION, REVISIONS
 from tests.embedded import EmbeddedRM, Embedding, settled
 
-TIMEOUT = 20.0  # seconds, where another thread has something to do
+TIMEOUT = patient()  # seconds, where another thread has something to do
 QUIET = 0.1  # seconds in which another thread would have failed
 
 
@@ -71,7 +72,7 @@ def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() ->
         api.update_allocation(rm.si.AllocationRequest(rmID="rm", asks=[ask]))
         with rm.rm.has_news:
             assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), TIMEOUT)
-        (thread,) = (one for one in threading.enumerate() if one.name == "SI deadlines")
+        (thread,) = (one for one in threads() - before if one.name == "SI deadlines")
         thread.join(QUIET)  # the only deadline is that of the ask now
         rm.submits("a2")
         rm.asks("k2", "a2", memory=3)

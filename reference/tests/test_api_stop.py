@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from patience import patient
 import pytest
 from sireference.api import SchedulerAPI, SIError
 from sireference.clock import VirtualClock
@@ -115,20 +116,20 @@ def test_it_waits_for_the_callback_that_is_going_on(revision: Revision) -> None:
 
     def linger(_: Any) -> None:
         is_told.set()
-        may_go_on.wait(20.0)
+        may_go_on.wait(patient())
 
     rm.rm.reacts = {"update_node": linger}
     caller = threading.Thread(target=rm.creates, args=("n2",), kwargs={"memory": 1})
     caller.start()
-    assert is_told.wait(20.0)
+    assert is_told.wait(patient())
     stopper = threading.Thread(target=rm.api.stop)
     stopper.start()
     assert stopper.is_alive()
 
     may_go_on.set()
-    stopper.join(20.0)
+    stopper.join(patient())
     told = len(rm.rm.told)
-    caller.join(20.0)
+    caller.join(patient())
 
     assert not stopper.is_alive()
     assert len(rm.rm.told) == told

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from typing import Any, Final
 
+from patience import patient
 import pytest
 from google.protobuf.message import Message
 from hypothesis_profiles import examples
@@ -154,7 +155,7 @@ def test_bad_fields_over_grpc_leave_the_streams_open(revision: Revision) -> None
             assert sent > 300
             assert not any(stream.call.done() for stream in streams.values())
 
-    asyncio.run(asyncio.wait_for(play(), 60))
+    asyncio.run(asyncio.wait_for(play(), patient()))
 
 
 def outcome_of(served: Served, registering: Message) -> str:

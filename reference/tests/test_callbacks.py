@@ -273,7 +273,7 @@ async def test_every_rm_has_callbacks_of_its_own(wire: Wire) -> None:
 
     assert await allocated(allocations) == [("k1", "n1")]
     reading = asyncio.ensure_future(others.call.read())
-    done, _ = await asyncio.wait({reading}, timeout=0.05)
+    done, _ = await asyncio.wait({reading}, timeout=QUIET)
     assert not done
 
 

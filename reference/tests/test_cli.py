@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from patience import patient
 import grpc
 import pytest
 from click.testing import CliRunner
@@ -16,7 +17,7 @@ from sireference.cli import _settings, main, serve
 from sireference.shell.extension.service import SERVICE
 from siwire import DEFAULT_REVISION, rpc
 
-TIMEOUT = 20
+TIMEOUT = patient()  # seconds
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
+from sireference.clock import VirtualClock
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Revision
 from siwire.ext import extension_pb2 as ext
@@ -100,6 +101,14 @@ async def _broken_bytes(callbacks: Callbacks, call: ext.ToRm) -> None:
     await callbacks.call.write(ext.FromRm(answer=answer))
 
 
+async def in_time(wire: Wire, callbacks: Callbacks) -> ext.ToRm:
+    """The next call, however much virtual time passes until it comes."""
+    reading = asyncio.ensure_future(callbacks.receives())
+    while not reading.done():
+        await wire.calls("AdvanceClock", milliseconds=100)
+    return await reading
+
+
 # requirement: SI-CB-007
 @pytest.mark.parametrize(
     "answer",
@@ -108,11 +117,12 @@ async def _broken_bytes(callbacks: Callbacks, call: ext.ToRm) -> None:
 )
 def test_whatever_is_no_consent_preempts_nobody(answer: Answering) -> None:
     async def play() -> None:
-        async with served(limits=Limits(callback_timeout=0.1)) as wire:
+        limits = Limits(callback_timeout=0.1)
+        async with served(clock=VirtualClock(), limits=limits) as wire:
             callbacks, allocations = await claims(wire)
 
-            await answer(callbacks, await callbacks.receives())
-            again = await callbacks.receives()  # about a second later
+            await answer(callbacks, await in_time(wire, callbacks))
+            again = await in_time(wire, callbacks)
             await callbacks.answers(again, payload=response(wire, 1))
 
             assert len((await allocations.receives()).released) == 2, "of the second answer"

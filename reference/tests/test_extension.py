@@ -11,11 +11,11 @@ from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # no type
     reflection_pb2,
     reflection_pb2_grpc,
 )
-from sireference.clock import VirtualClock
+from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
 from siwire.ext import extension_pb2 as ext
 from tests.fields import begun, identified, identity_in, refused_keys
-from tests.wire import Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, served
 
 Result = ext.SnapshotResult
 
@@ -54,7 +54,7 @@ async def phase(wire: Wire) -> str:
 
 
 async def becomes(wire: Wire, name: str) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         while await phase(wire) != name:  # noqa: ASYNC110  # the end of a stream tells nobody
             await asyncio.sleep(0.005)
 
@@ -185,7 +185,10 @@ async def test_a_voluntary_shutdown_stops_without_a_pause(wire: Wire) -> None:
 @on_virtual_time
 async def test_time_stands_still_until_it_is_moved_on(wire: Wire) -> None:
     first = await wire.calls("AdvanceClock")
-    await asyncio.sleep(0.01)
+    of_the_system = SystemClock()
+    began = of_the_system.now()
+    while of_the_system.now() < began + 0.002:
+        await wire.calls("Describe")
     second = await wire.calls("AdvanceClock")
     third = await wire.calls("AdvanceClock", milliseconds=1234)
 

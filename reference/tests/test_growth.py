@@ -47,6 +47,15 @@ partitions:
 Life = Callable[[RM, int], object]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _only_what_comes_is_looked_at() -> Iterator[None]:
+    """The collector leaves alone what was there before, which may be very much."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 def withdrawn(rm: RM, number: int) -> None:
     rm.asks(f"k{number}", memory=100)
     rm.withdraws(f"k{number}")

@@ -1,7 +1,7 @@
 """Growth where the key is the identity: updates and foreign allocations leave nothing behind."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from sireference.core.model import ForeignAllocation, ShutDown
@@ -9,6 +9,15 @@ from tests.keyed import Keyed
 from tests.test_growth import FEW, KINDS, LIVES, WARM_UP
 
 GROWS = (*KINDS, ForeignAllocation)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _only_what_comes_is_looked_at() -> Iterator[None]:
+    """The collector leaves alone what was there before, which may be very much."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def updated(rm: Keyed, number: int) -> None:

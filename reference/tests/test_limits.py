@@ -8,7 +8,7 @@ from sireference.codec import Policies
 from sireference.configuration.problems import ConfigurationError
 from sireference.shell.options import Limits
 from tests.fields import identified, refused_keys
-from tests.wire import Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, served
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 
@@ -105,7 +105,7 @@ def test_no_more_streams_than_allowed_are_open() -> None:
             await accepted_node(wire, first, "n2")
             second.call.cancel()
             await wire.has_streams(1)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(TIMEOUT):
                 while not await is_served(wire):
                     pass
 
@@ -127,8 +127,8 @@ def test_an_rm_that_does_not_read_is_lost() -> None:
             await other.receives()
             said = 0
             while wire.server.engine.serves("rm"):
-                await lazy.says(nodes=[wire.node("n" * 1000, "UPDATE")])
-                said += 1
+                await lazy.says(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
+                said += 10
                 assert said < 10_000, "all of it waits somewhere"
 
             assert (await other.ends())[0] is EXHAUSTED

@@ -7,6 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
+from sireference.clock import Clock, VirtualClock
 from sireference.codec import Policies
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import Settings
@@ -19,19 +20,27 @@ REFUSED = grpc.StatusCode.FAILED_PRECONDITION
 RESYNC = si.UpdateResponse(action=si.UpdateResponse.RESYNC)
 
 
-def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
+def over_the_wire(
+    scenario: Callable[[Wire], Awaitable[None]], clock: Clock | None = None
+) -> Callable[[], None]:
     """Run ``scenario`` against a server of its own that speaks 2021-02."""
 
     @wraps(scenario)
     def test() -> None:
         async def play() -> None:
-            async with served(REVISION, Settings(connection_loss_timeout=0.05)) as wire:
+            settings = Settings(connection_loss_timeout=0.05)
+            async with served(REVISION, settings, clock) as wire:
                 await scenario(wire)
 
         asyncio.run(play())
 
     del test.__wrapped__  # pytest would look for a fixture "wire"
     return test
+
+
+def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
+    """The same against a server whose time stands still."""
+    return over_the_wire(scenario, VirtualClock())
 
 
 def node(node_id: str = "n1", memory: int = 10) -> si.NewNodeInfo:
@@ -97,7 +106,7 @@ async def test_an_unknown_rm_is_told_to_register(wire: Wire) -> None:
 
 
 # requirement: SI-CONN-007, SI-CONN-010
-@over_the_wire
+@on_virtual_time
 async def test_a_lost_rm_is_told_to_register_again(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
@@ -109,7 +118,7 @@ async def test_a_lost_rm_is_told_to_register_again(wire: Wire) -> None:
         again = await wire.opens("Update")
         assert await again.receives() == RESYNC
         assert state in (await again.ends())[1]
-        await asyncio.sleep(0.06)  # longer than the connection loss timeout
+        await wire.calls("AdvanceClock", milliseconds=60)  # more than the connection loss timeout
 
 
 @over_the_wire

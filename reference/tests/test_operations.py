@@ -12,6 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from patience import patient
 import grpc
 import pytest
 import trustme
@@ -19,7 +20,7 @@ from click.testing import CliRunner
 from sireference.cli import main
 from siwire import DEFAULT_REVISION, rpc
 
-TIMEOUT = 20
+TIMEOUT = patient()  # seconds
 QUEUES = """
 partitions:
   - name: default

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
+from patience import patient
 import grpc
 import pytest
 import trustme
@@ -19,7 +20,7 @@ from sireference.shell.addresses import check, reason
 from sireference.shell.engine import Engine
 from siwire import DEFAULT_REVISION, rpc
 
-TIMEOUT: Final = 20
+TIMEOUT: Final = patient()  # seconds
 WRONG: Final = 4
 BROKEN: Final = 13
 # As much of an encrypted key as it takes to be asked for the password

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec
 
+from patience import patient
 import grpc
 import pytest
 from sireference.shell import streams
@@ -21,7 +22,7 @@ ONE, TWO, THREE, FOUR = b"one", b"two", b"three", b"four"
 def in_a_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     @wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 5))
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), patient()))
 
     return run
 

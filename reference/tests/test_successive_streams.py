@@ -5,6 +5,7 @@ import contextlib
 
 import grpc
 import pytest
+from sireference.shell import streams
 from sireference.shell.streams import OpenStream
 from siwire import REVISIONS
 from tests.wire import (
@@ -151,7 +152,10 @@ async def test_whoever_reads_both_streams_is_told_everything_once_and_in_order(w
 
 
 @pytest.mark.parametrize("end", ["is cancelled", "stays open, and nobody reads it"])
-def test_what_was_not_written_is_told_on_the_stream_that_takes_over(end: str) -> None:
+def test_what_was_not_written_is_told_on_the_stream_that_takes_over(
+    end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "LAST_WORDS", 0.1)
     window_stays_small = (("grpc.http2.bdp_probe", 0),)
 
     async def play() -> None:

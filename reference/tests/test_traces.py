@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from patience import patient
 import pytest
 from google.protobuf import json_format
 from siwire import REVISIONS, Capability, Revision, rpc
@@ -19,7 +20,7 @@ Lines = list[dict[str, Any]]
 
 
 def replay(revision: Revision, lines: Lines) -> None:
-    asyncio.run(asyncio.wait_for(Replayer(revision).replays(lines), 30))
+    asyncio.run(asyncio.wait_for(Replayer(revision).replays(lines), patient()))
 
 
 # requirement: SI-CONN-018, SI-REC-001, SI-REC-003, SI-GANG-020, SI-GANG-021

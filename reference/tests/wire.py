@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any
 
+from patience import patient
 import grpc
 from sireference.clock import Clock
 from sireference.codec import Policies, codec_for
@@ -17,7 +18,7 @@ from siwire import DEFAULT_REVISION, Revision, rpc
 from siwire.ext import extension_pb2 as ext
 from tests.fields import asked
 
-TIMEOUT = 20.0
+TIMEOUT = patient()  # seconds
 QUIET = 0.05  # the server runs in the same loop and has nothing else to do
 
 

@@ -224,7 +224,7 @@ class _Run:
 
 def _kept(command: Sequence[str], log: IO[bytes], folder: Path | None) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(  # noqa: S603  # the user's own command
-        supervised(command),
+        supervised(command, GRACE),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
