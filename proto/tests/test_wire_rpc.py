@@ -5,9 +5,9 @@ from concurrent import futures
 from contextlib import contextmanager
 from typing import Any
 
-from patience import patient
 import grpc
 import pytest
+from patience import patient
 from siwire import REVISIONS, Revision, rpc
 
 PATIENCE = patient()  # seconds; a call on the same machine that takes longer hangs

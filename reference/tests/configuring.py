@@ -1,5 +1,11 @@
 """Configurations of the tests, and what an RM does with them."""
 
+import sys
+from types import FrameType
+from typing import Any
+
+from sireference.configuration.parsing import parse_configuration
+from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import (
     AcceptedApplication,
     Configured,
@@ -24,6 +30,31 @@ def tree(*queues: str, rest: str = "", root: str = "") -> str:
     """A configuration with ``queues`` below the root; ``rest`` is about the partition."""
     text = TOP.replace('submitacl: "*"', f'submitacl: "*"\n        {root}') if root else TOP
     return text + "".join(f"          - {queue}\n" for queue in queues) + rest
+
+
+def read(text: str) -> None:
+    """Read it, and list its problems if it has any."""
+    try:
+        parse_configuration(text)
+    except ConfigurationError as why:
+        why.listing()
+
+
+def calls(text: str) -> int:
+    """How many functions are called to read the text, those of Python itself included."""
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        read(text)
+    finally:
+        sys.setprofile(before)
+    return count
 
 
 def root(rm: RM, partition: str = "default") -> Queue:

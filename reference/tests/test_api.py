@@ -1,6 +1,5 @@
 """The SI as an API: calls in, callbacks out, in one process."""
 
-from patience import patient
 import inspect
 import json
 import re
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 from sireference.api import (
     OneStreamAPI,
     PreemptionPredicatesPlugin,

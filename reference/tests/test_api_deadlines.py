@@ -4,8 +4,8 @@ import sys
 import threading
 from typing import Any
 
-from patience import patient
 import pytest
+from patience import patient
 from sireference.api import (
     SchedulerAPI,
 )
@@ -59,6 +59,7 @@ def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
 
 
 def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() -> None:
+    before = set(threading.enumerate())
     settings = Settings(starting_timeout=0.0, completing_timeout=0.01)
     with SchedulerAPI(REVISIONS["2023-12"], settings=settings) as api:
         rm = Embedding(api, EmbeddedRM()).settles()
@@ -72,7 +73,7 @@ def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() ->
         api.update_allocation(rm.si.AllocationRequest(rmID="rm", asks=[ask]))
         with rm.rm.has_news:
             assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), TIMEOUT)
-        (thread,) = (one for one in threads() - before if one.name == "SI deadlines")
+        (thread,) = set(threading.enumerate()) - before
         thread.join(QUIET)  # the only deadline is that of the ask now
         rm.submits("a2")
         rm.asks("k2", "a2", memory=3)

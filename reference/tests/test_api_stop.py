@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from patience import patient
 import pytest
+from patience import patient
 from sireference.api import SchedulerAPI, SIError
 from sireference.clock import VirtualClock
 from siwire import REVISIONS, Capability, Revision

@@ -4,10 +4,10 @@ import asyncio
 from collections import Counter
 from typing import Any, Final
 
-from patience import patient
 import pytest
 from google.protobuf.message import Message
 from hypothesis_profiles import examples
+from patience import patient
 from sireference.codec.policies import NoPolicyError
 from sireference.configuration.problems import ConfigurationError
 from sireference.core.model import (

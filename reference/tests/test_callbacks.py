@@ -11,7 +11,7 @@ from sireference.core.model import Settings
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Capability, Revision
 from siwire.ext import extension_pb2 as ext
-from tests.wire import TIMEOUT, Callbacks, Stream, Wire, served
+from tests.wire import QUIET, TIMEOUT, Callbacks, Stream, Wire, served
 
 CHECK, EVENTS = ext.PLACEMENT_CHECK, ext.EVENT_BATCH
 THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_STREAMS)]

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from patience import patient
 import grpc
 import pytest
 from click.testing import CliRunner
+from patience import patient
 from sireference.cli import _settings, main, serve
 from sireference.shell.extension.service import SERVICE
 from siwire import DEFAULT_REVISION, rpc
@@ -85,11 +85,19 @@ def test_the_bare_command_shows_its_help() -> None:
     ],
 )
 def test_what_is_typed_wrong_is_one_sentence_and_no_help(arguments: list[str], says: str) -> None:
-    code, told, errors = ended(*arguments)
+    result = CliRunner().invoke(main, arguments, prog_name="sireference")
+
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert result.stderr.startswith(f"sireference: {says}")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_process_that_is_started_wrongly_ends_with_that_code_and_sentence() -> None:
+    code, told, errors = ended("serve", "--nonsense")
 
     assert (code, told) == (4, "")
-    assert errors.startswith(f"sireference: {says}")
-    assert len(errors.splitlines()) == 1
+    says = "No such option '--nonsense' (see sireference serve --help)"
+    assert errors == f"sireference: {says}\n"
 
 
 def test_an_unknown_revision_is_a_usage_error() -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from patience import patient
 import grpc
 import pytest
 import trustme
 from click.testing import CliRunner
+from patience import patient
 from sireference.cli import main
 from siwire import DEFAULT_REVISION, rpc
 

@@ -10,11 +10,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from patience import patient
 import grpc
 import pytest
 import trustme
 from click.testing import CliRunner
+from patience import patient
 from sireference.cli import main
 from sireference.shell.addresses import check, reason
 from sireference.shell.engine import Engine
@@ -202,11 +202,11 @@ def test_files_that_do_not_suit_tls(
     ],
 )
 def test_a_wrong_option_is_one_sentence(arguments: list[str], says: str) -> None:
-    code, errors = ends(*arguments)
+    result = CliRunner().invoke(main, arguments, prog_name="sireference")
 
-    assert errors.startswith(f"sireference: {says}")
-    assert len(errors.splitlines()) == 1
-    assert code == WRONG
+    assert result.stderr.startswith(f"sireference: {says}")
+    assert len(result.stderr.splitlines()) == 1
+    assert (result.exit_code, result.stdout) == (WRONG, "")
 
 
 def test_without_arguments_it_says_what_there_is() -> None:

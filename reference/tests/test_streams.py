@@ -5,9 +5,9 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec
 
-from patience import patient
 import grpc
 import pytest
+from patience import patient
 from sireference.shell import streams
 from sireference.shell.outbox import Outbox
 from sireference.shell.streams import Ending, OpenStream, StreamTable

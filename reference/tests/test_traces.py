@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from patience import patient
 import pytest
 from google.protobuf import json_format
+from patience import patient
 from siwire import REVISIONS, Capability, Revision, rpc
 from tests.fields import recovers_by_allocations
 from tests.traces import Replayer, read

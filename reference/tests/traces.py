@@ -7,6 +7,7 @@ proto3 JSON and its bytes.
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -19,14 +20,14 @@ from sireference.clock import VirtualClock
 from sireference.codec import Policies
 from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import Settings
+from sireference.shell.streams import StreamTable
 from siwire import REVISIONS, Capability, Revision, rpc
 from tests.sessions import POLICY_GROUP, QUEUES, Said, Speaker, play
 from tests.wire import TIMEOUT, Wire, served
 
 FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "traces"
 REGISTER: Final = "RegisterResourceManager"
-_QUIET: Final = 0.1  # seconds after which the scheduler has said what it had to say
-_BREATH: Final = 0.02  # the same between two lines of a trace that is played again
+_LOOK_AGAIN: Final = 0.001  # seconds
 _IDENTITIES: Final = ("UUID", "allocationID")
 _TEXTS: Final = ("message", "reason")  # for people: they are there, whatever they say
 
@@ -58,7 +59,20 @@ class _Connection:
         self.methods = rpc.methods(revision)
         self.heard: dict[str, asyncio.Queue[Message]] = {}
         self._calls: dict[str, Any] = {}
-        self._readers: list[asyncio.Task[None]] = []
+        self._readers: dict[str, asyncio.Task[None]] = {}
+        self._sent: Counter[str] = Counter()  # messages by method
+        self._received: Counter[str] = Counter()
+        self._delivered: Counter[str] = Counter()  # by the scheduler, to be received
+        self._count_deliveries(wire.server._streams)
+
+    def _count_deliveries(self, table: StreamTable) -> None:
+        deliver = table.deliver
+
+        def counted(rm_id: str, method: str, messages: list[bytes]) -> None:
+            self._delivered[method] += len(messages)
+            deliver(rm_id, method, messages)
+
+        table.deliver = counted  # type: ignore[method-assign]  # of this one table
 
     async def registers(self, request: Message) -> Message:
         call = rpc.callable_for(self.wire.channel, self.methods[REGISTER])
@@ -69,20 +83,45 @@ class _Connection:
         if method not in self._calls:
             call = rpc.callable_for(self.wire.channel, self.methods[method])()
             self._calls[method], self.heard[method] = call, asyncio.Queue()
-            self._readers.append(asyncio.create_task(self._read(call, self.heard[method])))
+            self._readers[method] = asyncio.create_task(self._read(method, call))
+        self._sent[method] += 1
         await self._calls[method].write(request)
 
-    async def _read(self, call: Any, heard: "asyncio.Queue[Message]") -> None:
+    async def _read(self, method: str, call: Any) -> None:
         try:
             while (message := await call.read()) is not grpc.aio.EOF:
-                heard.put_nowait(message)
+                self._received[method] += 1
+                self.heard[method].put_nowait(message)
         except grpc.aio.AioRpcError:
             pass  # the scheduler is gone
 
+    async def is_quiet(self) -> None:
+        """Wait until the scheduler has taken all that was said, and all its answers are here."""
+        async with asyncio.timeout(TIMEOUT):
+            while not self._has_said_everything():  # noqa: ASYNC110  # it tells nobody
+                await asyncio.sleep(_LOOK_AGAIN)
+
+    def _has_said_everything(self) -> bool:
+        engine = self.wire.server.engine
+        deadline = engine.scheduler.next_deadline()
+        is_due = deadline is not None and deadline <= engine.clock.now()
+        return (
+            not is_due
+            and engine._jobs._all_done.is_set()
+            and all(
+                reader.done()  # the stream has ended
+                or (
+                    engine.counters.heard[method] == self._sent[method]
+                    and self._delivered[method] <= self._received[method]
+                )
+                for method, reader in self._readers.items()
+            )
+        )
+
     async def ends(self) -> None:
-        for reader in self._readers:
+        for reader in self._readers.values():
             reader.cancel()
-        await asyncio.gather(*self._readers, return_exceptions=True)
+        await asyncio.gather(*self._readers.values(), return_exceptions=True)
 
 
 class _Player:
@@ -156,7 +195,7 @@ class Recorder:
         await self._player.ends()
 
     async def _hear(self) -> None:
-        await asyncio.sleep(_QUIET)
+        await self._player.now.is_quiet()
         for method, heard in self._player.now.heard.items():
             while not heard.empty():
                 message: Any = heard.get_nowait()
@@ -195,14 +234,14 @@ class Replayer:
         try:
             for number, line in enumerate(lines, start=1):
                 await self._plays(line, f"line {number}: {line}")
-            await self._nothing_is_left(_QUIET)
+            await self._nothing_is_left()
         finally:
             await self._player.ends()
 
     async def _plays(self, line: dict[str, Any], where: str) -> None:
         player = self._player
         if line.get("from") != "scheduler":
-            await self._nothing_is_left(_BREATH)
+            await self._nothing_is_left()
         if line.get("do") == "start":
             await player.starts()
         elif line.get("do") == "wait":
@@ -224,9 +263,9 @@ class Replayer:
             return self._registered
         return await asyncio.wait_for(self._player.now.heard[call].get(), TIMEOUT)
 
-    async def _nothing_is_left(self, quiet: float) -> None:
+    async def _nothing_is_left(self) -> None:
         if self._player.connection is not None:
-            await asyncio.sleep(quiet)
+            await self._player.now.is_quiet()
             for call, heard in self._player.now.heard.items():
                 assert heard.empty(), f"more on {call} than the trace has: {heard.get_nowait()}"
 

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any
 
-from patience import patient
 import grpc
+from patience import patient
 from sireference.clock import Clock
 from sireference.codec import Policies, codec_for
 from sireference.core.model import Settings

@@ -3,15 +3,13 @@
 Work is counted in calls and in memory, so that the tests do not depend on the machine.
 """
 
-import sys
 import tracemalloc
 from collections.abc import Callable
-from types import FrameType
-from typing import Any
 
 import pytest
 from sireference.configuration.parsing import parse_configuration
 from sireference.configuration.problems import ConfigurationError
+from tests.configuring import calls, read
 
 HEAD = """\
 partitions:
@@ -54,13 +52,6 @@ def rules(count: int) -> str:
     return text_of(queues, many("{name: fixed, value: root.q#}", count))
 
 
-def read(text: str) -> None:
-    try:
-        parse_configuration(text)
-    except ConfigurationError as why:
-        why.listing()
-
-
 def peak(text: str) -> int:
     """Bytes that reading the text takes at most."""
     tracemalloc.start()
@@ -95,23 +86,6 @@ TWISTED = {
 @pytest.mark.parametrize("text", TWISTED.values(), ids=TWISTED)
 def test_what_is_twisted_takes_no_more_memory_than_what_is_not(text: str) -> None:
     assert peak(text) < 250 * len(text)
-
-
-def calls(text: str) -> int:
-    """How many functions are called to read the text, those of Python itself included."""
-    count = 0
-
-    def note(_frame: FrameType, event: str, _argument: Any) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        read(text)
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def test_a_rule_does_not_look_through_all_queues_for_its_own() -> None:
