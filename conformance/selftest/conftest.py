@@ -17,7 +17,9 @@ from siconform import results
 
 pytest_plugins = ["pytester"]
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for its background
+# The processes that tests start inherit what is ignored: by a shell's background jobs, by nohup.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ANNOUNCING = (
     "-c \"import socket, time; server = socket.create_server(('127.0.0.1', 0)); "

@@ -129,8 +129,8 @@ def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str])
 
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.rstrip(".\n") == (
-        "siconform: out/results.json is partial and no result: the run did not come to its end; "
-        "run it to its end"
+        "siconform: out/results.json is partial and no result: "
+        "interrupted: the run did not come to its end; run it to its end"
     )
 
 
