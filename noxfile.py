@@ -43,8 +43,8 @@ GROUPS = {
 }
 """The virtual environments that sessions share, and the dependency groups of each."""
 
-ENDING = {"interrupt_timeout": 15.0, "terminate_timeout": 10.0}
-"""Seconds a command has to end in order after Ctrl-C, before nox kills it."""
+ENDS_WITHIN = 15.0
+"""Seconds a command has to end in order after Ctrl-C, and after SIGTERM, before nox kills it."""
 
 
 def kit(session: nox.Session, *command: str, **env: str) -> None:
@@ -63,7 +63,14 @@ def run(session: nox.Session, environment: str, *command: str, **env: str) -> No
     path = os.pathsep.join((str(programs), os.environ.get("PATH", os.defpath)))
     program = str(programs / command[0]) if (programs / command[0]).exists() else command[0]
     variables = {"PATH": path, "VIRTUAL_ENV": str(programs.parent), **env}
-    session.run(program, *command[1:], env=variables, external=True, **ENDING)
+    session.run(
+        program,
+        *command[1:],
+        env=variables,
+        external=True,
+        interrupt_timeout=ENDS_WITHIN,
+        terminate_timeout=ENDS_WITHIN,
+    )
 
 
 def installed(session: nox.Session, environment: str) -> Path:

@@ -16,6 +16,7 @@ from sireference.configuration.problems import ConfigurationProblem, quoted
 
 # A queue takes two levels (its list and its mapping), so this is some sixty queues deep.
 MOST_NESTED = 128
+_TOO_DEEP = f"nested more than {MOST_NESTED} levels deep"
 # As many as YAML allows for a key that is not marked as one by a question mark.
 LONGEST_KEY = 1024
 # What a path shows of a key, as every problem below it has the path.
@@ -131,7 +132,7 @@ class _Builder:
         place = _place(event.start_mark)
         self._check_tag(event)
         if len(self._open) >= MOST_NESTED:
-            self.refuse(place, f"nested more than {MOST_NESTED} levels deep", path="")
+            self.refuse(place, _TOO_DEEP, path="")
             raise _Unreadable
         is_mapping = isinstance(event, yaml.MappingStartEvent)
         self._open.append(_Open(place, is_mapping, event.anchor))
@@ -215,6 +216,8 @@ def _problem(error: yaml.YAMLError, text: str) -> ConfigurationProblem:
     mark = getattr(error, "problem_mark", None)
     place = _place(mark) if mark else Place(1, 1)
     says = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    if "nesting depth" in says:  # libyaml counts as it looks ahead, before we see an event
+        return ConfigurationProblem("", place.line, place.column, _TOO_DEEP)
     if mark and text[mark.index : mark.index + 1] == "\t":
         says = "a tab cannot indent, spaces can"
     return ConfigurationProblem("", place.line, place.column, f"not YAML: {says}")
