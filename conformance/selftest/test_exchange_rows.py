@@ -64,6 +64,25 @@ def test_the_order_of_the_streams_is_no_difference_within_a_turn_of_the_rm() -> 
     assert first(rows([asks, one, releases, other], [asks, one, other, releases])) != []
 
 
+def test_requests_are_paired_whatever_comes_between_them() -> None:
+    asks = [said("ask ask-1 of app-1"), said("ask ask-2 of app-1")]
+    its_asks = [said("ask ask-6 of app-4"), said("ask ask-7 of app-4")]
+    its = [its_asks[0], told("allocated ask-6"), its_asks[1]]
+    found = rows([*asks, told("allocated ask-1")], its)
+
+    assert [one for one, other in pairs(found) if one == other] == [line.says for line in asks]
+
+
+def test_a_confirmation_may_cross_with_the_next_request() -> None:
+    asks, confirms = said("ask ask-2 of app-1"), said("release ask-1, confirmed")
+    released, more = told("released ask-1"), told("allocated ask-2")
+
+    crossed = rows([asks, released, confirms], [released, confirms, asks, more])
+
+    assert [row.reference for row in crossed if row.is_first_difference] == [more]
+    assert [row for row in crossed if row.ours and row.ours.by_rm and row.reference is None] == []
+
+
 def test_what_is_said_aside_is_shown_of_the_target_alone_and_is_no_difference() -> None:
     aside = said("application app-9", aside=True)
     found = rows([aside, said("ask ask-1")], [said("ask ask-1"), said("gang", aside=True)])

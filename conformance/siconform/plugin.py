@@ -89,6 +89,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     _set_defaults(config, settings)
     config.add_cleanup(controller.conclude_interrupted)
     try:
+        controller.prepares()
         prepare(settings)
         controller.begins()
     except TargetUnavailable as error:

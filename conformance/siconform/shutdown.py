@@ -2,7 +2,9 @@
 
 The first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt once; later ones change nothing. From
 that moment a thread counts: what has not ended by itself after ``GRACEFUL`` seconds is killed, this
-process included. Whichever way the process ends, none of its descendants outlives it.
+process included. Where Python discards the exception (in a destructor or a weak-reference callback,
+as imports have them) it is raised again. Whichever way the process ends, none of its descendants
+outlives it.
 docs/architecture.md, "How a run ends", has the whole picture.
 """
 
@@ -31,6 +33,7 @@ class _Process:
     def __init__(self) -> None:
         self.is_guarded = False
         self.signal = ""  # the name of the first one
+        self.is_interrupted = False  # by an exception that was raised and not discarded
         self.code: int | None = None  # the exit code, once no signal can change it
 
 
@@ -101,14 +104,28 @@ def _install() -> None:
     threading.Thread(target=_watch, args=watching, daemon=True, name="shutdown").start()
     for number in handled:
         signal.signal(number, _interrupt)
+    sys.unraisablehook = _raise_again
 
 
 def _interrupt(number: int, _: object) -> None:
-    if _process.signal:
+    if _process.is_interrupted:
         return
-    _process.signal = signal.Signals(number).name
+    _process.is_interrupted = True
+    _process.signal = _process.signal or signal.Signals(number).name
     if _process.code is None:
-        raise KeyboardInterrupt("" if number == signal.SIGINT else _process.signal)
+        raise KeyboardInterrupt("" if _process.signal == signal.SIGINT.name else _process.signal)
+
+
+def _raise_again(discarded: "sys.UnraisableHookArgs") -> None:
+    """Send the signal again if Python has just discarded the exception that it raised."""
+    if not isinstance(discarded.exc_value, KeyboardInterrupt) or not _process.signal:
+        sys.__unraisablehook__(discarded)
+        return
+    _process.is_interrupted = False
+    number = signal.Signals[_process.signal]
+    again = threading.Timer(_POLL_INTERVAL, os.kill, (os.getpid(), number))  # not in this callback
+    again.daemon = True
+    again.start()
 
 
 def _watch(reader: int, handled: frozenset[int]) -> None:

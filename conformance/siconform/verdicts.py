@@ -79,6 +79,11 @@ class Evidence:
         return bool(self.monitor) and self.verdict is Verdict.COULD_NOT_RUN
 
     @property
+    def is_counted(self) -> bool:
+        """Whether it is only counted: a monitor without complaint, of which there are many."""
+        return bool(self.monitor) and self.verdict in (Verdict.PASS, Verdict.COULD_NOT_RUN)
+
+    @property
     def spoken_by(self) -> str:
         """Who says it: a test, or a monitor wherever it saw it."""
         return f"monitor {self.monitor}" if self.monitor else self.test

@@ -52,6 +52,8 @@ class UpdateKind(Enum):
     APPLICATIONS = "applications"
     ALLOCATIONS = "allocations"
 
+    __hash__ = object.__hash__  # a million times in a run; Enum's is Python and hashes the name
+
 
 @dataclass(frozen=True, slots=True)
 class PreemptionPolicy:

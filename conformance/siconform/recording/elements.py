@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any, Final, cast, get_args
 
 import msgspec
@@ -10,6 +11,7 @@ from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import ANY, CONNECTION_FACTS, CONVERSATIONS, Fact
 from siconform.protocol.requests import Request
 
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})  # as JSON has them
 _IS: Final = "is"  # the key that names the kind of element
 _REQUESTS: Final[Mapping[str, type[Request]]] = {kind.__name__: kind for kind in get_args(Request)}
 _FACTS: Final[Mapping[str, type[Fact]]] = {
@@ -28,13 +30,21 @@ def element(content: Request | Fact) -> dict[str, Any]:
 
 def _said(content: Request | Fact) -> dict[str, Any]:
     """The fields that say something; of what is part of another, too."""
+    kind: type = type(content)
     return {
-        field.name: _said(value)
+        name: _said(value)
         if isinstance(value, Fact)
+        else value
+        if type(value) in _PLAIN
         else msgspec.to_builtins(value, enc_hook=_plain)
-        for field in fields(content)
-        if (value := getattr(content, field.name)) is not ANY and value is not UNSAID
+        for name in _field_names(kind)
+        if (value := getattr(content, name)) is not ANY and value is not UNSAID
     }
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def request_of(record: Mapping[str, Any]) -> Request:

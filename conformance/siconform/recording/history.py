@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -22,6 +22,7 @@ from siconform.recording.telling import lines
 
 T = TypeVar("T")
 
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 Content = Fact | Request | RegistrationRequested
 
@@ -222,4 +223,4 @@ class Exchange:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as out:
             for record in self.records(with_messages=with_messages):
-                out.write(json.dumps(record, ensure_ascii=False) + "\n")
+                out.write(_JSON.encode(record) + "\n")

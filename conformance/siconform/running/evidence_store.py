@@ -44,6 +44,10 @@ class EvidenceStore:
         match payload:
             case Payload.EVIDENCE:
                 self._hears(test, content)
+            case Payload.MONITORED:
+                for requirement, monitor, verdict in content:
+                    key = (requirement, monitor, Verdict(verdict))
+                    self.monitored[key] = self.monitored.get(key, 0) + 1
             case Payload.SELECTION:
                 self.tests.update(content["tests"])
                 self.left_out.update(content["left_out"])
@@ -86,7 +90,7 @@ class EvidenceStore:
         """A worker died in this test."""
         ids = self.tests.get(test) or _cited_by(test)
         for identifier in ids:
-            self._enter(Evidence(identifier, Verdict.KIT_ERROR, test, says))
+            self.evidence.append(Evidence(identifier, Verdict.KIT_ERROR, test, says))
         if not ids:
             self.broke(f"{test}: {says}")
 
@@ -141,16 +145,7 @@ class EvidenceStore:
 
     def _hears(self, test: str, records: Iterable[Mapping[str, Any]]) -> None:
         self.heard.add(test)
-        for record in records:
-            self._enter(Evidence.read(record))
-
-    def _enter(self, evidence: Evidence) -> None:
-        """Monitors speak in every test; only what they complain of is kept one by one."""
-        if evidence.monitor and evidence.verdict in (Verdict.PASS, Verdict.COULD_NOT_RUN):
-            key = (evidence.requirement, evidence.monitor, evidence.verdict)
-            self.monitored[key] = self.monitored.get(key, 0) + 1
-        else:
-            self.evidence.append(evidence)
+        self.evidence.extend(map(Evidence.read, records))
 
     def _monitor_evidence(self) -> Iterator[Evidence]:
         """Evidence by monitor and requirement; in a part of the suite a premise may be missing."""

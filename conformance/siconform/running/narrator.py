@@ -40,6 +40,7 @@ class Narrator:
         self._boards = evidence.settings.results / "logs"
         self._draws = False
         self._heard = 0  # of the evidence
+        self._selected_tests = 0
         self._told: set[str] = set()  # requirements of which a failure was told
         self._workers = 0
         self._named = False  # where the targets of the run listen
@@ -68,7 +69,9 @@ class Narrator:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A phase of a test is over."""
         self._names_targets(at_least=max(1, self._workers))
-        self._progress.selects(dict(self._selected()))
+        if len(self._evidence.tests) > self._selected_tests:  # a worker has collected its own
+            self._selected_tests = len(self._evidence.tests)
+            self._progress.selects(dict(self._selected()))
         fresh = self._evidence.evidence[self._heard :]
         self._heard = len(self._evidence.evidence)
         explained = [self._evidence.explained(one) for one in fresh]

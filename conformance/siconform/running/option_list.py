@@ -234,6 +234,7 @@ OPTIONS: Final = (
         "do not run the tests that fail against the reference too, to show what it does there",
         of_the_target=False,
     ),
+    Option("--timings", "", "print how long each phase of the run takes", of_the_target=False),
     Option(
         "--baseline",
         "FILE",

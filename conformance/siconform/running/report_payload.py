@@ -15,6 +15,7 @@ class Payload(StrEnum):
     """The kinds of payload."""
 
     EVIDENCE = "si.evidence"  # what the test says, as records of Evidence
+    MONITORED = "si.monitored"  # monitors without complaint: [requirement, monitor, verdict]
     SELECTION = "si.selection"  # record of the Selection, with a worker's first report
     TARGET = "si.target"  # {"met": bool, "address": str} or {"lost": sentence, "at_start": bool}
     OBSERVED = "si.observed"  # {"habits": words by name, "slowest": seconds of a placement}

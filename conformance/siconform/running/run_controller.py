@@ -17,7 +17,7 @@ from siconform.reporting import certifying
 from siconform.reporting.html import report
 from siconform.reporting.stored import RecordError
 from siconform.results import Conditions, Failure, Run, TargetFacts
-from siconform.running import failures, report_payload
+from siconform.running import failures, phases, report_payload
 from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.junit import Junit
@@ -54,6 +54,8 @@ class RunController:
         self._interrupted = False
         self._concluded = False
         self._slowest: Slowest | None = None  # where that is asked for
+        self._phases = phases.Phases()
+        self._prints_phases = False
         self._artifacts: Mapping[str, str] = {}
 
     def narrator(self) -> Narrator:
@@ -67,8 +69,13 @@ class RunController:
         run = self._finish(ended_by=0)
         return run.judgement.exit_code
 
+    def prepares(self) -> None:
+        """The target is looked for."""
+        self._phases.begin(phases.TARGET)
+
     def begins(self) -> None:
         """Leave honest results in case this process is killed; CannotWrite where that fails."""
+        self._phases.begin(phases.WORKERS)
         self.evidence.ended_early = f"{_INTERRUPTED}: the run did not come to its end"
         self._artifacts = artifacts(self.settings)
         try:
@@ -83,10 +90,18 @@ class RunController:
         option = session.config.option
         if option.durations is not None:
             self._slowest = Slowest(option.durations, option.durations_min or 0.0)
+        self._prints_phases = option.timings
         self._workers = getattr(session.config.option, "numprocesses", None) or 1
         self._console.header(self.settings, *describe(self.settings))
         with shutdown.signals_blocked_in_children():
             yield
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self) -> Generator[None, object, object]:
+        """What follows the tests is the end of the workers, here or when the session ends."""
+        done = yield
+        self._phases.begin(phases.WORKERS_END)
+        return done
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -98,6 +113,7 @@ class RunController:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what the worker sent before anyone else looks at the report."""
+        self._phases.begin(phases.TESTS)
         for payload, content in report_payload.take(report):
             self.evidence.receive(report.nodeid, payload, content)
         self._junit.hears(report)
@@ -152,11 +168,13 @@ class RunController:
         if self._interrupted:
             ended_by = int(pytest.ExitCode.INTERRUPTED)
         self._write_early(ended_by)
+        self._phases.begin(phases.REFERENCE)
         with self._until_interrupted():
             self._tell_failures()
         with self._until_interrupted():
             self._junit.tell(session.config, self._run(ended_by), self.evidence.not_reached())
         try:
+            self._phases.begin(phases.WORKERS_END)
             with self._until_interrupted():
                 yield
         except Exception as error:  # noqa: BLE001  # of whoever else writes something
@@ -211,6 +229,7 @@ class RunController:
 
     def _finish(self, ended_by: int) -> Run:
         """Write and tell; what cannot be written or told is a fault of ours, and no verdict."""
+        self._phases.begin(phases.RESULTS)
         run = self._run(ended_by)
         try:
             self._write(run)
@@ -221,6 +240,8 @@ class RunController:
         self._certify()
         if self._slowest is not None:
             self._console.told_first = tuple(self._slowest.told())
+        if self._prints_phases:
+            self._console.told_last = tuple(self._phases.lines())
         self._console.finish(run, self.settings)
         if self._console.broken:
             self.evidence.broke(self._console.broken)

@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -47,19 +48,21 @@ def rows(ours: Sequence[Line], reference: Sequence[Line] | None) -> list[Row]:
     scenario = [line for line in reference if not line.aside]
     pairs = list(_aligned(ours, renamed_like(ours, scenario)))
     pairs = [pair for turn in _turns(pairs) for pair in _whatever_the_order(turn)]
+    pairs = list(_with_all_of_the_rm(pairs))
     first = next((i for i, pair in enumerate(pairs) if _differs(*pair)), None)
     return [Row(one, other, is_first_difference=i == first) for i, (one, other) in enumerate(pairs)]
 
 
 def renamed_like(ours: Sequence[Line], its: Sequence[Line]) -> list[Line]:
-    """Its lines by our names: what the RM calls something is a matter of what it said before."""
-    matcher = SequenceMatcher(a=_unnumbered(ours), b=_unnumbered(its), autojunk=False)
+    """Rename the reference's ids to ours: by what the RM sends, whatever comes in between."""
+    sent = [line for line in ours if line.by_rm]
+    its_sent = [line for line in its if line.by_rm]
+    matcher = SequenceMatcher(a=_unnumbered(sent), b=_unnumbered(its_sent), autojunk=False)
     names: dict[str, str] = {}
     for start, its_start, size in matcher.get_matching_blocks():
-        for one, other in zip(ours[start : start + size], its[its_start:][:size], strict=True):
-            if one.by_rm:
-                own = [found[0] for found in _NAME.finditer(one.says)]
-                names.update(zip(map(itemgetter(0), _NAME.finditer(other.says)), own, strict=True))
+        for one, other in zip(sent[start : start + size], its_sent[its_start:][:size], strict=True):
+            own = [found[0] for found in _NAME.finditer(one.says)]
+            names.update(zip(map(itemgetter(0), _NAME.finditer(other.says)), own, strict=True))
 
     def renamed(says: str) -> str:
         return _NAME.sub(lambda found: names.get(found[0], found[0]), says)
@@ -106,6 +109,23 @@ def _whatever_the_order(turn: list[Pair]) -> Iterator[Pair]:
             yield ours[place], None if partner is None else its[partner]
         if place in its and place not in partners.values():
             yield None, its[place]
+
+
+def _with_all_of_the_rm(pairs: Sequence[Pair]) -> Iterator[Pair]:
+    """Pair what the RM sends in both, also across turns: its confirmations race with the test."""
+    alone: defaultdict[tuple[bool, int, str], list[int]] = defaultdict(list)  # the reference's
+    for place, (one, other) in enumerate(pairs):
+        if one is None and other is not None and other.by_rm:
+            alone[_key(other)].append(place)
+    partners = {}
+    for place, (one, other) in enumerate(pairs):
+        if other is None and one is not None and one.by_rm and alone[_key(one)]:
+            partners[place] = alone[_key(one)].pop(0)
+    for place, (one, other) in enumerate(pairs):
+        if place in partners:
+            yield one, pairs[partners[place]][1]
+        elif place not in partners.values():
+            yield one, other
 
 
 def _differs(one: Line | None, other: Line | None) -> bool:

@@ -2,8 +2,7 @@
 
 import re
 import traceback
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Sequence
 
 import msgspec
 import pytest
@@ -153,17 +152,22 @@ class TestHooks:
             report.outcome = "failed"
             report.longrepr = traceback.format_exc()
             return []
+        history = self._histories.name(item.nodeid, exchange)
+        relevant = frozenset(self._relevant(_identifiers(results)))
         told = [
             Evidence(
                 identifier,
                 _monitor_verdict(result),
                 item.nodeid,
-                stable(result.violation or "")
-                or ("" if result.held else "its premise did not hold"),
+                stable(result.violation)
+                if result.violation
+                else ("" if result.held else "its premise did not hold"),
                 monitor=result.monitor,
+                history=history,
             )
             for result in results
             for identifier in result.requirements
+            if identifier in relevant
         ]
         return unless_unheard(told, exchange)
 
@@ -198,16 +202,13 @@ class TestHooks:
         ]
         if not self._of_revision(item.stash[REQUIREMENTS]) and result.verdict in BAD:
             report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {says}")
-        monitored = [
-            replace(e, history=history) for e in monitored if self._relevant((e.requirement,))
-        ]
         own = challenged_apart(capabilities_apart(own))
         monitored = challenged_apart(capabilities_apart(monitored))
         everything = own + monitored
         if history:
             whole = any(e.bad or e.verdict is Verdict.CHALLENGED for e in everything)
             self._keep(item, report, whole=whole)
-        report_payload.put(report, Payload.EVIDENCE, [e.record() for e in everything])
+        _put(report, everything)
         item.user_properties.extend(
             ("verdict", f"{e.requirement} {e.verdict}") for e in everything if e in own or e.bad
         )
@@ -324,6 +325,18 @@ def _broken(exchange: Exchange | None) -> str:
 
 def _uses_target(item: pytest.Item) -> bool:
     return "target" in getattr(item, "fixturenames", ())
+
+
+def _put(report: pytest.TestReport, evidence: Sequence[Evidence]) -> None:
+    """Add the evidence to the report: in full, or in brief where it is only counted."""
+    told = [e.record() for e in evidence if not e.is_counted]
+    brief = [[e.requirement, e.monitor, e.verdict.value] for e in evidence if e.is_counted]
+    report_payload.put(report, Payload.EVIDENCE, told)
+    report_payload.put(report, Payload.MONITORED, brief)
+
+
+def _identifiers(results: Iterable[monitors.MonitorResult]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(i for result in results for i in result.requirements))
 
 
 def _monitor_verdict(result: monitors.MonitorResult) -> Verdict:

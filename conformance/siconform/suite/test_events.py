@@ -93,6 +93,7 @@ def test_no_record_is_without_type(rm: ResourceManager) -> None:
     rm.is_not_told(EventTold(subject=Subject.UNSET))
 
 
+@waits
 @requirement("SI-EVT-005")
 def test_the_change_tells_what_came_changed_and_went(rm: ResourceManager) -> None:
     rm.hears_events()
@@ -323,6 +324,7 @@ def test_the_detail_of_a_dynamic_queue_tells_what_changed(rm: ResourceManager) -
     rm.only_tells(events, Detail.QUEUE_DYNAMIC, Detail.QUEUE_APP, Detail.QUEUE_ALLOC, *NEW_QUEUE)
 
 
+@waits
 @requirement("SI-EVT-010")
 def test_the_detail_of_a_managed_queue_tells_what_changed(unregistered_rm: UnregisteredRM) -> None:
     unregistered_rm.has_registered(config=queues_with_quotas(first=8, second=8))
@@ -340,6 +342,7 @@ def test_the_detail_of_a_managed_queue_tells_what_changed(unregistered_rm: Unreg
     unregistered_rm.only_tells(same, Detail.QUEUE_CONFIG)
 
 
+@waits
 @requirement("SI-EVT-010")
 def test_a_changed_right_of_a_queue_is_told_as_such(unregistered_rm: UnregisteredRM) -> None:
     unregistered_rm.has_registered(config=queues_with_guarantees(first=2, second=2))
@@ -374,6 +377,7 @@ def test_reference_and_resource_name_the_second_object_and_the_amount(rm: Resour
         rm.agrees(event, EventTold(resource={"memory": 20, "vcore": 20}))
 
 
+@waits
 @requirement("SI-EVT-012")
 def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceManager) -> None:
     rm.hears_events()

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 import pytest
 
 from siconform.catalogue.features import Feature
-from siconform.marks import requirement
+from siconform.marks import requirement, waits
 from siconform.protocol.events import WAITING_TURNS, Detail, EventChange, EventTold, Subject
 from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Released, Termination
 from siconform.protocol.queue_configurations import queue_with_limits, queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
+
+pytestmark = waits  # events come in batches, and the last one has to be waited for
 
 USER_DETAILS = [Detail.USER_LIMIT, Detail.USER_USAGE]
 GROUP_DETAILS = [Detail.GROUP_LIMIT, Detail.GROUP_USAGE, Detail.GROUP_LINK]

@@ -217,7 +217,8 @@ class Connection:
 
     def _send(self, stream: Stream, kind: UpdateKind, requests: Sequence[Request]) -> None:
         message = self.dialect.request(kind, self.rm_id, requests)
-        time.sleep(max(0.0, self._next_turn - time.monotonic()))
+        if self.pace:
+            time.sleep(max(0.0, self._next_turn - time.monotonic()))
         self.history.add(self.rm_id, requests, said_by_rm=True, message=message, fence=is_fence)
         stream.send(message.SerializeToString())
         self._next_turn = time.monotonic() + self.pace

@@ -1,0 +1,43 @@
+"""The time of each phase of a run, for ``--timings``."""
+
+from collections.abc import Callable
+
+from siconform.running import phases
+from siconform.running.phases import Phases
+
+from .conftest import FinishedRun
+
+
+def test_seconds_of_a_phase_that_comes_twice_are_added() -> None:
+    timed = Phases()
+    timed.begin(phases.TESTS)
+    timed.begin(phases.RESULTS)
+    timed.begin(phases.TESTS)
+
+    head, *lines = timed.lines()
+
+    assert head == "time by phase:"
+    names = [line.partition(" s  ")[2] for line in lines]
+    assert names == [phases.START, phases.TESTS, phases.RESULTS, "from command to verdict"]
+    seconds = [float(line.partition(" s  ")[0]) for line in lines]
+    assert abs(sum(seconds[:-1]) - seconds[-1]) < 0.05
+
+
+def test_a_run_prints_its_phases_last(conformance: Callable[..., FinishedRun]) -> None:
+    done = conformance(
+        "@requirement('SI-NODE-004')\ndef test_it(): pass\n", "--timings", target=False
+    )
+
+    printed = done.out.splitlines()
+    begun = printed.index("time by phase:")
+    assert [line.partition(" s  ")[2] for line in printed[begun + 1 : begun + 3]] == [
+        phases.START,
+        phases.TARGET,
+    ]
+    assert any("from command to verdict" in line for line in printed[begun:])
+
+
+def test_no_phase_is_printed_unless_asked_for(conformance: Callable[..., FinishedRun]) -> None:
+    done = conformance("@requirement('SI-NODE-004')\ndef test_it(): pass\n", target=False)
+
+    assert "time by phase" not in done.out

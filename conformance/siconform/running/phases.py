@@ -1,0 +1,41 @@
+"""The phases of a run and how long each takes, for ``--timings``."""
+
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import psutil
+
+START: Final = "start: imports, options, results folder"
+TARGET: Final = "target: found, and reached or built"
+WORKERS: Final = "workers: start and collection, until the first test has ended"
+TESTS: Final = "tests"
+WORKERS_END: Final = "workers: end, and that of their targets"
+REFERENCE: Final = "failures: the reference runs the same tests"
+RESULTS: Final = "results, page and certificate"
+
+
+class Phases:
+    """Measures one phase after the other, beginning with the start of this process."""
+
+    def __init__(self) -> None:
+        started = time.time() - psutil.Process().create_time()  # seconds
+        self._name = START
+        self._since = self._began = time.monotonic() - started
+        self._seconds: dict[str, float] = {}
+
+    def begin(self, name: str) -> None:
+        """End the current phase and begin this one; nothing happens if it is the current one."""
+        if name == self._name:
+            return
+        now = time.monotonic()
+        self._seconds[self._name] = self._seconds.get(self._name, 0.0) + now - self._since
+        self._name, self._since = name, now
+
+    def lines(self) -> Iterator[str]:
+        """Return a line for each phase so far, and one for all of them."""
+        self.begin("")
+        yield "time by phase:"
+        for name, seconds in self._seconds.items():
+            yield f"  {seconds:6.2f} s  {name}"
+        yield f"  {time.monotonic() - self._began:6.2f} s  from command to verdict"
