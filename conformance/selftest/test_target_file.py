@@ -79,6 +79,7 @@ real_clock = true
 disruptive = true
 explore = 0
 reference = false
+timings = true
 color = "never"
 area = ["NODE", "GANG"]
 level = ["MUST"]
@@ -168,7 +169,7 @@ def test_everything_a_file_can_say(written: Callable[[str], Path], folder: Path)
         "--contact", "Jo Doe <jo@example.org> https://example.org",
         "--target-folder", str(folder),
         "--results", str(folder / "out"), "-n", "3", "--real-clock", "--disruptive",
-        "--explore", "0", "--no-reference", "--color", "never", "--area", "NODE",
+        "--explore", "0", "--no-reference", "--timings", "--color", "never", "--area", "NODE",
         "--area", "GANG", "--level", "MUST", "--authority", "text", "--feature", "gang",
         "--text", "placeholder", "--include", str(folder / "some.txt"),
         "--skip", str(folder / "others.txt"), "--profile", "core",

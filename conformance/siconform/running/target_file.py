@@ -154,6 +154,7 @@ class RunTable(_Table, frozen=True):
     reference: Annotated[
         bool, _says("show what the reference does where it fails", "--no-reference", negated=True)
     ] = True
+    timings: Annotated[bool, _says("print the time of each phase", "--timings")] = False
     color: Annotated[
         Literal["auto", "always", "never"] | None,
         _says("whether there are colours", "--color"),
