@@ -20,6 +20,7 @@ nox.options.sessions = [
 ]
 
 REVISIONS = ("2021-02", "2023-04", "2023-08", "2023-12", "2024-10", "2026-04")
+CORES = ("1.4.0", "1.5.1", "1.8.0", "1.9.0")
 JUDGED = (
     *(("reference", revision) for revision in REVISIONS),
     ("yunikorn-core@1.4.0", "2023-04"),
@@ -284,12 +285,19 @@ def wheel(session: nox.Session) -> None:
 @nox.session
 def adapter(session: nox.Session) -> None:
     """Test the Go program that makes yunikorn-core a target, against all real cores."""
-    dev(session, "pytest", "fixtures/targets/yunikorn-core/tests", *session.posargs)
+    build_cores(session, *CORES)
+    tests = "fixtures/targets/yunikorn-core/tests"
+    dev(session, "pytest", "-n", "4", tests, *session.posargs)  # they wait most of the time
 
 
 @nox.session(name="yunikorn-core")
 def yunikorn_core(session: nox.Session) -> None:
     """Build the adapters that make Apache yunikorn-core a target: nox -s yunikorn-core -- 1.5.1."""
-    for version in session.posargs or ("1.4.0", "1.5.1", "1.8.0", "1.9.0"):
+    build_cores(session, *(session.posargs or CORES))
+
+
+def build_cores(session: nox.Session, *versions: str) -> None:
+    """Build the adapter of each version, unless it is there already."""
+    for version in versions:
         build = "fixtures/targets/yunikorn-core/build.py"
         kit(session, "python", build, version, "--output", "build/targets")

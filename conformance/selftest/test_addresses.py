@@ -66,6 +66,7 @@ def test_no_such_socket() -> None:
         check_address("unix:/tmp/none", DEFAULT_REVISION)
 
 
+@pytest.mark.slow("waits until an answer is overdue")
 def test_a_connection_and_silence(mute: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("siconform.targets.attached.CONNECT_TIMEOUT", 0.3)
     began = time.monotonic()

@@ -77,6 +77,7 @@ def test_a_new_failure_beside_a_known_one_fails_the_run(conformance: Run, known:
     assert outcome.verdict("SI-NODE-006") == "fail"
 
 
+@pytest.mark.slow("starts two workers")
 def test_a_known_deviation_is_known_to_every_worker(conformance: Run, known: Any) -> None:
     outcome = conformance(FAILS + PASSES, *known(KNOWN), "-n", "2", fresh=True)
 

@@ -98,6 +98,7 @@ def test_a_list_leads_nowhere_else(conformance: Run, pytester: pytest.Pytester) 
     assert outside.exists()
 
 
+@pytest.mark.slow("starts two runs as processes")
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -90,6 +90,7 @@ def test_an_address_nobody_listens_on(conformance: Run, nobody: str) -> None:
     assert outcome.results["counts"]["pass"] == 0
 
 
+@pytest.mark.slow("waits until answers are overdue")
 def test_a_port_that_says_nothing_passes_nothing(conformance: Run, mute: str) -> None:
     outcome = conformance(TWO, "--target", mute, target=False)
 
@@ -184,6 +185,7 @@ def test_junit_shows_requirements_verdicts_and_nothing_green_that_is_not(
     assert told["SI-NODE-006"] == "baselined"
 
 
+@pytest.mark.slow("starts two workers")
 def test_two_workers_find_what_one_finds(conformance: Run) -> None:
     alone = conformance(TWO)
     shared = conformance(TWO, "-n", "2", fresh=True)
@@ -193,6 +195,7 @@ def test_two_workers_find_what_one_finds(conformance: Run) -> None:
     assert verdicts[0] == verdicts[1]
 
 
+@pytest.mark.slow("starts two workers and one more")
 def test_a_crashed_worker_is_a_kit_error_of_its_test(conformance: Run) -> None:
     source = TWO.replace("(target): pass", "(target): os.kill(os.getpid(), signal.SIGKILL)")
     outcome = conformance(source, "-n", "1", fresh=True)
@@ -238,6 +241,7 @@ def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
     assert f"SI-NODE-006: {outcome.results['ended_early']}" in outcome.out
 
 
+@pytest.mark.slow("xdist gives a worker ten seconds to end")
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_junit_counts_and_names_every_test_after_an_interrupt(
     conformance: Run, workers: str

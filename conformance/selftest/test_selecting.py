@@ -32,6 +32,7 @@ def judged(outcome: Any) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow("selects among all tests of the suite")
 @pytest.mark.parametrize("options", [[], ["-n", "2"]])
 def test_every_test_that_decides_it_runs_and_only_it_is_told(
     conformance: Run, options: list[str]

@@ -9,6 +9,7 @@ from siconform.spec import chain
 from siwire import REVISIONS
 
 
+@pytest.mark.slow("makes all pages of changes")
 def test_the_committed_pages_are_those_that_are_made() -> None:
     assert chain.main(["--check"]) == 0
 

@@ -171,6 +171,7 @@ def test_no_place_is_taken_by_an_rm_that_is_gone() -> None:
     asyncio.run(play())
 
 
+@pytest.mark.slow("waits for a real timer")
 def test_a_client_that_is_stopped_has_lost_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "_ANSWER_AT_LEAST", 1.0)
 
