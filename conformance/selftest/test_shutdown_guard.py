@@ -24,15 +24,43 @@ with shutdown.guard():
 """
 
 
-def test_an_interrupt_in_a_weak_reference_callback_is_not_lost() -> None:
-    done = subprocess.run(  # noqa: S603  # our own script
-        [sys.executable, "-c", DISCARDED],
+HALF_DONE = """
+import os, signal, time
+from siconform import shutdown
+
+class Opened:
+    def __del__(self): raise ResourceWarning("unclosed file")
+
+with shutdown.guard():
+    opened = Opened()
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(100)
+    finally:
+        del opened
+"""
+
+
+def _ended(script: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  # our own script
+        [sys.executable, "-c", script],
         capture_output=True,
         text=True,
         timeout=patient(),
         check=False,
     )
 
+
+def test_an_interrupt_in_a_weak_reference_callback_is_not_lost() -> None:
+    done = _ended(DISCARDED)
+
     assert done.returncode == 2
     assert done.stdout == "went on\n"
+    assert done.stderr == "siconform: interrupted (SIGTERM)\n"
+
+
+def test_what_an_interrupt_leaves_half_done_is_not_reported() -> None:
+    done = _ended(HALF_DONE)
+
+    assert done.returncode == 2
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"

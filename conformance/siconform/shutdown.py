@@ -117,9 +117,14 @@ def _interrupt(number: int, _: object) -> None:
 
 
 def _raise_again(discarded: "sys.UnraisableHookArgs") -> None:
-    """Send the signal again if Python has just discarded the exception that it raised."""
-    if not isinstance(discarded.exc_value, KeyboardInterrupt) or not _process.signal:
+    """Send the signal again if Python has just discarded the exception that it raised.
+
+    Whatever else is discarded after a signal is not reported: the interrupt left something half
+    done, such as a file that was being opened.
+    """
+    if not _process.signal:
         sys.__unraisablehook__(discarded)
+    if not _process.signal or not isinstance(discarded.exc_value, KeyboardInterrupt):
         return
     _process.is_interrupted = False
     number = signal.Signals[_process.signal]
