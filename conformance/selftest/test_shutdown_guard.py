@@ -41,6 +41,19 @@ with shutdown.guard():
 """
 
 
+ERROR_AFTERWARDS = """
+import os, signal, time
+from siconform import guarding, shutdown
+
+with shutdown.guard(), guarding.crashes():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(100)
+    except KeyboardInterrupt:
+        raise AssertionError("plugin is not registered")
+"""
+
+
 def _ended(script: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # our own script
         [sys.executable, "-c", script],
@@ -61,6 +74,13 @@ def test_an_interrupt_in_a_weak_reference_callback_is_not_lost() -> None:
 
 def test_what_an_interrupt_leaves_half_done_is_not_reported() -> None:
     done = _ended(HALF_DONE)
+
+    assert done.returncode == 2
+    assert done.stderr == "siconform: interrupted (SIGTERM)\n"
+
+
+def test_an_error_after_an_interrupt_is_not_reported() -> None:
+    done = _ended(ERROR_AFTERWARDS)
 
     assert done.returncode == 2
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, NoReturn, TextIO
 
+from siconform import shutdown
+
 _KIT_ERROR: Final = 13
 
 
@@ -26,7 +28,10 @@ def check_python() -> None:
 
 @contextmanager
 def crashes() -> Iterator[None]:
-    """Turn an exception nobody expected into one sentence and exit code 13."""
+    """Turn an unexpected exception into one sentence and exit code 13.
+
+    After a signal it is ignored: it comes of what the interrupt left half done.
+    """
     try:
         check_python()
         try:
@@ -35,11 +40,13 @@ def crashes() -> Iterator[None]:
             sys.stdout.flush()
     except UnfitPython as error:
         _ends(str(error))
-    except OSError as error:
-        for stream in (sys.stdout, sys.stderr):
-            _let_go(stream)
-        _ends(f"the kit itself broke: {error.strerror or error}")
     except Exception as error:  # noqa: BLE001  # that is what it is for
+        if shutdown.has_begun():
+            return
+        if isinstance(error, OSError):
+            for stream in (sys.stdout, sys.stderr):
+                _let_go(stream)
+            _ends(f"the kit itself broke: {error.strerror or error}")
         traceback.print_exc()
         _ends(f"the kit itself broke: {type(error).__name__}: {error}")
 

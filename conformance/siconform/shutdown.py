@@ -93,6 +93,11 @@ def interrupted_by() -> str:
     return _process.signal if _process.code is None else ""
 
 
+def has_begun() -> bool:
+    """Return whether a signal has arrived, also one that came after the verdict."""
+    return bool(_process.signal)
+
+
 def _install() -> None:
     _process.is_guarded = True
     adopt_orphans()
