@@ -20,8 +20,9 @@ _SHARE: Final = 3  # one of so many is a liberty
 def sample(changes: Iterable[Change], count: int, since: str) -> list[Change]:
     """So many of them, liberties among them: those that are touched, then any by chance.
 
-    Touched is what a changed file makes, and what is about an area that a changed file is about.
-    The chance hangs on nothing but the files, so the same tree has the same sample.
+    What is slow is left out: a whole ``nox -s proof`` judges it. Touched is what a changed file
+    makes, and what is about an area that a changed file is about. The chance hangs on nothing but
+    the files, so the same tree has the same sample.
     """
     touched = changed_files(since)
     areas = areas_of(touched)
@@ -31,7 +32,7 @@ def sample(changes: Iterable[Change], count: int, since: str) -> list[Change]:
         is_made_there = bool(touched & set(change.sources))
         return not is_made_there, not areas & set(change.areas), dice.random()
 
-    ordered = sorted(changes, key=order)
+    ordered = sorted((change for change in changes if not change.is_slow), key=order)
     liberties = [change for change in ordered if change.is_liberty][: max(1, count // _SHARE)]
     faults = [change for change in ordered if not change.is_liberty]
     return [*faults[: count - len(liberties)], *liberties]

@@ -27,6 +27,7 @@ class Change(wire.Change):
 
     inside: list[Callable[[Inside], None]] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)  # files with a table in which it is a row
+    is_slow: bool = False  # a whole run takes a quarter of an hour
 
     @property
     def makers(self) -> tuple[Callable[..., None], ...]:
@@ -121,11 +122,13 @@ def liberty(
     told: Iterable[str] = (),
     departs_from: Iterable[str] = (),
     revision: str = "",
+    is_slow: bool = False,
 ) -> Makes:
     """A decorator: a function that does what a scheduler may do.
 
-    Without ``areas`` everything is judged. ``told`` are the options its user gives the kit, such as
-    ``--placeholder-timeout 5``. Only the SHOULDs it ``departs_from`` may fail.
+    Without ``areas`` everything is judged; one that ``is_slow`` is never part of a sample.
+    ``told`` are the options its user gives the kit, such as ``--placeholder-timeout 5``. Only the
+    SHOULDs it ``departs_from`` may fail.
     """
     made = Change(
         name,
@@ -136,6 +139,7 @@ def liberty(
         departs_from=tuple(departs_from),
         revision=_or_main(revision),
         is_liberty=True,
+        is_slow=is_slow,
     )
     return _makes(made, revision)
 

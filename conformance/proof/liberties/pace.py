@@ -117,6 +117,7 @@ def _(inside: Inside) -> None:
     "An ask bigger than every node is rejected; all is told after 0.6 s; gangs have 2 s.",
     misjudged_by=("SI-GANG-031", "SI-GANG-043"),
     told=("--placeholder-timeout", "2", "--waiting-timeout", "4", "--no-proposals"),
+    is_slow=True,  # every barrier waits for its answer as long
 )
 def _(inside: Inside) -> None:
     inside.serves_with("--placeholder-timeout", "2", "--completing-timeout", "4")
