@@ -175,6 +175,16 @@ def test_a_sample_begins_with_what_was_touched_and_has_liberties(
     assert all(touched in change.sources for change in faults)
 
 
+def test_a_slow_scheduler_is_never_part_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = CHANGES["hopeless-rejected-late-answers"]
+    monkeypatch.setattr(choosing, "changed_files", lambda _since: set(slow.sources))
+
+    chosen = choosing.sample(CHANGES.values(), 3 * len(CHANGES), "main")
+
+    assert slow not in chosen
+    assert len([change for change in chosen if change.is_liberty]) > 1
+
+
 def test_the_same_tree_has_the_same_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "changed_files", lambda _since: set())
 

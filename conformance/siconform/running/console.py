@@ -44,7 +44,7 @@ class Console:
         self._stream = terminal.stream
         self.broken = ""  # why nothing can be written there any more
         self.told_first: Sequence[str] = ()  # at the end, before anything else
-        self.told_last: Sequence[str] = ()  # at the end, after everything else
+        self.last_lines: Sequence[str] = ()  # at the end, after everything else
         self._verbosity = verbosity
         self._screen: Screen | None = None
 
@@ -141,7 +141,7 @@ class Console:
             self._lines(summary.next_steps(run, settings.command_line) if judged else ())
             for text in summary.not_looked_for(run, settings.explore, settings.command_line):
                 self._text(text)
-        self._lines(self.told_last)
+        self._lines(self.last_lines)
         if run.judgement.exit_code:
             self.line(f"(exit code {int(run.judgement.exit_code)})")
 

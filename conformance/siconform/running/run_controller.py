@@ -70,7 +70,7 @@ class RunController:
         return run.judgement.exit_code
 
     def prepares(self) -> None:
-        """The target is looked for."""
+        """Begin to look for the target, or to build it."""
         self._phases.begin(phases.TARGET)
 
     def begins(self) -> None:
@@ -241,7 +241,7 @@ class RunController:
         if self._slowest is not None:
             self._console.told_first = tuple(self._slowest.told())
         if self._prints_phases:
-            self._console.told_last = tuple(self._phases.lines())
+            self._console.last_lines = tuple(self._phases.lines())
         self._console.finish(run, self.settings)
         if self._console.broken:
             self.evidence.broke(self._console.broken)

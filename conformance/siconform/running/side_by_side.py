@@ -48,7 +48,7 @@ def rows(ours: Sequence[Line], reference: Sequence[Line] | None) -> list[Row]:
     scenario = [line for line in reference if not line.aside]
     pairs = list(_aligned(ours, renamed_like(ours, scenario)))
     pairs = [pair for turn in _turns(pairs) for pair in _whatever_the_order(turn)]
-    pairs = list(_with_all_of_the_rm(pairs))
+    pairs = list(_with_requests_paired(pairs))
     first = next((i for i, pair in enumerate(pairs) if _differs(*pair)), None)
     return [Row(one, other, is_first_difference=i == first) for i, (one, other) in enumerate(pairs)]
 
@@ -111,7 +111,7 @@ def _whatever_the_order(turn: list[Pair]) -> Iterator[Pair]:
             yield None, its[place]
 
 
-def _with_all_of_the_rm(pairs: Sequence[Pair]) -> Iterator[Pair]:
+def _with_requests_paired(pairs: Sequence[Pair]) -> Iterator[Pair]:
     """Pair what the RM sends in both, also across turns: its confirmations race with the test."""
     alone: defaultdict[tuple[bool, int, str], list[int]] = defaultdict(list)  # the reference's
     for place, (one, other) in enumerate(pairs):
