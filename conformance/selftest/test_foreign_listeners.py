@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from siconform import child_processes
 from siconform.targets import TargetUnavailable, process
 
 from .processes import Start, programs
@@ -37,7 +38,7 @@ time.sleep(60)
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a Python program as a target."""
-    monkeypatch.setattr(process, "GRACE", 0.3)
+    monkeypatch.setattr(child_processes, "GRACE", 0.3)
     with programs(tmp_path, starts_within=0.5) as start:
         yield start
 

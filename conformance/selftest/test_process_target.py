@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from siconform.targets import TargetUnavailable, process
+from siconform import child_processes
+from siconform.targets import TargetUnavailable
 from siconform.targets.process import Launch, ProcessTarget
 from siwire import DEFAULT_REVISION
 
@@ -46,7 +47,7 @@ WITH_CHILD = ANNOUNCES.replace(
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts a Python program as a target."""
-    monkeypatch.setattr(process, "GRACE", 0.3)
+    monkeypatch.setattr(child_processes, "GRACE", 0.3)
     with programs(tmp_path, starts_within=5.0) as start:
         yield start
 

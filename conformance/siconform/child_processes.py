@@ -1,16 +1,20 @@
 """Starts processes that never outlive this one: each runs under ``supervisor.py``."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
 from siconform import supervisor
+from siconform.fork_client import ForkedProcess, Refused
 
 GRACE: Final = 3.0  # seconds from SIGTERM to SIGKILL
 _SUPERVISOR: Final = str(Path(supervisor.__file__))
+_MODULE: Final = (sys.executable, "-P", "-m")  # and its name: how a Python program is started
 
 
 def supervised(command: Sequence[str], grace: float = GRACE) -> list[str]:
@@ -19,6 +23,43 @@ def supervised(command: Sequence[str], grace: float = GRACE) -> list[str]:
     Its standard input has to be a pipe: when the other end closes, the command is ended.
     """
     return [sys.executable, "-I", "-S", _SUPERVISOR, f"{grace:g}", *command]
+
+
+def variable(preloaded: str) -> str:
+    """The environment variable that has the address of the fork server with this preloaded."""
+    return "SICONFORM_FORK_SERVER_" + re.sub(r"\W", "_", preloaded.partition(".")[0]).upper()
+
+
+def start(
+    command: Sequence[str], *, stderr: IO[bytes], folder: Path | None = None
+) -> "subprocess.Popen[bytes] | ForkedProcess":
+    """Start the command under a supervisor, away from the terminal, in this working directory.
+
+    Its standard output is a pipe. Close ``stdin`` to end it. A Python module that a fork server has
+    preloaded is forked.
+    """
+    if tuple(command[: len(_MODULE)]) == _MODULE:
+        address = os.environ.get(variable(command[len(_MODULE)]), "")
+        if address:
+            with suppress(Refused):
+                words = [*command[1:]]
+                return ForkedProcess.piped(address, words, stderr.fileno(), folder, GRACE)
+    return subprocess.Popen(  # noqa: S603  # the user's own command
+        supervised(command, GRACE),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        cwd=folder,
+        start_new_session=True,  # signals of a terminal are for this process
+    )
+
+
+def end(process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
+    """Close its lifeline and return when it has ended."""
+    if process.stdin is not None:
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+    _wait(process)
 
 
 def run(
@@ -50,7 +91,7 @@ def run(
     return subprocess.CompletedProcess([*command], process.returncode, stderr=errors)
 
 
-def _wait(process: "subprocess.Popen[bytes]") -> None:
+def _wait(process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
     """Its supervisor ends it in order; without a supervisor that answers, it is killed."""
     try:
         process.wait(2 * GRACE)

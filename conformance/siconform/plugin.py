@@ -14,7 +14,7 @@ import pytest
 from _pytest.mark.expression import Expression
 from _pytest.terminal import TerminalReporter
 
-from siconform import guarding
+from siconform import fork_server, guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
 from siconform.running import own_project
@@ -38,7 +38,7 @@ from siconform.running.selecting import Selector
 from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
-from siconform.running.worker_shutdown import end_with_controller
+from siconform.running.worker_shutdown import end_with_parent
 from siconform.targets import Target, TargetUnavailable
 
 _FIXTURES = "siconform.suite.conftest"  # what the tests of other projects ask for, too
@@ -124,7 +124,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if _is_worker(config):
         told = getattr(config, "workerinput")  # noqa: B009  # xdist's
         config.option.results, config.option.started_as, controller_pid = told[TOLD]
-        end_with_controller(controller_pid)
+        end_with_parent(fork_server.parent_or(controller_pid))
         config.stash[_SETTINGS] = read_settings(config)
         tell_waits(config)
     settings = config.stash[_SETTINGS]

@@ -27,23 +27,69 @@ _TO_THE_STARTING_PROCESS = (signal.SIGINT, signal.SIGHUP)  # which then closes t
 def main(arguments: list[str]) -> int:
     """Run the command until it ends or the lifeline does; its exit code, 128 + N for a signal."""
     grace, command = float(arguments[0]), arguments[1:]
-    for number in _TO_THE_STARTING_PROCESS:
-        signal.signal(number, signal.SIG_IGN)
-    adopt_orphans()
-    wake, waker = os.pipe()
-    signal.signal(signal.SIGTERM, lambda *_: os.write(waker, b"t"))
+    wake, waker = _prepare()
     try:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0)  # noqa: S603  # the user's own command
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201  # a script
         return CANNOT_START
+    return _supervise(child, grace, wake, waker)
+
+
+def fork_supervised(grace: float) -> None:
+    """Fork: this process supervises the other one and exits with its code; return in that one."""
+    wake, waker = _prepare()
+    pid = os.fork()
+    if pid:
+        os._exit(_supervise(_Forked(pid), grace, wake, waker))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.close(wake)
+    os.close(waker)
+    os.setpgid(0, 0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+
+class _Forked:
+    """A forked process, with what of ``subprocess.Popen`` is used here."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode = 0
+        self._ended = threading.Event()
+        threading.Thread(target=self._reap, daemon=True).start()
+
+    def wait(self, timeout: "float | None" = None) -> int:
+        if not self._ended.wait(timeout):
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+        return self.returncode
+
+    def _reap(self) -> None:
+        self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        self._ended.set()
+
+
+def _prepare() -> "tuple[int, int]":
+    """Leave signals of a terminal to others; the ends of a pipe that SIGTERM writes to."""
+    for number in _TO_THE_STARTING_PROCESS:
+        signal.signal(number, signal.SIG_IGN)
+    adopt_orphans()
+    wake, waker = os.pipe()
+    signal.signal(signal.SIGTERM, lambda *_: os.write(waker, b"t"))
+    return wake, waker
+
+
+def _supervise(
+    child: "subprocess.Popen[bytes] | _Forked", grace: float, wake: int, waker: int
+) -> int:
     threading.Thread(target=_report_end, args=(child, waker), daemon=True).start()
     select.select([sys.stdin.fileno(), wake], [], [])
     _end(child, grace)
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
-def _report_end(child: "subprocess.Popen[bytes]", waker: int) -> None:
+def _report_end(child: "subprocess.Popen[bytes] | _Forked", waker: int) -> None:
     child.wait()
     os.write(waker, b"e")
 
@@ -57,7 +103,7 @@ def kill_descendants(limit: float) -> "list[int]":
     return left
 
 
-def _end(child: "subprocess.Popen[bytes]", grace: float) -> None:
+def _end(child: "subprocess.Popen[bytes] | _Forked", grace: float) -> None:
     with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
     _signal(descendants(), signal.SIGTERM)

@@ -1,12 +1,30 @@
-"""Which streams an RM spoke on since their last fence, and the fences on them."""
+"""Which streams an RM spoke on since their last fence, and the fences on them.
 
-from collections.abc import Callable
+A stream needs none where all that was said on it created something and was accepted: that is an
+answer behind which nothing is under way. So it is only with names that are said for the first time,
+whose acceptance cannot be that of an earlier bearer.
+"""
+
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from functools import partial
 
 from siconform.expecting.link import Link
 from siconform.outcomes import PremiseLost, TargetLost
-from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.notifications import ApplicationAccepted, Fact, NodeAccepted, UpdateKind
+from siconform.protocol.requests import Action, ApplicationRequest, NodeRequest, Request
+
+_CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
+
+
+@dataclass
+class _Said:
+    """What was said on one stream since its last fence."""
+
+    since: int  # index of the history
+    awaited: set[Fact] = field(default_factory=set)  # acceptances
+    has_answers: bool = True  # each of the requests, and certainly its own
 
 
 class Fencing:
@@ -15,12 +33,13 @@ class Fencing:
     def __init__(self, link: Link, alive: Callable[[], bool]) -> None:
         self._link = link
         self._alive = alive
-        self._unfenced: set[UpdateKind] = set()
+        self._unfenced: dict[UpdateKind, _Said] = {}
+        self._names: set[Fact] = set()  # acceptances of everything that was ever created
         self._has_confirmed = False  # by itself, since the last fence
 
     def fences(self, kind: UpdateKind) -> None:
         """Return once everything said on the stream of this kind was processed."""
-        self._unfenced.discard(kind)
+        self._unfenced.pop(kind, None)
         self.raises_fence(kind)
 
     def fences_all(self) -> None:
@@ -30,29 +49,40 @@ class Fencing:
         """
         with self._link.connection.hearing:
             if self._has_confirmed:
-                self._unfenced.add(UpdateKind.ALLOCATIONS)
+                self._said_on(UpdateKind.ALLOCATIONS).has_answers = False
             self._has_confirmed = False
         self.fences_all_but()
 
     def fences_all_but(self, kinds: AbstractSet[UpdateKind] = frozenset()) -> None:
         """Fence the streams a test spoke on since their last fence, except these."""
-        for kind in sorted(self._unfenced - kinds, key=lambda k: k.value):
-            self.fences(kind)
+        for kind in sorted(self._unfenced.keys() - kinds, key=lambda k: k.value):
+            if self.needs_fence(kind):
+                self.fences(kind)
 
     def raises_fence(self, kind: UpdateKind) -> None:
         """Send a fence, whatever was said since the last one."""
         self._guarded(partial(self._link.fences.raise_on, kind))
 
-    def spoke_on(self, kinds: AbstractSet[UpdateKind]) -> None:
-        """Something was said on the streams of these kinds."""
-        self._unfenced |= kinds
+    def has_said(self, requests: Sequence[Request], since: int) -> None:
+        """Something was said on these streams; the history was so long before."""
+        for request in requests:
+            said = self._said_on(request.kind, since)
+            acceptance = _acceptance(request)
+            if acceptance is None or acceptance in self._names:
+                said.has_answers = False
+            else:
+                self._names.add(acceptance)
+                said.awaited.add(acceptance)
 
     def has_confirmed(self) -> None:
         """The RM confirmed something by itself."""
         self._has_confirmed = True
 
     def needs_fence(self, kind: UpdateKind) -> bool:
-        """Whether something was said on the stream of this kind since its last fence."""
+        """Whether anything said on the stream of this kind may not have been processed yet."""
+        said = self._unfenced.get(kind)
+        if said is not None and said.has_answers and self._is_accepted(said):
+            del self._unfenced[kind]
         return kind in self._unfenced
 
     def forgets(self) -> None:
@@ -63,6 +93,20 @@ class Fencing:
         """Whether the RM said anything that is not known to have been processed."""
         return self._has_confirmed or bool(self._unfenced)
 
+    def _said_on(self, kind: UpdateKind, since: int = 0) -> _Said:
+        return self._unfenced.setdefault(kind, _Said(since))
+
+    def _is_accepted(self, said: _Said) -> bool:
+        connection = self._link.connection
+        told = connection.history.since(said.since)
+        accepted = {
+            entry.content
+            for entry in told
+            if isinstance(entry.content, (NodeAccepted, ApplicationAccepted))
+            and entry.rm == connection.rm_id
+        }
+        return said.awaited <= accepted
+
     def _guarded(self, action: Callable[[], None]) -> None:
         try:
             action()
@@ -70,3 +114,14 @@ class Fencing:
             if not self._alive():
                 raise TargetLost(f"the target died: {lost.says}") from lost
             raise
+
+
+def _acceptance(request: Request) -> Fact | None:
+    """What answers a request that creates something, if it is accepted."""
+    match request:
+        case NodeRequest(node=node, action=action) if action in _CREATIONS:
+            return NodeAccepted(node)
+        case ApplicationRequest(application=application):
+            return ApplicationAccepted(application)
+        case _:
+            return None

@@ -133,7 +133,21 @@ def _can_reserve(message: Message) -> bool:
     return any(part.DESCRIPTOR.full_name in _CAN_RESERVE for part in _parts(message))
 
 
-def _parts(message: Message) -> Iterator[Message]:
+class _Latest:
+    """The parts of the message that was looked at last: several judges look at each."""
+
+    message: Message | None = None
+    parts: tuple[Message, ...] = ()
+
+
+def _parts(message: Message) -> tuple[Message, ...]:
+    """The message and all messages in it, at any depth."""
+    if _Latest.message is not message:
+        _Latest.message, _Latest.parts = message, tuple(_found(message))
+    return _Latest.parts
+
+
+def _found(message: Message) -> Iterator[Message]:
     yield message
     for field, value in message.ListFields():
         if field.message_type is None:
@@ -142,7 +156,7 @@ def _parts(message: Message) -> Iterator[Message]:
         if field.message_type.GetOptions().map_entry:
             children = [v for v in value.values() if isinstance(v, Message)]
         for child in children:
-            yield from _parts(child)
+            yield from _found(child)
 
 
 def _unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:

@@ -17,7 +17,7 @@ Look = Callable[[float], T | None]
 _PROMPT: Final = 0.02  # seconds on the wall in which most answers come, before any time has to pass
 _ALONG: Final = 0.05  # seconds on the wall after which virtual time follows
 _STEPS: Final = 40  # a wait for a timer is cut into, at most, unless they get too long
-_SHORTEST: Final = 0.05  # seconds of a step
+_SHORTEST: Final = 0.1  # seconds of a step
 LONGEST_STEP: Final = 0.5  # what comes within a step is taken to come at its end
 _PER_SECOND: Final = 1000  # the extension counts milliseconds
 

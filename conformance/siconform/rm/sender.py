@@ -73,8 +73,9 @@ class Sender:
         kinds = {request.kind for request in requests}
         if self._fences_between_streams:
             self._fencing.fences_all_but(kinds)
+        since = len(self._link.connection.history)
         self._link.connection.say(kind, requests)
-        self._fencing.spoke_on(kinds)
+        self._fencing.has_said(requests, since)
 
 
 def amounts(

@@ -21,6 +21,7 @@ from siconform.running.command_line import (
     value_of,
     without_option,
 )
+from siconform.running.fork_servers import REFERENCE, WORKERS, fork_servers
 from siconform.running.index import suite_folder
 from siconform.running.live.terminal import OF_PYTEST, Colour
 from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
@@ -33,7 +34,7 @@ from siconform.targets.attached import is_address
 _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "unraisableexception")  # what nobody reads, and costs seconds
-_WORKERS: Final = 4  # more than a small machine has cores: half of the time tests wait
+_WORKERS: Final = 6  # more than a small machine has cores: half of the time tests wait
 _WAITING_WORKERS: Final = 20  # a named target is light, and tests wait for its timers mostly
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _SHOWS: Final = ("--collect-only", "--co", "--help", "-h", "--version", "--markers", "--fixtures")
@@ -66,12 +67,28 @@ def run(options: Sequence[str]) -> int:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for name in _FOREIGN:
         os.environ.pop(name, None)
-    with contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))):
+    with (
+        fork_servers(*_preloaded(options)),
+        contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))),
+    ):
         code = _pytest(arguments(options, given))
     if code == pytest.ExitCode.INTERNAL_ERROR:
         sys.stderr.write("siconform: the kit itself broke: see above\n")
         return ExitCode.KIT_ERROR
     return code
+
+
+def collect_once() -> None:
+    """Collect the suite as workers will: what is forked from this process has it in memory."""
+    pytest.main([*_fixed(), "-p", "no:cacheprovider", "--collect-only", "-q", str(suite_folder())])
+
+
+def _preloaded(options: Sequence[str]) -> list[str]:
+    """What fork servers are worth their start for: processes that are started several times."""
+    if not _workers(options):
+        return []
+    is_named = any(value_of(options, flag) for flag in ("--target", "--target-command"))
+    return [WORKERS] if is_named else [WORKERS, REFERENCE]
 
 
 def _refuse(options: Sequence[str]) -> None:
@@ -107,19 +124,26 @@ def _pytest(words: Sequence[str]) -> int:
 def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> list[str]:
     """The command line for pytest; ``given`` is what its user gave, where that is not all."""
     suite = suite_folder()
-    fixed = ["-c", str(suite.parent / "suite.ini"), "--rootdir", str(suite.parent)]
-    for plugin in _PLUGINS:
-        fixed += ["-p", plugin]
+    fixed = _fixed()
     if any(option.startswith("--alluredir") for option in options):
         fixed += ["-p", _ALLURE]
-    for plugin in _OFF:
-        fixed += ["-p", f"no:{plugin}"]
     started = [started_as("run"), list(options if given is None else given), kit_program()]
     fixed.append(f"{STARTED_AS}={json.dumps(started)}")
     results = Path(value_of(options, "--results") or RESULTS).absolute()
     fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed and the like
     chosen, tests = _tests_apart(_coloured(options), suite)
     return [*fixed, *_workers(options), *chosen, *(tests or [str(suite)])]
+
+
+def _fixed() -> list[str]:
+    """What does not depend on options: the suite's own configuration, and the plugins."""
+    suite = suite_folder()
+    fixed = ["-c", str(suite.parent / "suite.ini"), "--rootdir", str(suite.parent)]
+    for plugin in _PLUGINS:
+        fixed += ["-p", plugin]
+    for plugin in _OFF:
+        fixed += ["-p", f"no:{plugin}"]
+    return fixed
 
 
 def _coloured(options: Sequence[str]) -> list[str]:

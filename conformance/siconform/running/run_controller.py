@@ -20,6 +20,7 @@ from siconform.results import Conditions, Failure, Run, TargetFacts
 from siconform.running import failures, phases, report_payload
 from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
+from siconform.running.fork_servers import python_of_workers
 from siconform.running.junit import Junit
 from siconform.running.narrator import Narrator
 from siconform.running.open_target import artifacts, describe
@@ -102,6 +103,12 @@ class RunController:
         done = yield
         self._phases.begin(phases.WORKERS_END)
         return done
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: Sequence[Any]) -> None:
+        """Workers are forked where there is a server for that."""
+        for spec in specs:
+            spec.python = python_of_workers() or spec.python
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -10,10 +10,11 @@ _POLL_INTERVAL: Final = 0.25  # seconds
 _TO_THE_CONTROLLER: Final = (signal.SIGINT, signal.SIGHUP)  # which ends its workers then
 
 
-def end_with_controller(pid: int) -> None:
+def end_with_parent(pid: int) -> None:
     """From now on this process ends when the process ``pid``, its parent, has ended.
 
-    Targets end with it. Signals of a terminal are left to the controller.
+    That is the controller, or the fork server, which ends with the controller. Targets end with
+    it. Signals of a terminal are left to the controller.
     """
     for number in _TO_THE_CONTROLLER:
         signal.signal(number, signal.SIG_IGN)

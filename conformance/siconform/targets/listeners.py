@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import psutil
 
-_SUPERVISOR: Final = "/siconform/supervisor.py"
+_SUPERVISORS: Final = ("/siconform/supervisor.py", "siconform.fork_server")
 _FIRST: Final = 5  # words of a command line, within which its program is named
 
 
@@ -63,11 +63,11 @@ class Before:
 def _whose(pid: int, supervisor: int) -> Whose:
     with suppress(psutil.Error):
         owner = psutil.Process(pid)
-        for ancestor in (owner, *owner.parents()):
-            if ancestor.pid == supervisor:
-                return Whose.OURS
-            if _is_supervisor(ancestor):
-                return Whose.OF_ANOTHER_TARGET
+        line = (owner, *owner.parents())
+        if any(ancestor.pid == supervisor for ancestor in line):
+            return Whose.OURS
+        if any(map(_is_supervisor, line)):
+            return Whose.OF_ANOTHER_TARGET
         if owner.create_time() < psutil.Process(supervisor).create_time():
             return Whose.OF_AN_OLDER_PROCESS
     return Whose.OURS
@@ -104,5 +104,5 @@ def _host(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 def _is_supervisor(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
-        return any(word.endswith(_SUPERVISOR) for word in process.cmdline()[:_FIRST])
+        return any(word.endswith(_SUPERVISORS) for word in process.cmdline()[:_FIRST])
     return False

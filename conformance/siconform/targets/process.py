@@ -6,14 +6,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from siwire import Revision
 
-from siconform.child_processes import GRACE, supervised
+from siconform import child_processes
 from siconform.outcomes import IN_SHORT, in_short
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
@@ -117,7 +115,7 @@ class _Run:
         self._address = ""  # where it does
         self._not_its: dict[str, Whose] = {}
         self._changed = threading.Condition()
-        self._supervisor = _kept(command, self._log, launch.folder)
+        self._supervisor = child_processes.start(command, stderr=self._log, folder=launch.folder)
         self._listener = threading.Thread(target=self._listen, daemon=True, name="target output")
         self._listener.start()
 
@@ -169,14 +167,7 @@ class _Run:
         return f"it ended with {how}" + (f": {last}" if last else "")
 
     def stop(self) -> None:
-        assert self._supervisor.stdin is not None  # noqa: S101  # it is a pipe
-        with suppress(BrokenPipeError):
-            self._supervisor.stdin.close()
-        try:
-            self._supervisor.wait(2 * GRACE)
-        except subprocess.TimeoutExpired:
-            self._supervisor.kill()
-            self._supervisor.wait()
+        child_processes.end(self._supervisor)
         self._listener.join(1.0)  # longer only if something that left its group holds the pipe
 
     def _listen(self) -> None:
@@ -220,17 +211,6 @@ class _Run:
             return last
         told = last if len(last) <= IN_SHORT else in_short(lines[-1])
         return f"{told} (all it says is in {self._log_path})"
-
-
-def _kept(command: Sequence[str], log: IO[bytes], folder: Path | None) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(  # noqa: S603  # the user's own command
-        supervised(command, GRACE),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=log,
-        cwd=folder,
-        start_new_session=True,  # Ctrl-C reaches us first; we end it in order
-    )
 
 
 def told_ports(command: Sequence[str]) -> frozenset[int]:

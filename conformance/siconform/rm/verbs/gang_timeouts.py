@@ -220,17 +220,21 @@ class GangTimeoutVerbs:
             return self._is_withdrawn_first(waiting.leftovers, self._timers.waiting_timeout())
 
     def _are_withdrawn(self, placeholders: Sequence[Allocated], seconds: float) -> list[Released]:
-        limit = seconds + self._deadlines.timer
-        return [self._expectations.is_told(timed_out(p), timeout=limit) for p in placeholders]
+        return [self._is_withdrawn(seconds, placeholder) for placeholder in placeholders]
 
     def _is_withdrawn_first(
         self, placeholders: Sequence[Allocated], seconds: float
     ) -> tuple[Released, Allocated]:
-        limit = seconds + self._deadlines.timer
-        first = self._expectations.is_told_one_of(
-            *(timed_out(p) for p in placeholders), timeout=limit
-        )
+        first = self._is_withdrawn(seconds, *placeholders)
         return first, next(p for p in placeholders if p.identity != first.identity)
+
+    def _is_withdrawn(self, seconds: float, *placeholders: Allocated) -> Released:
+        """The first of these to be released, about when a timer of so many seconds is due."""
+        limit = seconds + self._deadlines.timer
+        patterns = tuple(timed_out(placeholder) for placeholder in placeholders)
+        told = self._expectations.await_entry(patterns, limit, first=seconds)[1]
+        assert isinstance(told, Released)  # noqa: S101  # as every pattern is
+        return told
 
     def _is_over(self, partial: PartialGang) -> bool:
         """Whether the gang may have run out of time by now, as far as its time is known."""

@@ -1,0 +1,186 @@
+"""Fork servers: a forked process is to its starter what one of its own would be."""
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from patience import patient, wait_for
+from siconform import child_processes, fork_client
+from siconform.fork_client import ForkedProcess, Refused
+from siconform.running.fork_servers import WORKERS, fork_servers, python_of_workers
+
+from .processes import exists
+
+PRELOADED, ANOTHER = "colorsys", "sndhdr"  # modules of the standard library
+LIMIT = patient(20.0)
+TELLS = "import os, sys; print(os.getcwd(), *sys.argv, os.environ['SI_TOLD'], sys.stdin.read())"
+WAITS = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {WAITS}"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are none")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of a fork server."""
+    with fork_servers(PRELOADED):
+        yield os.environ[child_processes.variable(PRELOADED)]
+
+
+def test_a_script_stands_for_python(server: str, tmp_path: Path) -> None:
+    words = ["-u", "-c", TELLS, "one", "two words"]
+    environment = {**os.environ, "SI_TOLD": "told"}
+    forked, usual = (
+        _run(
+            [*program, *words],
+            input="said",
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment,
+        )
+        for program in (_client(server), [sys.executable])
+    )
+    assert forked.stdout == usual.stdout == f"{tmp_path} -c one two words told said\n"
+    assert (forked.returncode, forked.stderr) == (usual.returncode, usual.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "import sys; sys.exit('no')", "1/0"])
+def test_it_ends_as_python_would(server: str, program: str) -> None:
+    codes = [
+        _run([*start, "-c", program], stderr=subprocess.DEVNULL).returncode
+        for start in (_client(server), [sys.executable])
+    ]
+    assert codes[0] == codes[1] != 0
+
+
+def test_what_was_imported_is_there(server: str) -> None:
+    program = f"import sys; print({PRELOADED!r} in sys.modules)"
+    told = [
+        _run([*start, "-c", program], capture_output=True, check=True).stdout
+        for start in (_client(server), [sys.executable])
+    ]
+    assert told == [b"True\n", b"False\n"]
+
+
+def test_without_a_server_it_is_python(tmp_path: Path) -> None:
+    nobody = str(tmp_path / "nobody")
+    with pytest.raises(Refused, match="no fork server answers on"):
+        ForkedProcess(nobody, ["-c", "pass"], (0, 1, 2))
+    done = _run([*_client(nobody), "-c", "print(1)"], capture_output=True, check=True)
+    assert done.stdout == b"1\n"
+
+
+def test_what_no_client_says_is_passed_over(server: str) -> None:
+    for nonsense in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x00\x00\x00\x02{}"):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(server)
+            client.sendall(nonsense)
+    done = _run([*_client(server), "-c", "print(1)"], capture_output=True, check=True)
+    assert done.stdout == b"1\n"
+
+
+def test_it_ends_with_its_client(server: str) -> None:
+    with subprocess.Popen(  # noqa: S603  # our own program
+        [*_client(server), "-c", WAITS], stdout=subprocess.PIPE
+    ) as client:
+        assert client.stdout is not None
+        pid = int(client.stdout.readline())
+        client.kill()
+    wait_for(lambda: not exists(pid), 20.0)
+
+
+@pytest.mark.parametrize("program", [WAITS, STUBBORN])
+def test_one_that_is_supervised_ends_with_its_lifeline(server: str, program: str) -> None:
+    process = ForkedProcess.piped(server, ["-c", program], 2, None, 0.2)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    pid = int(process.stdout.readline())
+    assert process.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.01)
+
+    process.stdin.close()
+    code = process.wait(LIMIT)
+    assert code - 128 in (signal.SIGTERM, signal.SIGKILL)
+    assert not exists(pid)
+    assert not exists(process.pid)
+    process.stdout.close()
+
+
+def test_a_supervisor_that_is_killed_is_told(server: str) -> None:
+    process = ForkedProcess.piped(server, ["-c", WAITS], 2, None, 0.2)
+    process.kill()
+    assert process.wait(LIMIT) == -signal.SIGKILL
+    assert process.poll() == -signal.SIGKILL
+    _close(process)
+
+
+def test_targets_that_are_preloaded_are_forked(server: str, tmp_path: Path) -> None:
+    assert server
+    with (tmp_path / "log").open("ab") as log:
+        forked, usual = (
+            child_processes.start([sys.executable, *options, "-m", PRELOADED], stderr=log)
+            for options in (["-P"], [])
+        )
+    assert isinstance(forked, ForkedProcess)
+    assert isinstance(usual, subprocess.Popen)
+    assert forked.wait(LIMIT) == usual.wait(LIMIT) == 0
+    _close(forked)
+    _close(usual)
+
+
+def test_nothing_of_a_server_is_left() -> None:
+    with fork_servers(ANOTHER):
+        address = os.environ[child_processes.variable(ANOTHER)]
+        done = _run([*_client(address), "-c", "print(1)"], capture_output=True, check=True)
+        assert done.stdout == b"1\n"
+        server = next(p.pid for p in psutil.Process().children() if ANOTHER in p.cmdline())
+    assert not exists(server)
+    assert child_processes.variable(ANOTHER) not in os.environ
+    assert not Path(address).parent.exists()
+
+
+def test_a_server_ends_when_its_starter_is_killed() -> None:
+    program = f"""
+import os, signal, psutil
+from siconform.running.fork_servers import fork_servers
+with fork_servers({ANOTHER!r}):
+    server, = psutil.Process().children()
+    print(server.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = _run([sys.executable, "-c", program], capture_output=True)
+    assert done.returncode == -signal.SIGKILL
+    wait_for(lambda: not exists(int(done.stdout)))
+
+
+def test_workers_have_the_suite_in_memory() -> None:
+    with fork_servers(WORKERS):
+        python = shlex.split(python_of_workers())
+        program = "import sys; print('siconform.suite.test_nodes' in sys.modules)"
+        done = _run([*python, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"True\n"
+    assert python_of_workers() == ""
+
+
+def _run(command: list[str], **options: Any) -> "subprocess.CompletedProcess[Any]":
+    return subprocess.run(command, timeout=LIMIT, **options)  # noqa: PLW1510, S603  # our own
+
+
+def _client(server: str) -> list[str]:
+    return [sys.executable, "-I", "-S", str(Path(fork_client.__file__)), server]
+
+
+def _close(process: "ForkedProcess | subprocess.Popen[bytes]") -> None:
+    for stream in (process.stdin, process.stdout):
+        assert stream is not None
+        stream.close()

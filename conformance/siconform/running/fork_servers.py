@@ -1,0 +1,69 @@
+"""The fork servers of a run: one for its workers, and one for the reference if it is the target."""
+
+import contextlib
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from siconform import child_processes, fork_client, shutdown
+
+WORKERS: Final = "siconform.running.launching:collect_once"
+REFERENCE: Final = "sireference.cli"
+_SOCKET: Final = "socket"
+
+
+@contextlib.contextmanager
+def fork_servers(*preloaded: str) -> Iterator[None]:
+    """Have one for each of these, see ``fork_server.main``, for as long as the block runs.
+
+    Processes that are started meanwhile find them by their environment.
+    """
+    with contextlib.ExitStack() as servers:
+        if sys.platform == "linux":  # elsewhere libraries do not survive a fork
+            for name in preloaded:
+                servers.enter_context(_fork_server(name))
+        yield
+
+
+def python_of_workers() -> str:
+    """The command line that stands for ``python`` where a worker is started, "" for none."""
+    address = os.environ.get(child_processes.variable(WORKERS), "")
+    script = str(Path(fork_client.__file__))
+    return shlex.join((sys.executable, "-I", "-S", script, address)) if address else ""
+
+
+@contextlib.contextmanager
+def _fork_server(name: str) -> Iterator[None]:
+    folder = Path(tempfile.mkdtemp(prefix="siconform-"))
+    variable = child_processes.variable(name)
+    try:
+        process = _started(name, folder / _SOCKET)
+        os.environ[variable] = str(folder / _SOCKET)
+        try:
+            yield
+        finally:
+            del os.environ[variable]
+            child_processes.end(process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(name: str, address: Path) -> "subprocess.Popen[bytes]":
+    with socket.socket(socket.AF_UNIX) as listener, shutdown.signals_blocked_in_children():
+        listener.bind(str(address))
+        listener.listen()
+        return subprocess.Popen(  # noqa: S603  # our own program
+            [sys.executable, "-P", "-m", "siconform.fork_server", str(listener.fileno()), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # what is wrong shows again where it is imported for good
+            pass_fds=(listener.fileno(),),
+            start_new_session=True,
+        )
