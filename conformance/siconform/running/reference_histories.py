@@ -47,7 +47,7 @@ def _judge(revision: str, tests: Iterable[str], scratch: Path) -> None:
     functions = dict.fromkeys(test.partition("[")[0] for test in tests)
     command = [sys.executable, "-m", "siconform", "run", "--revision", revision, "--no-reference"]
     command += [TARGET_FILE, NO_FILE]
-    command += ["--results", str(scratch), "-qq", "-n", "2" if len(functions) > 1 else "0"]
+    command += ["--results", str(scratch), "-qq", *(["-n", "0"] if len(functions) == 1 else [])]
     with contextlib.suppress(subprocess.TimeoutExpired):
         child_processes.run([*command, *functions], limit=_LIMIT)
 

@@ -137,6 +137,7 @@ def test_an_application_is_completed_once_it_waited_without_a_break(rm: Resource
     rm.is_not_told(ApplicationUpdated(asking, state=COMPLETED))
 
 
+@waits
 @requirement("SI-APP-030")
 def test_a_completed_application_leaves_its_queue_by_itself(rm: ResourceManager) -> None:
     rm.needs(Feature.APPLICATION_LIMIT)
@@ -168,6 +169,7 @@ def test_the_id_of_a_completed_application_is_free_again(rm: ResourceManager) ->
     rm.is_told(Allocated(rm.asks(app)))
 
 
+@waits
 @requirement("SI-APP-031")
 def test_the_id_is_free_as_soon_as_completed_is_told(rm: ResourceManager) -> None:
     rm.has_node()
