@@ -15,6 +15,7 @@ import pytest
 from patience import patient, wait_for
 from siconform import child_processes, fork_client
 from siconform.fork_client import ForkedProcess, Refused
+from siconform.running import launching
 from siconform.running.fork_servers import WORKERS, fork_servers, python_of_workers
 
 from .processes import exists
@@ -151,16 +152,19 @@ def test_nothing_of_a_server_is_left() -> None:
 
 def test_a_server_ends_when_its_starter_is_killed() -> None:
     program = f"""
-import os, signal, psutil
+import os, signal, sys, psutil
 from siconform.running.fork_servers import fork_servers
 with fork_servers({ANOTHER!r}):
     server, = psutil.Process().children()
-    print(server.pid, flush=True)
+    print(server.pid, os.environ[{child_processes.variable(ANOTHER)!r}])
+    sys.stdout.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 """
     done = _run([sys.executable, "-c", program], capture_output=True)
     assert done.returncode == -signal.SIGKILL
-    wait_for(lambda: not exists(int(done.stdout)))
+    server, address = done.stdout.split()
+    wait_for(lambda: not exists(int(server)))
+    assert not Path(address.decode()).parent.exists()
 
 
 def test_workers_have_the_suite_in_memory() -> None:
@@ -184,3 +188,23 @@ def _close(process: "ForkedProcess | subprocess.Popen[bytes]") -> None:
     for stream in (process.stdin, process.stdout):
         assert stream is not None
         stream.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [
+        ([], 2),
+        (["-n", "3"], 2),
+        (["-n4", "GANG"], 2),
+        (["--numprocesses=auto"], 2),
+        (["--target", "yunikorn-core@1.9.0"], 1),
+        (["-n", "0"], 0),
+        (["-n1"], 0),
+        (["SI-NODE-001"], 0),
+        (["--target", "127.0.0.1:1"], 0),
+    ],
+)
+def test_there_are_fork_servers_where_many_processes_are_started(
+    options: list[str], number: int
+) -> None:
+    assert len(launching.preloaded(options)) == number

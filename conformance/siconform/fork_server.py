@@ -20,7 +20,8 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple, NoReturn
 
 from siconform import supervisor
 
@@ -98,7 +99,7 @@ class _Server:
 
     def _hears(self, key: selectors.SelectorKey) -> list[str] | None:
         if key.fd == sys.stdin.fileno():
-            os._exit(0)
+            self._ends()
         if key.fd == self._listener.fileno():
             client, _ = self._listener.accept()
             return self._starts(client)
@@ -109,6 +110,14 @@ class _Server:
         else:
             self._loses(key.data)
         return None
+
+    def _ends(self) -> NoReturn:
+        """Remove the socket and its folder, in case the starting process was killed."""
+        socket_file = Path(self._listener.getsockname())
+        with suppress(OSError):
+            socket_file.unlink()
+            socket_file.parent.rmdir()
+        os._exit(0)
 
     def _starts(self, client: socket.socket) -> list[str] | None:
         try:

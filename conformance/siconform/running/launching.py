@@ -36,6 +36,7 @@ _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "unraisableexception")  # what nobody reads, and costs seconds
 _WORKERS: Final = 6  # more than a small machine has cores: half of the time tests wait
 _WAITING_WORKERS: Final = 20  # a named target is light, and tests wait for its timers mostly
+_IN_WORKERS: Final = re.compile(r"(?:^| )(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _SHOWS: Final = ("--collect-only", "--co", "--help", "-h", "--version", "--markers", "--fixtures")
 _ALONE: Final = ("--pdb", *_SHOWS)
@@ -68,7 +69,7 @@ def run(options: Sequence[str]) -> int:
     for name in _FOREIGN:
         os.environ.pop(name, None)
     with (
-        fork_servers(*_preloaded(options)),
+        fork_servers(*preloaded(options)),
         contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))),
     ):
         code = _pytest(arguments(options, given))
@@ -83,9 +84,9 @@ def collect_once() -> None:
     pytest.main([*_fixed(), "-p", "no:cacheprovider", "--collect-only", "-q", str(suite_folder())])
 
 
-def _preloaded(options: Sequence[str]) -> list[str]:
+def preloaded(options: Sequence[str]) -> list[str]:
     """What fork servers are worth their start for: processes that are started several times."""
-    if not _workers(options):
+    if not _IN_WORKERS.search(" ".join([*options, *_workers(options)])):
         return []
     is_named = any(value_of(options, flag) for flag in ("--target", "--target-command"))
     return [WORKERS] if is_named else [WORKERS, REFERENCE]
