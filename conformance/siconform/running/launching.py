@@ -34,7 +34,7 @@ from siconform.targets.attached import is_address
 _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "unraisableexception")  # what nobody reads, and costs seconds
-_WORKERS: Final = 6  # more than a small machine has cores: half of the time tests wait
+_WORKERS: Final = 5  # more than a small machine has cores: half of the time tests wait
 _WAITING_WORKERS: Final = 20  # a named target is light, and tests wait for its timers mostly
 _IN_WORKERS: Final = re.compile(r"(?:^| )(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
