@@ -72,6 +72,15 @@ def test_what_was_imported_is_there(server: str) -> None:
     assert told == [b"True\n", b"False\n"]
 
 
+def test_it_knows_its_parent(server: str) -> None:
+    program = "import os; from siconform.fork_server import parent_or as of; print(of(0))"
+    told = _run([*_client(server), "-c", f"{program}; print(os.getppid())"], capture_output=True)
+    known, parent = told.stdout.split()
+    assert known == parent
+    told = _run([sys.executable, "-c", program], capture_output=True)
+    assert told.stdout == b"0\n"
+
+
 def test_without_a_server_it_is_python(tmp_path: Path) -> None:
     nobody = str(tmp_path / "nobody")
     with pytest.raises(Refused, match="no fork server answers on"):

@@ -1,6 +1,6 @@
 """Starts Python programs by forking a process that has already imported what they need.
 
-``python -m siconform.fork_server FD NAME`` imports NAME, which is a module or a function to be
+``python -c PROGRAM FD NAME`` imports NAME, which is a module or a function to be
 called (``module:function``), and serves on the listening Unix socket FD, which it inherits. A
 program starts in a tenth of the usual time this way. Standard input is a lifeline: the server ends
 when the process that started it closes the other end.
@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from siconform import supervisor
 
+PROGRAM: Final = "from siconform.fork_server import main; main()"
 NUMBER: Final = 4  # bytes
 STREAMS: Final = 3  # standard input, output and error
 _server_pid = 0
@@ -49,9 +50,9 @@ def parent_or(pid: int) -> int:
     return _server_pid or pid
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
     """Import what is named, and call it if it is a function; then serve."""
-    descriptor, name = arguments
+    descriptor, name = sys.argv[1:]
     preloaded = pkgutil.resolve_name(name)
     if callable(preloaded):
         preloaded()
@@ -190,9 +191,3 @@ def _received(client: socket.socket) -> tuple[Request, list[int]]:
         content += part
     told: list[Any] = json.loads(content)
     return Request(*told), streams
-
-
-if __name__ == "__main__":
-    from siconform import fork_server  # noqa: PLW0406  # the one that others import
-
-    fork_server.main(sys.argv[1:])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from siconform import child_processes, fork_client, shutdown
+from siconform import child_processes, fork_client, fork_server, shutdown
 
 WORKERS: Final = "siconform.running.launching:collect_once"
 REFERENCE: Final = "sireference.cli"
@@ -60,7 +60,7 @@ def _started(name: str, address: Path) -> "subprocess.Popen[bytes]":
         listener.bind(str(address))
         listener.listen()
         return subprocess.Popen(  # noqa: S603  # our own program
-            [sys.executable, "-P", "-m", "siconform.fork_server", str(listener.fileno()), name],
+            [sys.executable, "-P", "-c", fork_server.PROGRAM, str(listener.fileno()), name],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,  # what is wrong shows again where it is imported for good

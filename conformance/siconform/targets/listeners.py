@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 
 import psutil
 
-_SUPERVISORS: Final = ("/siconform/supervisor.py", "siconform.fork_server")
+from siconform import fork_server
+
+_SUPERVISORS: Final = ("/siconform/supervisor.py", fork_server.PROGRAM)
 _FIRST: Final = 5  # words of a command line, within which its program is named
 
 
