@@ -8,13 +8,16 @@ import pytest
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.link import Link
 from siconform.protocol.notifications import (
+    Allocated,
     ApplicationAccepted,
     Fact,
     NodeAccepted,
     NodeRejected,
+    Released,
     UpdateKind,
 )
 from siconform.protocol.requests import Action, ApplicationRequest, NodeRequest, Request
+from siconform.transport.connection import FENCE_PREFIX, is_fence
 
 from .resource_managers import FakeConnection
 
@@ -105,6 +108,21 @@ def test_what_the_rm_confirmed_by_itself_needs_one(rm: Rm) -> None:
     rm.fencing.has_confirmed()
     rm.fencing.fences_all()
     assert rm.fenced == [UpdateKind.ALLOCATIONS]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (Allocated(f"{FENCE_PREFIX}ask", "a", node="n"), True),
+        (Allocated("ask", "a", node=f"{FENCE_PREFIX}node"), False),
+        (Allocated("ask", "a", node="n"), False),
+        (NodeAccepted(f"{FENCE_PREFIX}node"), True),
+        (NodeAccepted("n"), False),
+        (Released("", f"{FENCE_PREFIX}application", "identity"), True),
+    ],
+)
+def test_an_allocation_on_the_node_of_a_fence_is_no_part_of_it(told: Fact, expected: bool) -> None:  # noqa: FBT001  # a row
+    assert is_fence(told) is expected
 
 
 def _connection() -> Any:

@@ -12,8 +12,29 @@ _REGISTERS: Final = {
 }
 _ANSWERS: Final = {"SI-WIRE-006": "what it says is well formed"}
 _GRANTS: Final = {
+    "SI-WIRE-003": "it serves the registration and the three streams",
     "SI-WIRE-008": "what it says uses no reserved number",
     "SI-WIRE-010": "what it releases has the type the RM gave",
+    "SI-CONN-001": "whoever registered is served on every stream",
+    "SI-NODE-043": "it takes no allocation away",
+    "SI-ASK-001": "it allocates every ask",
+    "SI-ASK-002": "it allocates under the key of the ask",
+    "SI-ASK-019": "it rejects nothing",
+    "SI-ASK-024": "it allocates the ask of an originator, and rejects nothing",
+    "SI-ASK-027": "a key asked for again is told again with the same node: an echo",
+    "SI-ALLOC-002": "what it allocates is a copy of the ask",
+    "SI-ALLOC-003": "what it allocates is a copy of the ask",
+    "SI-ALLOC-007": "what it allocates is a copy of the ask",
+    "SI-ALLOC-008": "a key asked for again is told again with the same node: an echo",
+    "SI-ALLOC-011": "it names an allocation by the key of its ask",
+    "SI-REL-009": "it starts no release, so none of its releases is confirmed",
+    "SI-GANG-002": "it allocates every ask, and knows no gangs",
+    "SI-GANG-010": "it allocates every ask, whoever waits",
+    "SI-GANG-012": "what it allocates is a copy of the ask",
+    "SI-GANG-018": "it allocates every ask, whenever it comes",
+    "SI-GANG-028": "it allocates every ask, and knows no gangs",
+    "SI-GANG-051": "it rejects nothing",
+    "SI-REC-002": "it says nothing about what the RM placed",
 }
 _ACCEPTS: Final = {
     "SI-REG-002": "no registration fails: what is answered with success is served",

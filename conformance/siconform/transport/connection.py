@@ -12,6 +12,7 @@ from siwire import Revision, rpc
 
 from siconform.outcomes import CannotBeSaid, Unreachable
 from siconform.protocol.notifications import (
+    Allocated,
     Fact,
     Nothing,
     NotInTheText,
@@ -246,7 +247,12 @@ class Connection:
 
 
 def is_fence(content: Content) -> bool:
-    """Whether this element is the kit's own probe."""
+    """Whether this element is the kit's own probe, or is about it.
+
+    An allocation of another ask is not, wherever it is: nothing else may be placed on a probe.
+    """
+    if isinstance(content, Allocated) and content.key:
+        return content.key.startswith(FENCE_PREFIX)
     about: object = content
     if isinstance(content, (ReleaseRequest, AskReleaseRequest)):
         about = content.subject
