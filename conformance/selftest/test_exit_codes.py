@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from siconform.policy import ExitCode
 
+from .preloaded import preloaded_python
+
 Run = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
 SICONFORM = (sys.executable, "-m", "siconform")
@@ -185,6 +187,7 @@ def test_no_room_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
 def run_siconform(
     *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
+    words = SICONFORM if env else (*preloaded_python(), "-m", "siconform")
     return subprocess.run(  # noqa: S603  # ourselves
-        [*SICONFORM, *arguments], capture_output=True, text=True, cwd=cwd, env=env, check=False
+        [*words, *arguments], capture_output=True, text=True, cwd=cwd, env=env, check=False
     )

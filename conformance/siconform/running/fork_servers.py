@@ -49,7 +49,7 @@ def _fork_server(name: str) -> Iterator[None]:
         try:
             yield
         finally:
-            del os.environ[variable]
+            os.environ.pop(variable, None)
             child_processes.end(process)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

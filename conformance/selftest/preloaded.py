@@ -1,0 +1,29 @@
+"""A Python that has the kit in memory, for tests that start it often and not to see it start.
+
+It is forked: it takes a fifth of the usual time to begin. SIGINT and SIGHUP are blocked in it.
+"""
+
+import atexit
+import os
+import sys
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from siconform import child_processes, fork_client
+from siconform.running.fork_servers import WORKERS, fork_servers
+
+_VARIABLE: Final = child_processes.variable(WORKERS)
+
+
+@cache
+def preloaded_python() -> tuple[str, ...]:
+    """The words that stand for ``python``; its server ends with this process."""
+    servers = ExitStack()
+    servers.enter_context(fork_servers(WORKERS))
+    atexit.register(servers.close)
+    address = os.environ.pop(_VARIABLE, "")  # runs that tests start have servers of their own
+    if not address:
+        return (sys.executable,)
+    return (sys.executable, "-I", "-S", str(Path(fork_client.__file__)), address)
