@@ -130,8 +130,8 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(name="end-to-end")
 def end_to_end(session: nox.Session) -> None:
-    """Run the tests that start whole runs as processes."""
-    dev(session, *PYTEST, "-m", WHOLE_RUNS, *session.posargs)
+    """Run the tests that start whole runs as processes, and wait for them a third of the time."""
+    dev(session, *PYTEST, "-n", "3", "-m", WHOLE_RUNS, *session.posargs)
 
 
 @nox.session

@@ -27,7 +27,7 @@ class Change(wire.Change):
 
     inside: list[Callable[[Inside], None]] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)  # files with a table in which it is a row
-    is_slow: bool = False  # a whole run takes a quarter of an hour
+    is_slow: bool = False  # a whole run takes minutes, as many as fifteen
 
     @property
     def makers(self) -> tuple[Callable[..., None], ...]:

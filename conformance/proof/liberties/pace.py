@@ -53,6 +53,7 @@ def passes_each(inside: Inside, seconds: float) -> None:
     "pass-each-0.8-seconds",
     "There is a scheduling pass each 0.8 s, and none between.",
     misjudged_by=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
+    is_slow=True,  # each test waits for a pass after each step
 )
 def _(inside: Inside) -> None:
     passes_each(inside, _SLOW_CYCLE)

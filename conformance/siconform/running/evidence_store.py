@@ -97,7 +97,8 @@ class EvidenceStore:
     def habits(self) -> dict[str, str]:
         """What the kit found out about the target by itself; workers may see several things."""
         pace = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
-        return {**pace, **{name: " / ".join(values) for name, values in self.observed.items()}}
+        observed = sorted(self.observed.items())  # whichever worker saw it first
+        return {**pace, **{name: " / ".join(values) for name, values in observed}}
 
     def requirements(self) -> list[RequirementResult]:
         """The result of every requirement of the revision, in the order of the catalogue."""
