@@ -23,7 +23,7 @@ RACES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Trait to why some tests have no certain outcome there: they are left out, and never green."""
 
-PACE: Final = 0.025  # seconds; by then a target that mixes up requests has taken one, busy or not
+PACE: Final = 0.05  # seconds; by then a target that mixes up requests has taken one, busy or not
 
 
 def pace_for(traits: frozenset[str]) -> float:
