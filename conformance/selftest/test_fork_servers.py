@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,17 @@ def test_nothing_of_a_server_is_left() -> None:
     assert not exists(server)
     assert child_processes.variable(ANOTHER) not in os.environ
     assert not Path(address).parent.exists()
+
+
+def test_where_no_socket_can_be_there_is_no_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("a" * 120)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with fork_servers(ANOTHER):
+        assert child_processes.variable(ANOTHER) not in os.environ
+    assert list(deep.iterdir()) == []
 
 
 def test_a_server_ends_when_its_starter_is_killed() -> None:

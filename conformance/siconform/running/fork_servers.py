@@ -28,7 +28,8 @@ def fork_servers(*preloaded: str) -> Iterator[None]:
     with contextlib.ExitStack() as servers:
         if sys.platform == "linux":  # elsewhere libraries do not survive a fork
             for name in preloaded:
-                servers.enter_context(_fork_server(name))
+                with contextlib.suppress(OSError):  # a path too long for a socket, a full disk
+                    servers.enter_context(_fork_server(name))
         yield
 
 
