@@ -222,6 +222,7 @@ def _close(process: "ForkedProcess | subprocess.Popen[bytes]") -> None:
         (["-n", "0"], 0),
         (["-n1"], 0),
         (["SI-NODE-001"], 0),
+        (["--target-command", "scheduler -n 4", "SI-NODE-001"], 0),
         (["--target", "127.0.0.1:1"], 0),
     ],
 )

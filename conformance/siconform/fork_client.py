@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from typing import IO
 
-_NUMBER = 4  # bytes, see fork_server.py
+NUMBER = 4  # bytes of each number that is sent
 _ANSWER = 30.0  # seconds within which a server answers; it may be importing yet
 _KILLED = 128  # and the number of a signal, as a shell says it
 
@@ -49,7 +49,7 @@ class ForkedProcess:
         try:
             self._server.settimeout(_ANSWER)
             self._server.connect(server)
-            socket.send_fds(self._server, [len(told).to_bytes(_NUMBER, "big")], streams)
+            socket.send_fds(self._server, [len(told).to_bytes(NUMBER, "big")], streams)
             self._server.sendall(told)
             pid = self._received()
         except OSError:
@@ -109,8 +109,8 @@ class ForkedProcess:
 
     def _received(self) -> "int | None":
         content = b""
-        while len(content) < _NUMBER:
-            part = self._server.recv(_NUMBER - len(content))
+        while len(content) < NUMBER:
+            part = self._server.recv(NUMBER - len(content))
             if not part:
                 return None
             content += part

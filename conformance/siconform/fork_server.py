@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from siconform import supervisor
+from siconform.fork_client import NUMBER
 
 PROGRAM: Final = "from siconform.fork_server import main; main()"
-NUMBER: Final = 4  # bytes
-STREAMS: Final = 3  # standard input, output and error
+_STREAMS: Final = 3  # standard input, output and error
 _server_pid = 0
 
 
@@ -40,7 +40,7 @@ class Request(NamedTuple):
     grace: float | None  # seconds for a supervised program, see supervisor.py; None: none is wanted
 
 
-def number(value: int) -> bytes:
+def _number(value: int) -> bytes:
     """A number as it is sent."""
     return value.to_bytes(NUMBER, "big", signed=True)
 
@@ -135,7 +135,7 @@ class _Server:
         self._children[pid] = client
         self._selector.register(client, selectors.EVENT_READ, pid)
         with suppress(OSError):
-            client.sendall(number(pid))
+            client.sendall(_number(pid))
         return None
 
     def _becomes(self, request: Request, streams: list[int]) -> list[str]:
@@ -168,7 +168,7 @@ class _Server:
                 if client is not None:
                     self._selector.unregister(client)
                     with suppress(OSError):
-                        client.sendall(number(os.waitstatus_to_exitcode(status)))
+                        client.sendall(_number(os.waitstatus_to_exitcode(status)))
                     client.close()
 
     def _loses(self, pid: int) -> None:
@@ -181,7 +181,7 @@ class _Server:
 
 
 def _received(client: socket.socket) -> tuple[Request, list[int]]:
-    size, streams, _, _ = socket.recv_fds(client, NUMBER, STREAMS)
+    size, streams, _, _ = socket.recv_fds(client, NUMBER, _STREAMS)
     content = b""
     length = int.from_bytes(size, "big", signed=True)
     while len(content) < length:

@@ -24,7 +24,7 @@ class _Said:
 
     since: int  # index of the history
     awaited: set[Fact] = field(default_factory=set)  # acceptances
-    has_answers: bool = True  # each of the requests, and certainly its own
+    has_answers: bool = True  # whether an acceptance is awaited for every request
 
 
 class Fencing:
@@ -64,7 +64,7 @@ class Fencing:
         self._guarded(partial(self._link.fences.raise_on, kind))
 
     def has_said(self, requests: Sequence[Request], since: int) -> None:
-        """Something was said on these streams; the history was so long before."""
+        """Something was said on these streams; the history was this long before."""
         for request in requests:
             said = self._said_on(request.kind, since)
             acceptance = _acceptance(request)

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TextIO, cast
 
@@ -36,7 +37,7 @@ _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "unraisableexception")  # what nobody reads, and costs seconds
 _WORKERS: Final = 5  # more than a small machine has cores: half of the time tests wait
 _WAITING_WORKERS: Final = 20  # a named target is light, and tests wait for its timers mostly
-_IN_WORKERS: Final = re.compile(r"(?:^| )(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
+_IN_WORKERS: Final = re.compile(r"(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _SHOWS: Final = ("--collect-only", "--co", "--help", "-h", "--version", "--markers", "--fixtures")
 _ALONE: Final = ("--pdb", *_SHOWS)
@@ -86,7 +87,8 @@ def collect_once() -> None:
 
 def preloaded(options: Sequence[str]) -> list[str]:
     """What fork servers are worth their start for: processes that are started several times."""
-    if not _IN_WORKERS.search(" ".join([*options, *_workers(options)])):
+    words = [*options, *_workers(options), ""]
+    if not any(_IN_WORKERS.match(" ".join(pair)) for pair in pairwise(words)):
         return []
     is_named = any(value_of(options, flag) for flag in ("--target", "--target-command"))
     return [WORKERS] if is_named else [WORKERS, REFERENCE]
