@@ -61,6 +61,8 @@ def main() -> None:
 
 def serve(listener: socket.socket) -> list[str]:
     """Fork for each request until the lifeline closes; in a forked process return its words."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # or each forked process would say again what is still in its buffer
     gc.collect()
     gc.freeze()  # nothing that is shared shall be touched
     return _Server(listener).serve()
