@@ -143,13 +143,14 @@ class _Call:
         self.of = of
         self.answers: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._more: list[Message] = []  # for the scheduler
+        self._writing = asyncio.Lock()  # both ways write, and grpc ends a call on two at a time
         self.wire = Wire(self._to_rm, self._more.append, memory)
 
     async def up(self, requests: AsyncIterator[bytes], changed: Changes) -> None:
         """Pass on to the scheduler what the RM says, changed."""
         async for data in requests:
             for message in await changed(data):
-                await self.of.write(message)
+                await self._write(message)
             await self._add()
         await self.of.done_writing()
 
@@ -170,7 +171,11 @@ class _Call:
     async def _add(self) -> None:
         while self._more:
             self._fires()
-            await self.of.write(self._more.pop(0).SerializeToString())
+            await self._write(self._more.pop(0).SerializeToString())
+
+    async def _write(self, data: bytes) -> None:
+        async with self._writing:
+            await self.of.write(data)
 
 
 def _plain(message: Message) -> bytes:

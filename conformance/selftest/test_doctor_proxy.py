@@ -1,0 +1,55 @@
+"""The proxy before the reference: what it adds goes to the scheduler in turn with what passes."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+
+from siconform.doctor.proxy import _Call
+from siconform.doctor.revision import si
+
+
+class _CallOfGrpc:
+    """A call that ends where two write at a time, as those of grpc do."""
+
+    def __init__(self, told: list[bytes]) -> None:
+        self.written: list[bytes] = []
+        self._told = told
+        self._is_busy = False
+
+    async def write(self, data: bytes) -> None:
+        assert not self._is_busy
+        self._is_busy = True
+        await asyncio.sleep(0)
+        self.written.append(data)
+        self._is_busy = False
+
+    async def done_writing(self) -> None: ...
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for data in self._told:
+            yield data
+
+
+async def _asked() -> AsyncIterator[bytes]:
+    for data in (b"1", b"2", b"3"):
+        yield data
+
+
+def test_what_is_added_is_never_written_beside_what_passes() -> None:
+    of = _CallOfGrpc([b"released", b"released"])
+    call = _Call(of, defaultdict(set), lambda: None)
+    confirmation = si.AllocationRequest(rmID="rm")
+
+    async def passes(data: bytes) -> list[bytes]:
+        return [data]
+
+    async def confirms(data: bytes) -> list[bytes]:
+        call.wire.to_scheduler(confirmation)
+        return [data]
+
+    async def both_ways() -> None:
+        await asyncio.gather(call.up(_asked(), passes), call.down(confirms))
+
+    asyncio.run(both_ways())
+    added = confirmation.SerializeToString()
+    assert sorted(of.written) == sorted([b"1", b"2", b"3", added, added])
