@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Generator
 
 import pytest
-from sireference.shell.jobs import Jobs
+from sireference.shell.jobs import PAUSE, Jobs
 
 
 class Log:
@@ -49,6 +49,23 @@ def test_the_jobs_of_one_rm_are_done_in_order_and_those_of_others_in_turns() -> 
         await log.jobs.all_done()
 
         assert log.done == ["a0", "c0", "a1", "c1", "a2", "b0"]
+        assert log.busy == set()
+
+    asyncio.run(play())
+
+
+def test_jobs_of_several_rms_go_on_once_at_a_time() -> None:
+    async def play() -> None:
+        wrong: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: wrong.append(told))
+        log = Log()
+        for rm in ("one", "other", "third"):
+            log.jobs.begin(rm, log.job(rm, 3))
+
+        await log.jobs.all_done()
+        await asyncio.sleep(5 * PAUSE)
+
+        assert wrong == []
         assert log.busy == set()
 
     asyncio.run(play())

@@ -29,6 +29,7 @@ class Jobs:
         self._busy = busy
         self._idle = idle
         self._waiting: dict[str, deque[tuple[Job[Any], asyncio.Future[Any]]]] = {}
+        self._is_due = False  # the next portion
         self._all_done = asyncio.Event()
         self._all_done.set()
 
@@ -52,13 +53,17 @@ class Jobs:
         await self._all_done.wait()
 
     def _come_again(self) -> None:
+        if self._is_due:
+            return
         if self._waiting:
+            self._is_due = True
             asyncio.get_running_loop().call_later(PAUSE, self._go_on)
         else:
             self._all_done.set()
 
     def _go_on(self) -> None:
         """Do a portion for the RM that is next, and go on with the one after it."""
+        self._is_due = False
         rm_id = next(iter(self._waiting))
         jobs = self._waiting.pop(rm_id)
         if _advance(*jobs[0]):
