@@ -6,8 +6,9 @@ compare as sparse maps (a type left out counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum
+from functools import cache
 from typing import Any, Final
 
 from siconform.protocol.matchers import agree
@@ -76,16 +77,23 @@ class Fact:
         """Whether ``told`` is of this kind and agrees in every field this pattern names."""
         if type(told) is not type(self):
             return False
-        for field in fields(self):
-            wanted = getattr(self, field.name)
-            given = getattr(told, field.name)
+        kind: type = type(self)
+        for name in field_names(kind):
+            wanted = getattr(self, name)
+            given = getattr(told, name)
             if wanted is not ANY and given is not ANY and not agree(wanted, given):
                 return False
         return True
 
     def __str__(self) -> str:
-        named = [(f.name, getattr(self, f.name)) for f in fields(self)]
-        return f"{self.words()} {', '.join(_shown(n, v) for n, v in named if _worth(n, v))}".strip()
+        return self._without(frozenset())
+
+    def _without(self, left_out: frozenset[str]) -> str:
+        """As text, without these fields."""
+        kind: type = type(self)
+        named = {n: getattr(self, n) for n in field_names(kind) if n not in left_out}
+        told = ", ".join(_shown(n, v) for n, v in named.items() if _worth(n, v))
+        return f"{self.words()} {told}".strip()
 
     def in_short(self) -> str:
         """What happened, without whom it happened to."""
@@ -93,16 +101,27 @@ class Fact:
 
     def in_brief(self) -> str:
         """As text, without what is the same in nearly every message."""
-        return str(_without(self, _obvious(self)))
+        return self._without(_obvious(self))
 
     def in_essence(self) -> str:
         """As text, without what two schedulers may well word or name in ways of their own."""
-        return str(_without(self, _obvious(self) | _WORDED_FREELY))
+        return self._without(_obvious(self) | _WORDED_FREELY)
 
     @classmethod
     def words(cls) -> str:
         """The fact's kind in words: ``NodeAccepted`` becomes ``node accepted``."""
-        return "".join(f" {c.lower()}" if c.isupper() else c for c in cls.__name__).strip()
+        return _words(cls.__name__)
+
+
+@cache
+def field_names(kind: type) -> tuple[str, ...]:
+    """The names of the fields of a dataclass."""
+    return tuple(field.name for field in fields(kind))
+
+
+@cache
+def _words(name: str) -> str:
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
 
 _WORDED_FREELY: Final = frozenset({"message", "reason", "identity", "tags", "details", "timestamp"})
@@ -117,11 +136,6 @@ def _obvious(fact: Fact) -> frozenset[str]:
     if key is not ANY and key == identity:
         obvious.add("identity")
     return frozenset(obvious)
-
-
-def _without(fact: Fact, names: frozenset[str]) -> Fact:
-    left_out = {f.name: ANY for f in fields(fact) if f.name in names}
-    return replace(fact, **left_out)
 
 
 def _worth(name: str, value: Any) -> bool:
@@ -288,7 +302,7 @@ class Nothing(Fact):
 
     kind: UpdateKind = ANY
 
-    def __str__(self) -> str:
+    def _without(self, left_out: frozenset[str]) -> str:  # noqa: ARG002  # it has no fields to show
         return f"a message on the {self.kind.value} stream that tells nothing"
 
 
@@ -312,7 +326,7 @@ class NotInTheText(Fact):
     why: str = ANY
     said: bool = False  # by the RM; not by the scheduler
 
-    def __str__(self) -> str:
+    def _without(self, left_out: frozenset[str]) -> str:  # noqa: ARG002  # it is one sentence
         return f"{self.element} is not in the edited text: {self.why}"
 
 

@@ -23,7 +23,8 @@ class RegistrationAnswered(Fact):
     status: str = ANY
     details: str = ANY
 
-    def __str__(self) -> str:
+    def _without(self, left_out: frozenset[str]) -> str:
         if self.status == "OK":
             return f"{self.rm} is registered"
-        return f"registration of {self.rm} failed: {self.status} {self.details}".rstrip()
+        details = "" if "details" in left_out else self.details
+        return f"registration of {self.rm} failed: {self.status} {details}".rstrip()

@@ -1,14 +1,18 @@
 """Elements of a history as JSON values, and back: what a file of it can be replayed from."""
 
 from collections.abc import Mapping
-from dataclasses import fields
-from functools import cache
 from typing import Any, Final, cast, get_args
 
 import msgspec
 
 from siconform.protocol.matchers import UNSAID
-from siconform.protocol.notifications import ANY, CONNECTION_FACTS, CONVERSATIONS, Fact
+from siconform.protocol.notifications import (
+    ANY,
+    CONNECTION_FACTS,
+    CONVERSATIONS,
+    Fact,
+    field_names,
+)
 from siconform.protocol.requests import Request
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})  # as JSON has them
@@ -37,14 +41,9 @@ def _said(content: Request | Fact) -> dict[str, Any]:
         else value
         if type(value) in _PLAIN
         else msgspec.to_builtins(value, enc_hook=_plain)
-        for name in _field_names(kind)
+        for name in field_names(kind)
         if (value := getattr(content, name)) is not ANY and value is not UNSAID
     }
-
-
-@cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 def request_of(record: Mapping[str, Any]) -> Request:

@@ -1,4 +1,4 @@
-"""Clearing up: what a test set up is undone when it is over, last first."""
+"""Clearing up: what a test set up is undone when it is over, last first, and nodes at the end."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,27 +32,36 @@ class CleanUp:
         self._fencing = fencing
         self._observations = observations
         self._compensations: list[Callable[[], None]] = []
+        self._for_nodes: list[Callable[[], None]] = []
 
     def compensates(self, undo: Callable[[], None]) -> None:
         """Undo a step in this way when the test is over."""
         self._compensations.append(undo)
 
+    def compensates_node(self, undo: Callable[[], None]) -> None:
+        """Undo the creation of a node in this way, once everything else is undone.
+
+        So the kit speaks on each stream once, with one fence, not in turns.
+        """
+        self._for_nodes.append(undo)
+
     def forgets(self) -> None:
         """There is nothing left to undo it at."""
-        self._compensations.clear()
+        self._take()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Something is found out beside the test: what is set up is undone, what is told heard."""
         begun = len(self._exchange.history)
-        outside, self._compensations = self._compensations, []
+        outside, outside_for_nodes = self._compensations, self._for_nodes
+        self._take()
         try:
             with self._exchange.aside():
                 yield
         finally:
             with self._exchange.aside():
                 self.clears_up()
-                self._compensations = outside
+                self._compensations, self._for_nodes = outside, outside_for_nodes
                 self._observations.settles()
             self._inbox.take_since(begun)
 
@@ -62,7 +71,7 @@ class CleanUp:
         A scheduler may end the node stream for an action that fails, and what was said on it then
         is lost: whatever is undone while a stream ends is undone once more, one at a time.
         """
-        undone, self._compensations = self._compensations[::-1], []
+        undone = self._take()
         seen = len(self._exchange.history)
         problems = [*self._all_fenced(), *self._undoes(undone)]
         if self._ended_since(seen):
@@ -73,6 +82,12 @@ class CleanUp:
                     if not self._ended_since(seen):
                         break
         return problems
+
+    def _take(self) -> list[Callable[[], None]]:
+        """What undoes everything, in the order in which it is to be done; none of it is left."""
+        undone = [*self._compensations[::-1], *self._for_nodes[::-1]]
+        self._compensations, self._for_nodes = [], []
+        return undone
 
     def _undoes(self, undone: list[Callable[[], None]]) -> list[str]:
         problems = []
