@@ -64,6 +64,19 @@ def test_it_ends_as_python_would(server: str, program: str) -> None:
     assert codes[0] == codes[1] != 0
 
 
+@pytest.mark.parametrize("is_served", [True, False])
+def test_it_is_silent_when_nobody_reads_what_it_writes(
+    *, server: str, is_served: bool, tmp_path: Path
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    program = "import os; os.write(1, b'1')"
+    client = _client(server if is_served else str(tmp_path / "nobody"))
+    done = _run([*client, "-c", program], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_what_was_imported_is_there(server: str) -> None:
     program = f"import sys; print({PRELOADED!r} in sys.modules)"
     told = [

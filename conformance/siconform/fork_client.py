@@ -117,12 +117,21 @@ class ForkedProcess:
         return int.from_bytes(content, "big", signed=True)
 
 
+def _is_heard() -> bool:
+    """Whether anybody can still read what this process writes to its standard output."""
+    output = select.poll()
+    output.register(1, 0)
+    return not any(event & select.POLLERR for _, event in output.poll(0))
+
+
 def main(arguments: "list[str]") -> int:
     """Run one program with this process's own streams; its exit code."""
     server, words = arguments[0], arguments[1:]
     try:
         process = ForkedProcess(server, words, (0, 1, 2))
     except Refused:
+        if not _is_heard():
+            return 1  # server and starter were killed
         os.execv(sys.executable, [sys.executable, *words])  # noqa: S606  # as it stands for that
     for stream in (0, 1):
         os.close(stream)

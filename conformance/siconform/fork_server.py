@@ -69,13 +69,19 @@ def serve(listener: socket.socket) -> list[str]:
 
 
 def run(words: list[str]) -> None:
-    """What ``python`` does with these words: [-u] [-P] and either -c PROGRAM or -m MODULE."""
+    """What ``python`` does with these words: [-u] [-P] and either -c PROGRAM or -m MODULE.
+
+    One that nobody listens to any more, as its run was killed, ends without a traceback.
+    """
     while words[0] in ("-u", "-P"):
         words = words[1:]
     flag, program, *arguments = words
     sys.argv = [flag, *arguments]
     if flag == "-c":
-        exec(program, {"__name__": "__main__"})  # noqa: S102  # as python does
+        try:
+            exec(program, {"__name__": "__main__"})  # noqa: S102  # as python does
+        except BrokenPipeError:
+            sys.exit(1)
     else:
         runpy.run_module(program, run_name="__main__", alter_sys=True)
 
