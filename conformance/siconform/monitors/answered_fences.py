@@ -15,6 +15,8 @@ from siconform.recording.history import Content, Entry
 Moment = float
 """How many fences had been put up or answered; later is larger."""
 
+_Probe = tuple[UpdateKind | None, str]
+
 NEVER: Final[Moment] = inf
 """After it no fence is put up."""
 
@@ -36,22 +38,39 @@ class AnsweredFences:
 
     def __init__(self) -> None:
         self.now: Moment = 0
-        self._open: dict[tuple[UpdateKind | None, str], Moment] = {}
+        self._open: dict[_Probe, Moment] = {}
 
     def hears(self, entry: Entry) -> Answer | None:
         """The answer to a fence, if this is one.
 
         What is said of a fence that is not answered yet, as to take it back, is no new one.
         """
-        if not entry.fence or not _is_probe(entry):
+        if not entry.fence:
+            return None
+        name = _probe(entry)
+        if name is None:
             return None
         self.now += 1
-        name = (entry.kind, _name(entry.content, entry.kind))
         if entry.said_by_rm:
             self._open.setdefault(name, self.now)
             return None
         put_up = self._open.pop(name, None)
         return None if put_up is None else Answer(entry.kind, put_up)
+
+
+class _Latest:
+    """The entry that was looked at last, and its probe: many hear the same one after the other."""
+
+    entry: Entry | None = None
+    probe: _Probe | None = None
+
+
+def _probe(entry: Entry) -> _Probe | None:
+    """The fence this is, or answers; None where it is neither."""
+    if _Latest.entry is not entry:
+        name = (entry.kind, _name(entry.content, entry.kind))
+        _Latest.entry, _Latest.probe = entry, name if _is_probe(entry) else None
+    return _Latest.probe
 
 
 def _is_probe(entry: Entry) -> bool:

@@ -6,7 +6,7 @@ and after that one on the allocation stream. What was said on a stream that ende
 with it, and is never certain.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -44,18 +44,18 @@ class Certainty(Generic[T]):
         """The RM said this on the stream of this kind."""
         self._waiting.append(_Waiting(what, kind, self._fences.now))
 
-    def hears(self, entry: Entry) -> Iterator[T]:
+    def hears(self, entry: Entry) -> Sequence[T]:
         """What is certain with this entry."""
         if isinstance(entry.content, StreamEnded):
             ended = entry.content.kind
             self._waiting = [w for w in self._waiting if w.processed or w.kind is not ended]
         answer = self._fences.hears(entry)
-        if answer is None:
-            return
+        if answer is None or not self._waiting:
+            return ()
         now = self._fences.now
         settled = [one for one in self._waiting if one.is_settled_by(answer, now)]
         self._waiting = [one for one in self._waiting if one not in settled]
-        yield from (one.what for one in settled)
+        return [one.what for one in settled]
 
     def forgets(self, which: Callable[[T], bool]) -> None:
         """These do not matter any more."""

@@ -116,6 +116,8 @@ class Occupancy:
             self.takes_if_it_fits(existing)
         for update in self._updates.hears(entry):
             self._is_certain(update)
+        if entry.fence:
+            return
         self._released.difference_update(a.identity for a in recovered_in(entry.content))
         match entry.content:
             case NodeRequest(action=Action.DECOMMISSION, node=node):

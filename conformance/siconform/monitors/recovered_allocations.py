@@ -1,6 +1,6 @@
 """Existing allocations in a history: what the RM reported, and since when the target has them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 
 from siconform.monitors.answered_fences import Answer, AnsweredFences, Moment
 from siconform.monitors.retold import Placed, ReportedAnew
@@ -49,10 +49,13 @@ class TakenOver:
         """What is told as new is one of those, repeated with its key and identity."""
         return self._keys.get(told.identity) == told.key
 
-    def hears(self, entry: Entry) -> Iterator[Allocated]:
+    def hears(self, entry: Entry) -> Sequence[Allocated]:
         """What has been taken over with this entry."""
+        if entry.fence:
+            return self._certain(self._fences.hears(entry))
         if not isinstance(entry.content, Placed):
-            self._keys |= {a.identity: a.key for a in recovered_in(entry.content)}
+            for reported in recovered_in(entry.content):
+                self._keys[reported.identity] = reported.key
         match entry.content:
             case NodeRequest(action=action, node=node, existing=existing) if action in CREATIONS:
                 self._with_node[node] = existing
@@ -66,15 +69,16 @@ class TakenOver:
                 self._reports((allocation,))
             case StreamEnded(kind=UpdateKind.ALLOCATIONS):
                 self._reported = {}  # what was said on it may be lost
-        answer = self._fences.hears(entry)
-        if answer is not None and answer.kind is UpdateKind.ALLOCATIONS:
-            yield from self._certain(answer)
+        return ()
 
-    def _certain(self, answer: Answer) -> Iterator[Allocated]:
-        for identity, (allocation, since) in list(self._reported.items()):
-            if answer.is_of_one_after(since):
-                del self._reported[identity]
-                yield allocation
+    def _certain(self, answer: Answer | None) -> Sequence[Allocated]:
+        if answer is None or answer.kind is not UpdateKind.ALLOCATIONS:
+            return ()
+        reported = self._reported.values()
+        certain = [allocation for allocation, since in reported if answer.is_of_one_after(since)]
+        for allocation in certain:
+            del self._reported[allocation.identity]
+        return certain
 
     def _reports(self, existing: tuple[Allocated, ...]) -> None:
         now = self._fences.now
