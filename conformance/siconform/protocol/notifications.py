@@ -6,11 +6,11 @@ compare as sparse maps (a type left out counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 from typing import Any, Final
 
+from siconform.protocol.fact_text import field_names, shown, words_of
 from siconform.protocol.matchers import agree
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 
@@ -92,7 +92,7 @@ class Fact:
         """As text, without these fields."""
         kind: type = type(self)
         named = {n: getattr(self, n) for n in field_names(kind) if n not in left_out}
-        told = ", ".join(_shown(n, v) for n, v in named.items() if _worth(n, v))
+        told = ", ".join(shown(n, v) for n, v in named.items() if _worth(n, v))
         return f"{self.words()} {told}".strip()
 
     def in_short(self) -> str:
@@ -110,18 +110,7 @@ class Fact:
     @classmethod
     def words(cls) -> str:
         """The fact's kind in words: ``NodeAccepted`` becomes ``node accepted``."""
-        return _words(cls.__name__)
-
-
-@cache
-def field_names(kind: type) -> tuple[str, ...]:
-    """The names of the fields of a dataclass."""
-    return tuple(field.name for field in fields(kind))
-
-
-@cache
-def _words(name: str) -> str:
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+        return words_of(cls.__name__)
 
 
 _WORDED_FREELY: Final = frozenset({"message", "reason", "identity", "tags", "details", "timestamp"})
@@ -140,16 +129,6 @@ def _obvious(fact: Fact) -> frozenset[str]:
 
 def _worth(name: str, value: Any) -> bool:
     return value is not ANY and name != "timestamp" and bool(value)
-
-
-def _shown(name: str, value: Any) -> str:
-    if isinstance(value, Enum):
-        return str(value.value)
-    if isinstance(value, Mapping):
-        return "{" + " ".join(f"{k}={v}" for k, v in sorted(value.items())) + "}"
-    if name in ("node", "application", "key"):
-        return str(value) if name == "key" else f"{name} {value}"
-    return name.replace("_", " ") if value is True else f"{name.replace('_', ' ')} {value!s:.120}"
 
 
 @dataclass(frozen=True, slots=True)
