@@ -114,8 +114,11 @@ class Served:
         return self.scheduler.snapshot("rm")
 
     def make_sense(self) -> None:
+        """Check everything; where more was asked for than one pass serves, another one is due."""
+        deadline = self.scheduler.next_deadline()
+        goes_on = deadline is not None and deadline <= self.now
         for rm in self.scheduler.rms.all():
             for partition in rm.partitions.values():
-                books_balance(partition)
-                applications_make_sense(partition)
+                books_balance(partition, goes_on=goes_on)
+                applications_make_sense(partition, goes_on=goes_on)
                 gangs_make_sense(partition)
