@@ -77,6 +77,13 @@ def test_it_is_silent_when_nobody_reads_what_it_writes(
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+def test_a_pipe_of_its_own_that_broke_is_told(server: str) -> None:
+    program = "import os; r, w = os.pipe(); os.close(r); os.write(w, b'1')"
+    done = _run([*_client(server), "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert b"BrokenPipeError" in done.stderr
+
+
 def test_what_was_imported_is_there(server: str) -> None:
     program = f"import sys; print({PRELOADED!r} in sys.modules)"
     told = [

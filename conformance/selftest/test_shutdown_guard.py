@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from patience import patient
 
 DISCARDED = """
@@ -54,6 +55,22 @@ with shutdown.guard(), guarding.crashes():
 """
 
 
+STUCK = """
+import os, signal, time
+from siconform import shutdown
+
+shutdown.GRACEFUL = 0.3
+with shutdown.guard():
+    shutdown.report_if_killed("INCOMPLETE: interrupted, 0 of 3 requirements")
+    CODE
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(100)
+    finally:
+        time.sleep(100)
+"""
+
+
 def _ended(script: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # our own script
         [sys.executable, "-c", script],
@@ -84,3 +101,16 @@ def test_an_error_after_an_interrupt_is_not_reported() -> None:
 
     assert done.returncode == 2
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"
+
+
+@pytest.mark.parametrize(
+    ("settled", "code", "told"),
+    [("", 2, ["INCOMPLETE: interrupted, 0 of 3 requirements"]), ("shutdown.settle(1)", 1, [])],
+)
+def test_what_is_killed_says_what_it_has_come_to(settled: str, code: int, told: list[str]) -> None:
+    ended = _ended(STUCK.replace("CODE", settled))
+
+    killed, *others = ended.stderr.splitlines()
+    assert killed == "siconform: interrupted (SIGTERM), and killed after 0.3 s"
+    assert others == [f"siconform: {sentence}" for sentence in told]
+    assert ended.returncode == code

@@ -117,7 +117,7 @@ class ForkedProcess:
         return int.from_bytes(content, "big", signed=True)
 
 
-def _is_heard() -> bool:
+def is_heard() -> bool:
     """Whether anybody can still read what this process writes to its standard output."""
     output = select.poll()
     output.register(1, 0)
@@ -130,7 +130,7 @@ def main(arguments: "list[str]") -> int:
     try:
         process = ForkedProcess(server, words, (0, 1, 2))
     except Refused:
-        if not _is_heard():
+        if not is_heard():
             return 1  # server and starter were killed
         os.execv(sys.executable, [sys.executable, *words])  # noqa: S606  # as it stands for that
     for stream in (0, 1):

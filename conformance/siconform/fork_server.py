@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from siconform import supervisor
-from siconform.fork_client import NUMBER
+from siconform.fork_client import NUMBER, is_heard
 
 PROGRAM: Final = "from siconform.fork_server import main; main()"
 _STREAMS: Final = 3  # standard input, output and error
@@ -81,6 +81,8 @@ def run(words: list[str]) -> None:
         try:
             exec(program, {"__name__": "__main__"})  # noqa: S102  # as python does
         except BrokenPipeError:
+            if is_heard():
+                raise
             sys.exit(1)
     else:
         runpy.run_module(program, run_name="__main__", alter_sys=True)

@@ -35,6 +35,7 @@ class _Process:
         self.signal = ""  # the name of the first one
         self.is_interrupted = False  # by an exception that was raised and not discarded
         self.code: int | None = None  # the exit code, once no signal can change it
+        self.if_killed = ""  # what is true then, beside that it was
 
 
 _process = _Process()
@@ -62,6 +63,11 @@ def guard() -> Iterator[None]:
 def settle(code: int) -> None:
     """State the exit code, from now on whatever signal arrives: the verdict has been reported."""
     _process.code = code
+
+
+def report_if_killed(sentence: str) -> None:
+    """Say this, too, if the command does not end by itself in time after a signal."""
+    _process.if_killed = sentence
 
 
 def terminate_children() -> None:
@@ -148,6 +154,8 @@ def _watch(reader: int, handled: frozenset[int]) -> None:
         if os.isatty(1):
             os.write(1, _SHOW_CURSOR)
     _report(f"interrupted ({_process.signal}), and killed after {GRACEFUL:g} s")
+    if _process.if_killed and _process.code is None:
+        _report(_process.if_killed)
     os._exit(_exit_code())
 
 

@@ -115,10 +115,10 @@ class Served:
 
     def make_sense(self) -> None:
         """Check everything; where more was asked for than one pass serves, another one is due."""
-        deadline = self.scheduler.next_deadline()
-        goes_on = deadline is not None and deadline <= self.now
         for rm in self.scheduler.rms.all():
             for partition in rm.partitions.values():
+                pass_at = partition.timers._pass_at
+                goes_on = pass_at is not None and pass_at <= self.now
                 books_balance(partition, goes_on=goes_on)
                 applications_make_sense(partition, goes_on=goes_on)
                 gangs_make_sense(partition)

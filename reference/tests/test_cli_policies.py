@@ -106,3 +106,12 @@ def test_the_size_of_what_is_sent_is_bounded_and_that_of_files_is_not(tmp_path: 
     assert partitions(said, "") == ["one"]
     with pytest.raises(ConfigurationError, match="no more than 100 are read"):
         said.configuration("", file.read_text(encoding="utf-8"))
+
+
+def test_a_text_that_was_sent_last_is_not_read_again() -> None:
+    text, another = (f"partitions: [{{queues: [{{name: {name}}}]}}]" for name in "ab")
+    one = Policies().configuration("", text)
+
+    assert Policies().configuration("", text) is one
+    assert Policies().configuration("", another) != one
+    assert Policies().configuration("", text) == one

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from siconform.monitors.latest import of_the_latest
 from siconform.protocol.notifications import ApplicationUpdated, Fact, UpdateKind
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, StreamOpening
 from siconform.recording.history import Content, Entry
@@ -58,27 +59,17 @@ class AnsweredFences:
         return None if put_up is None else Answer(entry.kind, put_up)
 
 
-class _Latest:
-    """The entry that was looked at last, and its probe: many hear the same one after the other."""
-
-    entry: Entry | None = None
-    probe: _Probe | None = None
-
-
+@of_the_latest
 def _probe(entry: Entry) -> _Probe | None:
-    """The fence this is, or answers; None where it is neither."""
-    if _Latest.entry is not entry:
-        name = (entry.kind, _name(entry.content, entry.kind))
-        _Latest.entry, _Latest.probe = entry, name if _is_probe(entry) else None
-    return _Latest.probe
+    """The fence this is, or answers; None where it is neither.
 
-
-def _is_probe(entry: Entry) -> bool:
-    """A fence or its answer; the state of the application that is kept for fences is neither."""
+    The state of the application that is kept for fences is neither.
+    """
     content = entry.content
-    return not isinstance(content, (StreamOpening, ApplicationUpdated)) and (
+    is_one = not isinstance(content, (StreamOpening, ApplicationUpdated)) and (
         entry.said_by_rm or isinstance(content, Fact)
     )
+    return (entry.kind, _name(content, entry.kind)) if is_one else None
 
 
 def _name(content: Content, kind: UpdateKind | None) -> str:

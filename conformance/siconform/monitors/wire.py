@@ -6,6 +6,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from siconform.monitors.latest import of_the_latest
 from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventTold, Subject
@@ -133,18 +134,10 @@ def _can_reserve(message: Message) -> bool:
     return any(part.DESCRIPTOR.full_name in _CAN_RESERVE for part in _parts(message))
 
 
-class _Latest:
-    """The parts of the message that was looked at last: several judges look at each."""
-
-    message: Message | None = None
-    parts: tuple[Message, ...] = ()
-
-
+@of_the_latest
 def _parts(message: Message) -> tuple[Message, ...]:
     """The message and all messages in it, at any depth."""
-    if _Latest.message is not message:
-        _Latest.message, _Latest.parts = message, tuple(_found(message))
-    return _Latest.parts
+    return tuple(_found(message))
 
 
 def _found(message: Message) -> Iterator[Message]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, NamedTuple
 
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
@@ -13,6 +13,11 @@ from siconform.protocol.notifications import StreamEnded
 from siconform.recording.history import Exchange
 
 _AGAIN: Final = 2  # what fails ends the stream each time: then it is undone already
+
+
+class _Compensation(NamedTuple):
+    undo: Callable[[], None]
+    of_a_node: bool
 
 
 class CleanUp:
@@ -31,37 +36,32 @@ class CleanUp:
         self._inbox = inbox
         self._fencing = fencing
         self._observations = observations
-        self._compensations: list[Callable[[], None]] = []
-        self._for_nodes: list[Callable[[], None]] = []
+        self._compensations: list[_Compensation] = []
 
-    def compensates(self, undo: Callable[[], None]) -> None:
-        """Undo a step in this way when the test is over."""
-        self._compensations.append(undo)
+    def compensates(self, undo: Callable[[], None], *, of_a_node: bool = False) -> None:
+        """Undo a step in this way when the test is over.
 
-    def compensates_node(self, undo: Callable[[], None]) -> None:
-        """Undo the creation of a node in this way, once everything else is undone.
-
-        So the kit speaks on each stream once, with one fence, not in turns.
+        Nodes go once everything else has gone: so the kit speaks on each stream once, with one
+        fence, and not in turns.
         """
-        self._for_nodes.append(undo)
+        self._compensations.append(_Compensation(undo, of_a_node))
 
     def forgets(self) -> None:
         """There is nothing left to undo it at."""
-        self._take()
+        self._compensations.clear()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Something is found out beside the test: what is set up is undone, what is told heard."""
         begun = len(self._exchange.history)
-        outside, outside_for_nodes = self._compensations, self._for_nodes
-        self._take()
+        outside, self._compensations = self._compensations, []
         try:
             with self._exchange.aside():
                 yield
         finally:
             with self._exchange.aside():
                 self.clears_up()
-                self._compensations, self._for_nodes = outside, outside_for_nodes
+                self._compensations = outside
                 self._observations.settles()
             self._inbox.take_since(begun)
 
@@ -71,7 +71,8 @@ class CleanUp:
         A scheduler may end the node stream for an action that fails, and what was said on it then
         is lost: whatever is undone while a stream ends is undone once more, one at a time.
         """
-        undone = self._take()
+        last_first, self._compensations = self._compensations[::-1], []
+        undone = [one.undo for one in sorted(last_first, key=lambda one: one.of_a_node)]
         seen = len(self._exchange.history)
         problems = [*self._all_fenced(), *self._undoes(undone)]
         if self._ended_since(seen):
@@ -82,12 +83,6 @@ class CleanUp:
                     if not self._ended_since(seen):
                         break
         return problems
-
-    def _take(self) -> list[Callable[[], None]]:
-        """What undoes everything, in the order in which it is to be done; none of it is left."""
-        undone = [*self._compensations[::-1], *self._for_nodes[::-1]]
-        self._compensations, self._for_nodes = [], []
-        return undone
 
     def _undoes(self, undone: list[Callable[[], None]]) -> list[str]:
         problems = []

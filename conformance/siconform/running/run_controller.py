@@ -80,9 +80,11 @@ class RunController:
         self.evidence.ended_early = f"{_INTERRUPTED}: the run did not come to its end"
         self._artifacts = artifacts(self.settings)
         try:
-            self._write(self._run(ended_by=int(ExitCode.INTERRUPTED)))
+            run = self._run(ended_by=int(ExitCode.INTERRUPTED))
+            self._write(run)
         except OSError as error:
             raise CannotWrite(self._unwritten(error)) from None
+        shutdown.report_if_killed(run.judgement.sentence)
         self.evidence.ended_early = ""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

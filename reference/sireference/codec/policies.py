@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from sireference.configuration.defaults import default_configuration
@@ -12,6 +13,10 @@ from sireference.core.model import quoted
 
 # YuniKorn's configuration is kept in a ConfigMap of Kubernetes, which holds 1 MiB
 MOST_CONFIGURATION_BYTES: Final = 1 << 20
+
+
+_parsed = lru_cache(maxsize=1)(parse_configuration)
+"""Who registers again sends the same text; no more than one is kept."""
 
 
 class NoPolicyError(Exception):
@@ -40,7 +45,7 @@ class Policies:
         """
         if sent.strip():
             self._check_size(sent)
-            return parse_configuration(sent)
+            return _parsed(sent)
         if not policy_group or not self.groups:
             return self.default
         found = self.groups.get(policy_group)

@@ -1,8 +1,5 @@
 """The way in: from the text of a registration or an update to a configuration."""
 
-from functools import lru_cache
-from typing import Final
-
 from sireference.configuration.assembly import assemble, name_of_partition
 from sireference.configuration.defaults import default_configuration
 from sireference.configuration.document import read_document
@@ -19,10 +16,7 @@ from sireference.configuration.problems import (
 from sireference.configuration.queue_rules import check_queues
 from sireference.configuration.written import WrittenPartition
 
-_KEPT: Final = 8  # texts: who registers once more sends the same one
 
-
-@lru_cache(_KEPT)
 def parse_configuration(text: str) -> Configuration:
     """Read a queue configuration in YuniKorn's YAML.
 

@@ -73,7 +73,7 @@ class NodeVerbs:
             capacity.setdefault("vcore", max(10, capacity["memory"]))
         handle = Node(self._sender.new_name("node") if node is None else node, capacity)
         if not isinstance(node, Node):
-            self._clean_up.compensates_node(lambda: self.decommissions(handle))
+            self._clean_up.compensates(lambda: self.decommissions(handle), of_a_node=True)
         together = self._link.connection.revision.can(Capability.EXISTING_ALLOCATIONS_WITH_NODE)
         self._sender.says(
             NodeRequest(
@@ -168,7 +168,7 @@ class NodeVerbs:
 
     def names_node_with_undefined_action(self, node: str) -> None:
         """A NodeInfo with an action number no revision defines."""
-        self._clean_up.compensates_node(lambda: self.decommissions(node))
+        self._clean_up.compensates(lambda: self.decommissions(node), of_a_node=True)
         self._acts(node, Action.UNDEFINED, dict(NODE_CAPACITY))
 
     def _acts(

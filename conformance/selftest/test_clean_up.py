@@ -1,0 +1,76 @@
+"""Clearing up: in which order what a test has set up goes, and with how many fences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from siconform.expecting.deadlines import Deadlines
+from siconform.protocol.notifications import ApplicationAccepted, Fact, NodeAccepted
+from siconform.protocol.requests import (
+    Action,
+    ApplicationRemoval,
+    ApplicationRequest,
+    NodeRequest,
+    Request,
+)
+
+from .resource_managers import FakeConnection, rm_on
+
+
+class Fences:
+    """Answered at once; the streams they were put up on."""
+
+    def __init__(self) -> None:
+        self.raised: list[str] = []
+
+    def raise_on(self, kind: Any) -> None:
+        self.raised.append(kind.value)
+
+
+def accepts(said: Request) -> Sequence[Fact]:
+    match said:
+        case NodeRequest(action=Action.CREATE):
+            return [NodeAccepted(said.node)]
+        case ApplicationRequest():
+            return [ApplicationAccepted(said.application)]
+        case _:
+            return []
+
+
+def test_nodes_go_last_and_each_stream_is_fenced_once() -> None:
+    connection, fences = FakeConnection(accepts), Fences()
+    rm = rm_on(connection, Deadlines(), fences=fences)
+    first, one = rm.has_node(), rm.has_application()
+    second, other = rm.has_node(), rm.has_application()
+    del connection.requests[:], fences.raised[:]
+
+    assert rm.leaves() == []
+
+    gone = [str(said) for said in connection.requests]
+    assert gone == [
+        *(f"removes application {name}" for name in (other, one)),
+        *(f"node {name} decommission" for name in (second, first)),
+    ]
+    assert fences.raised == ["applications", "nodes"]
+
+
+def test_what_is_found_out_aside_leaves_the_rest_alone() -> None:
+    connection = FakeConnection(accepts)
+    rm = rm_on(connection, Deadlines(quiet=0.01, settle=0.01), fences=Fences())
+    node, application = rm.has_node(), rm.has_application()
+    with rm._endpoint.clean_up.aside():
+        beside = rm.has_node()
+    assert _gone(connection) == [f"node {beside} decommission"]
+    del connection.requests[:]
+
+    rm.leaves()
+
+    assert _gone(connection) == [f"removes application {application}", f"node {node} decommission"]
+
+
+def _gone(connection: FakeConnection) -> list[str]:
+    return [
+        str(said)
+        for said in connection.requests
+        if isinstance(said, ApplicationRemoval)
+        or (isinstance(said, NodeRequest) and said.action is Action.DECOMMISSION)
+    ]

@@ -1,0 +1,16 @@
+"""What several judges find out of one entry is found once, and never told of another."""
+
+from siconform.monitors.latest import of_the_latest
+
+
+def test_it_is_found_once_of_each_object_in_turn() -> None:
+    asked: list[list[int]] = []
+
+    @of_the_latest
+    def length(of: list[int]) -> int:
+        asked.append(of)
+        return len(of)
+
+    one, equal = [1, 2], [1, 2]
+    assert [length(one), length(one), length(equal), length(one)] == [2, 2, 2, 2]
+    assert [id(of) for of in asked] == [id(one), id(equal), id(one)]
