@@ -64,6 +64,26 @@ def test_it_ends_as_python_would(server: str, program: str) -> None:
     assert codes[0] == codes[1] != 0
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import os; own = os.dup(1); os.dup2(2, 1); os.write(own, b'1')",  # as execnet does
+        "import os; assert os.read(0, 1)",  # its starter was killed before it said anything
+    ],
+)
+def test_a_worker_whose_run_was_killed_is_silent(server: str, program: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = _run(
+        [*_client(server), "-c", program],
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 @pytest.mark.parametrize("is_served", [True, False])
 def test_it_is_silent_when_nobody_reads_what_it_writes(
     *, server: str, is_served: bool, tmp_path: Path

@@ -117,11 +117,11 @@ class ForkedProcess:
         return int.from_bytes(content, "big", signed=True)
 
 
-def is_heard() -> bool:
-    """Whether anybody can still read what this process writes to its standard output."""
-    output = select.poll()
-    output.register(1, 0)
-    return not any(event & select.POLLERR for _, event in output.poll(0))
+def is_heard(output: int = 1) -> bool:
+    """Whether anybody can still read what is written to this descriptor."""
+    poll = select.poll()
+    poll.register(output, 0)
+    return not any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def main(arguments: "list[str]") -> int:
