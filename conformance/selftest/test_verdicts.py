@@ -85,6 +85,24 @@ POLICY: dict[str, tuple[list[RequirementResult], RunStatus, RunVerdict, int]] = 
     "a MUST fails": ([PASS, result(Verdict.FAIL)], PLAIN, RunVerdict.NON_CONFORMANT, 1),
     "a MUST is late": ([PASS, result(Verdict.LATE)], PLAIN, RunVerdict.NON_CONFORMANT, 1),
     "a SHOULD fails": ([PASS, result(Verdict.FAIL, SHOULD)], PLAIN, RunVerdict.CONFORMANT, 0),
+    "a SHOULD fails, and decides": (
+        [PASS, result(Verdict.FAIL, SHOULD)],
+        RunStatus("2023-12", fail_on=Level.SHOULD),
+        RunVerdict.NON_CONFORMANT,
+        1,
+    ),
+    "a SHOULD could not run, and decides": (
+        [PASS, result(Verdict.COULD_NOT_RUN, SHOULD)],
+        RunStatus("2023-12", fail_on=Level.SHOULD),
+        RunVerdict.INCOMPLETE,
+        10,
+    ),
+    "a SHOULD deviates as recorded, and decides": (
+        [PASS, result(Verdict.BASELINED, SHOULD, entries=(ENTRY,))],
+        RunStatus("2023-12", with_baseline=True, fail_on=Level.SHOULD),
+        RunVerdict.NON_CONFORMANT,
+        0,
+    ),
     "a MUST of the RM": ([PASS, result(Verdict.FAIL, RM_MUST)], PLAIN, RunVerdict.CONFORMANT, 0),
     "a MUST could not run": (
         [PASS, result(Verdict.COULD_NOT_RUN)],
@@ -188,6 +206,12 @@ def test_failures_are_counted_by_kind() -> None:
     judgement = judge([result(Verdict.FAIL), result(Verdict.LATE), result(Verdict.LATE)], PLAIN)
     assert judgement.sentence == "NON-CONFORMANT: 1 MUST fail and 2 MUST late"
     assert judgement.exit_code is ExitCode.NON_CONFORMANT
+
+
+def test_failures_are_counted_by_level() -> None:
+    results = [result(Verdict.FAIL, SHOULD), result(Verdict.FAIL), result(Verdict.LATE, SHOULD)]
+    judgement = judge(results, RunStatus("2023-12", fail_on=Level.SHOULD))
+    assert judgement.sentence == "NON-CONFORMANT: 1 MUST fail, 1 SHOULD fail and 1 SHOULD late"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The one policy that judges a run: console, JUnit, JSON and exit code all ask it."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
@@ -22,10 +23,11 @@ class RequirementResult:
     tests: tuple[str, ...] = ()  # tests that cite it, whether they ran or not
     entries: tuple[KnownDeviation, ...] = ()  # of the baseline, that name it
 
-    @property
-    def decides(self) -> bool:
-        """Whether the run's verdict hangs on it: a MUST on the scheduler's side."""
-        return self.requirement.level is Level.MUST and Side.SCHEDULER in self.requirement.sides
+    def decides(self, fail_on: Level) -> bool:
+        """Whether the run's verdict hangs on it: it binds the scheduler, at least as much."""
+        return Side.SCHEDULER in self.requirement.sides and self.requirement.level.is_at_least(
+            fail_on
+        )
 
     @property
     def disputed(self) -> bool:
@@ -60,7 +62,9 @@ class ExitCode(IntEnum):
 EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
     {
         ExitCode.OK: "conformant in what is tested, or exactly as the target's baseline records",
-        ExitCode.NON_CONFORMANT: "a MUST fails, whatever else was cut short",
+        ExitCode.NON_CONFORMANT: (
+            "a MUST fails (with --fail-on SHOULD: or a SHOULD), whatever else was cut short"
+        ),
         ExitCode.INTERRUPTED: "interrupted",
         ExitCode.USAGE: (
             "a wrong option: unknown revision, target, requirement or expression, or a results "
@@ -95,6 +99,7 @@ class RunStatus:
         None  # the ids that were to be judged; None: all of the revision
     )
     profile: str = ""  # whose requirements these are
+    fail_on: Level = Level.MUST  # the least binding level that decides the verdict
     in_part: bool = False  # whether something was left out by choice, other than by the profile
 
 
@@ -110,8 +115,9 @@ class RunJudgement:
 def judge(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
     """The policy: what console, JUnit, JSON and exit code say about a run comes from here.
 
-    Only a MUST on the scheduler's side decides; a SHOULD is shown and counted. What the kit lacks
-    (excluded, no test yet) is its own gap and never the target's.
+    Only a MUST on the scheduler's side decides, and a SHOULD where ``fail_on`` says so; else it is
+    shown and counted. What the kit lacks (excluded, no test yet) is its own gap and never the
+    target's.
     """
     return _judge_status(results, status) or _judge_results(results, status)
 
@@ -136,8 +142,9 @@ def _judge_status(results: Sequence[RequirementResult], status: RunStatus) -> Ru
 
 
 def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
-    failed = [f for f in results if f.decides and f.verdict in (Verdict.FAIL, Verdict.LATE)]
-    not_run = [f for f in results if f.decides and f.verdict in _NOT_RUN and not f.disputed]
+    deciding = [f for f in results if f.decides(status.fail_on)]
+    failed = [f for f in deciding if f.verdict in (Verdict.FAIL, Verdict.LATE)]
+    not_run = [f for f in deciding if f.verdict in _NOT_RUN and not f.disputed]
     if failed:
         known = all(f.entries for f in failed)
         code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
@@ -157,7 +164,7 @@ def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> R
 
 def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
     """The rest of the policy, once every MUST passed or is explained by the baseline."""
-    recorded = [f for f in results if f.decides and f.verdict is Verdict.BASELINED]
+    recorded = [f for f in results if f.decides(status.fail_on) and f.verdict is Verdict.BASELINED]
     unexplained = [
         f.requirement.id
         for f in results
@@ -167,7 +174,7 @@ def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> Ru
     if recorded:
         verdict = RunVerdict.NON_CONFORMANT
         sentence = (
-            f"NON-CONFORMANT{_to(status)} as recorded: {len(recorded)} MUST deviate"
+            f"NON-CONFORMANT{_to(status)} as recorded: {_counted(recorded, lambda _: 'deviate')}"
             f"{_of_chosen(results, status)}"
         )
     else:
@@ -197,15 +204,21 @@ def _kit_error(what: str) -> RunJudgement:
 
 
 def _failed(failed: Sequence[RequirementResult]) -> str:
-    late = sum(f.verdict is Verdict.LATE for f in failed)
-    words = {"fail": len(failed) - late, "late": late}
-    return " and ".join(f"{n} MUST {word}" for word, n in words.items() if n)
+    return _counted(failed, lambda f: "late" if f.verdict is Verdict.LATE else "fail")
 
 
 def _not_run(some: Sequence[RequirementResult]) -> str:
-    not_reached = sum(f.verdict is Verdict.NOT_REACHED for f in some)
-    words = {"could not run": len(some) - not_reached, "not reached": not_reached}
-    return " and ".join(f"{n} MUST {word}" for word, n in words.items() if n)
+    not_reached = Verdict.NOT_REACHED
+    return _counted(some, lambda f: "not reached" if f.verdict is not_reached else "could not run")
+
+
+def _counted(some: Sequence[RequirementResult], word_of: Callable[[RequirementResult], str]) -> str:
+    """How many of each level there are, with a word for each kind."""
+    kinds = Counter((f.requirement.level, word_of(f)) for f in some)
+    order = list(Level)
+    told = sorted(kinds.items(), key=lambda kind: (order.index(kind[0][0]), kind[0][1]))
+    *others, last = [f"{number} {level} {word}" for (level, word), number in told]
+    return " and ".join([", ".join(others), last] if others else [last])
 
 
 def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:

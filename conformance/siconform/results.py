@@ -16,7 +16,7 @@ from typing import Any, Final
 import siconform
 from siconform import digests
 from siconform.baseline import Baseline
-from siconform.catalogue import Challenge
+from siconform.catalogue import Challenge, Level
 from siconform.policy import RequirementResult, RunJudgement, RunStatus
 from siconform.verdicts import Evidence, Verdict
 
@@ -80,6 +80,7 @@ class Conditions:
     seed: int  # of arbitrary histories
     workers: int
     virtual_time: bool  # of the target's timers, as far as it was seen
+    fail_on: str = Level.MUST.value  # the least binding level that decides the verdict
 
 
 @dataclass(frozen=True, slots=True)

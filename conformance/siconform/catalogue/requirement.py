@@ -5,11 +5,16 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How binding a requirement is: only MUST decides the verdict of a run."""
+    """How binding a requirement is: a MUST decides the verdict of a run, a SHOULD if wanted."""
 
     MUST = "MUST"
     SHOULD = "SHOULD"
     MAY = "MAY"
+
+    def is_at_least(self, other: "Level") -> bool:
+        """Whether it is as binding as the other one, or more so."""
+        order = list(Level)
+        return order.index(self) <= order.index(other)
 
 
 class Authority(StrEnum):

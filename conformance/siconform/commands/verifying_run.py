@@ -71,6 +71,7 @@ def _as_it_was(part: Part, values: dict[str, Any]) -> dict[str, Any]:
     then = {
         "--revision": part.revision,
         "--time-scale": str(part.conditions.get("time_scale") or "") or None,
+        "--fail-on": part.conditions.get("fail_on"),
         "--without": ",".join(part.without) or None,
     }
     return {**values, **{flag: v for flag, v in then.items() if values.get(flag) is None}}

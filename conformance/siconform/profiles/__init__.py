@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from siwire import DEFAULT_REVISION
@@ -32,6 +32,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     kit: Text
     about: Text
     requirements: Annotated[list[Text], msgspec.Meta(min_length=1)]
+    fail_on: Literal["MUST", "SHOULD"] = "MUST"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Profile:
     published: str  # a date
     kit: str  # the version of the kit it came with
     about: str
+    fail_on: str  # the least binding level that decides the verdict
     ids: tuple[str, ...]
     sha256: str  # of its file
 
@@ -134,4 +136,5 @@ def _read(file: Traversable, name: str, hashes: Mapping[str, str]) -> Profile:
         raise ProfileError(f"the profile {name} cannot be read: {error}") from None
     if read.profile != name:
         raise ProfileError(f"the profile {name} calls itself {read.profile}")
-    return Profile(name, read.published, read.kit, read.about, tuple(read.requirements), sha256)
+    ids, fail_on = tuple(read.requirements), read.fail_on
+    return Profile(name, read.published, read.kit, read.about, fail_on, ids, sha256)

@@ -136,6 +136,7 @@ class EvidenceStore:
             ended_by=ended_by,
             chosen=self.settings.chosen,
             profile=self.settings.profile,
+            fail_on=self.settings.fail_on,
             in_part=self.settings.in_part,
         )
 

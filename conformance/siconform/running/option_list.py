@@ -21,6 +21,7 @@ EDITED: Final = "--edited"  # no option for people: the descriptor set `siconfor
 FAILING: Final = "--failing"  # the same: seconds of tests that fail, all together, that are enough
 MEANT: Final = "--meant"  # the same: the ids and areas among the words, where a list is kept
 EXPLORING: Final = 10.0  # seconds of a run
+FAIL_ON: Final = "--fail-on"
 SEED: Final = 2023  # of the arbitrary histories a run makes
 NO_BASELINE: Final = "none"  # as the value of --baseline
 TARGET_FILE: Final = "--target-file"
@@ -200,6 +201,13 @@ OPTIONS: Final = (
     ),
     *REACHING,
     *FILE,
+    Option(
+        FAIL_ON,
+        "LEVEL",
+        "MUST or SHOULD: the least binding level that decides the verdict and the exit code "
+        "(default: MUST, or what the profile says)",
+        of_the_target=False,
+    ),
     Option(
         "--results",
         "DIR",

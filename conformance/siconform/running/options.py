@@ -12,9 +12,11 @@ import pytest
 from siwire import DEFAULT_REVISION, Revision, find_revision
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
+from siconform.catalogue import Level
 from siconform.catalogue.features import find_feature
 from siconform.catalogue.windows import in_words
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
+from siconform.profiles import Profile
 from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
 from siconform.running.access_options import read_access, without_secrets
@@ -22,6 +24,7 @@ from siconform.running.command_line import CommandLine, default_results
 from siconform.running.option_list import (
     EDITED,
     EXPLORING,
+    FAIL_ON,
     FAILING,
     FROM_APPLICATION,
     MEANT,
@@ -76,6 +79,7 @@ class Settings:
     disruptive: bool
     explore: float  # seconds for arbitrary histories, 0: none
     compare: bool  # what fails with what the reference does in the same tests
+    fail_on: Level  # the least binding level that decides the verdict
     failing: float | None  # seconds of tests that fail after which the rest is not run
     baseline: Baseline
     command_line: CommandLine  # that was given
@@ -190,6 +194,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         disruptive=bool(get("--disruptive")),
         explore=_exploring(get("--explore")),
         compare=not get("--no-reference"),
+        fail_on=_fail_on(get(FAIL_ON), filters.profile),
         failing=_seconds(FAILING, get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
@@ -237,6 +242,14 @@ def _revision(name: str | None, named: NamedTarget | None) -> Revision:
 
 def _time_scale(text: str | None) -> float:
     return _number_above_zero("--time-scale", text or "1.0")
+
+
+def _fail_on(given: str | None, profile: Profile | None) -> Level:
+    if given is None:
+        return Level(profile.fail_on) if profile is not None else Level.MUST
+    if given.upper() not in (Level.MUST, Level.SHOULD):
+        raise BadOption(f'{FAIL_ON} "{given}" is neither {Level.MUST} nor {Level.SHOULD}')
+    return Level(given.upper())
 
 
 def _filters(get: Callable[[str], Any], revision: Revision) -> Filters:

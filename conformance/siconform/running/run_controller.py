@@ -308,7 +308,8 @@ class RunController:
 
     def _conditions(self) -> Conditions:
         on_virtual_time = self.evidence.on_virtual_time
-        return Conditions(self.settings.time_scale, SEED, self._workers, on_virtual_time)
+        scale, fail_on = self.settings.time_scale, self.settings.fail_on.value
+        return Conditions(scale, SEED, self._workers, on_virtual_time, fail_on)
 
     def _write(self, run: Run) -> None:
         results.write(results.document(run), self.settings.results)

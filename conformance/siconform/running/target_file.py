@@ -147,6 +147,10 @@ class RunTable(_Table, frozen=True):
     disruptive: Annotated[
         bool, _says("also what may leave a scheduler unusable", "--disruptive")
     ] = False
+    fail_on: Annotated[
+        Literal["MUST", "SHOULD"] | None,
+        _says("the least binding level that decides", "--fail-on"),
+    ] = None
     explore: Annotated[
         Annotated[float, Meta(ge=0)] | None,
         _says("seconds of arbitrary histories", "--explore"),

@@ -39,6 +39,7 @@ _BAD: Final = _WORST_FIRST[:3]
 _OPEN_AT_FIRST: Final = 2  # failures: more of them fill the screen
 _CONDITIONS: Final = {
     "time_scale": "time scale",
+    "fail_on": "fails on",
     "seed": "seed",
     "workers": "workers",
     "virtual_time": "virtual time",

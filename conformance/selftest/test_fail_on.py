@@ -1,0 +1,63 @@
+"""--fail-on: whether a SHOULD decides the verdict and the exit code, too."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from siconform import filters
+from siconform.catalogue import Level
+from siconform.profiles import find_profile
+from siconform.running.options import BadOption, settings_from
+
+from .conftest import FinishedRun
+
+A_SHOULD_FAILS = (
+    '@requirement("SI-NODE-005")\ndef test_one(target): raise NotAsTheTextSays("no")\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "level", "code", "verdict"),
+    [
+        ((), "MUST", 0, "CONFORMANT"),
+        (("--fail-on", "MUST"), "MUST", 0, "CONFORMANT"),
+        (("--fail-on", "should"), "SHOULD", 1, "NON-CONFORMANT"),
+    ],
+)
+def test_a_should_fails_the_run_where_that_is_wanted(
+    conformance: Callable[..., FinishedRun],
+    options: tuple[str, ...],
+    level: str,
+    code: int,
+    verdict: str,
+) -> None:
+    run = conformance(A_SHOULD_FAILS, *options)
+
+    assert (run.code, run.results["verdict"]) == (code, verdict)
+    assert run.results["conditions"]["fail_on"] == level
+    assert run.verdict("SI-NODE-005") == "fail"
+    assert ("NON-CONFORMANT: 1 SHOULD fail" in run.out) is (level == "SHOULD")
+
+
+def test_another_level_is_refused() -> None:
+    for wrong in ("MAY", "all"):
+        with pytest.raises(BadOption, match=f'--fail-on "{wrong}" is neither MUST nor SHOULD'):
+            _level("--fail-on", wrong)
+
+
+def test_a_profile_may_say_it_and_the_command_line_better(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stricter = replace(find_profile("all", "2024-10"), fail_on="SHOULD")
+    monkeypatch.setattr(filters, "find_profile", lambda *_: stricter)
+
+    assert _level() is Level.MUST
+    assert _level("--profile", ["all"]) is Level.SHOULD
+    assert _level("--profile", ["all"], "--fail-on", "MUST") is Level.MUST
+
+
+def _level(*options: Any) -> Level:
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    return settings_from(given.get).fail_on
