@@ -62,6 +62,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "completing",
         "ends",
         "gangs",
+        "intake",
         "limit_events",
         "keys",
         "lives",

@@ -205,6 +205,67 @@ def test_the_sharper_way_once_seen_is_counted_on() -> None:
         rm.rm.fences(UpdateKind.ALLOCATIONS)
 
 
+class RejectsFirst:
+    """One that takes nodes in a loop, and rejects before that what has no partition."""
+
+    def __init__(self) -> None:
+        self.waiting: list[str] = []
+
+    def __call__(self, said: Request) -> Sequence[Fact]:
+        if not isinstance(said, NodeRequest) or said.action is Action.DECOMMISSION:
+            return []
+        if not said.attributes:
+            self.waiting.append(said.node)
+            return []
+        taken, self.waiting = self.waiting, []
+        return [NodeRejected(said.node), *map(NodeAccepted, taken)]
+
+
+def test_a_rejection_that_does_not_wait_its_turn_is_no_fence() -> None:
+    habits = FenceHabits()
+    connection: Any = FakeConnection(RejectsFirst())
+    fences = Fences(connection, BRIEF, habits)
+
+    with pytest.raises(PremiseLost, match="nodes stream was not answered"):
+        fences.raise_on(UpdateKind.NODES)  # nobody is rejected behind it, so nobody is taken
+
+    assert habits.keeps_turn == {UpdateKind.NODES: False}
+    connection.answer = accepts_everything
+    before = len(connection.requests)
+    fences.raise_on(UpdateKind.NODES)
+    assert [said.action for said in connection.requests[before:]] == [
+        Action.CREATE_DRAINING,
+        Action.DECOMMISSION,
+    ]
+
+
+def test_rejections_that_keep_their_turn_are_looked_at_once() -> None:
+    habits = FenceHabits()
+    connection: Any = FakeConnection(in_turn)
+    fences = Fences(connection, BRIEF, habits)
+    for kind in (UpdateKind.NODES, UpdateKind.APPLICATIONS):
+        fences.raise_on(kind)
+        before = len(connection.requests)
+        fences.raise_on(kind)
+        assert len(connection.requests) == before + 1
+
+    assert habits.keeps_turn == {UpdateKind.NODES: True, UpdateKind.APPLICATIONS: True}
+
+
+def in_turn(said: Request) -> Sequence[Fact]:
+    """As one that rejects what has no partition and accepts the rest, one after the other."""
+    match said:
+        case NodeRequest(attributes={"si/node-partition": _}):
+            return [NodeRejected(said.node)]
+        case ApplicationRequest(partition="default"):
+            return [ApplicationAccepted(said.application)]
+        case ApplicationRequest():
+            return [ApplicationRejected(said.application)]
+        case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING):
+            return [NodeAccepted(said.node)]
+    return []
+
+
 def accepts_everything(said: Request) -> Sequence[Fact]:
     """As one that looks at no partition and serves asks without application."""
     match said:
@@ -247,7 +308,8 @@ def test_a_fence_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
 
     rm.rm.fences(UpdateKind.NODES)
 
-    assert len(rm.connection.requests) == 3
+    to_be_rejected = [said for said in rm.connection.requests if getattr(said, "attributes", None)]
+    assert len(to_be_rejected) == 3  # one went with its stream; was it rejected in turn? the fence
 
 
 @pytest.mark.parametrize("happens", ["control", "premise"])

@@ -183,6 +183,10 @@ def test_a_row_about_a_field_there_is_not_is_refused() -> None:
         NODES.without("nodeId")
 
 
+def _wire(said: list[Any]) -> Wire:
+    return Wire(said.append, said.append, lambda *_: None, defaultdict(set))
+
+
 def test_edits_of_one_type_of_message_are_all_made() -> None:
     change = CHANGES["node-verdict-twice"]
     response = si.NodeResponse(
@@ -190,7 +194,7 @@ def test_edits_of_one_type_of_message_are_all_made() -> None:
     )
 
     said: list[Any] = []
-    change.change(response, Wire(said.append, said.append, defaultdict(set)))
+    change.change(response, _wire(said))
 
     assert (len(response.accepted), len(response.rejected)) == (2, 2)
     assert [file.name for file in change.sources] == ["nodes.py", "parts.py"]
@@ -200,7 +204,7 @@ def test_a_fault_changes_a_message_in_place() -> None:
     said: list[Any] = []
     request = si.NodeRequest(nodes=[si.NodeInfo(nodeID="n", action=si.NodeInfo.DRAIN_NODE)])
 
-    CHANGES["drain-ignored"].change(request, Wire(said.append, said.append, defaultdict(set)))
+    CHANGES["drain-ignored"].change(request, _wire(said))
 
     assert list(request.nodes) == []
     assert said == []

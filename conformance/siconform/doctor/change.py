@@ -20,6 +20,7 @@ class Wire:
 
     to_rm: Callable[[Message], None]  # on the same stream, before what comes next
     to_scheduler: Callable[[Message], None]  # the same, after the message at hand
+    later: Callable[[Message, float], None]  # to the scheduler, at the next whole cycle of seconds
     memory: defaultdict[str, Any]  # of the whole life of a proxy; sets, unless put otherwise
     pause: float = 0.0  # seconds before the message at hand goes on, and what comes after it
     is_dropped: bool = False  # the message at hand does not go on

@@ -143,8 +143,9 @@ class _Call:
         self.of = of
         self.answers: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._more: list[Message] = []  # for the scheduler
+        self._held: list[Message] = []  # of those, until the cycle is over
         self._writing = asyncio.Lock()  # both ways write, and grpc ends a call on two at a time
-        self.wire = Wire(self._to_rm, self._more.append, memory)
+        self.wire = Wire(self._to_rm, self._more.append, self._hold, memory)
 
     async def up(self, requests: AsyncIterator[bytes], changed: Changes) -> None:
         """Pass on to the scheduler what the RM says, changed."""
@@ -167,6 +168,17 @@ class _Call:
     def _to_rm(self, message: Message) -> None:
         self._fires()
         self.answers.put_nowait(message.SerializeToString())
+
+    def _hold(self, message: Message, cycle: float) -> None:
+        loop = asyncio.get_running_loop()
+        if not self._held:
+            loop.call_later(cycle - loop.time() % cycle, self._let_go)
+        self._held.append(message)
+
+    def _let_go(self) -> None:
+        self._more += self._held
+        self._held = []
+        self._letting_go = asyncio.create_task(_quietly(self._add()))
 
     async def _add(self) -> None:
         while self._more:

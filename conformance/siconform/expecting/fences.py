@@ -5,6 +5,10 @@ application of one. Allocation stream: an ask for an unknown application. All of
 rejected; where a target was seen to do otherwise, which it may, the fence is something that is
 accepted and taken back: a node without capacity, an application, an ask that is withdrawn or, where
 that is not confirmed, an allocation.
+
+A rejection shows that what was said before took effect only where it waits its turn. Of nodes and
+applications that is found out first: a creation is sent with something to be rejected behind it. A
+target that tells the rejection first has the fence that is accepted and taken back.
 """
 
 from collections.abc import Callable
@@ -31,6 +35,7 @@ from siconform.protocol.notifications import (
     StreamEnded,
     Termination,
     UpdateKind,
+    kind_of,
 )
 from siconform.protocol.requests import (
     Action,
@@ -50,6 +55,8 @@ FENCE_RESOURCE: Final = "siconform.fence"
 NOTHING: Final = {"memory": 0, "vcore": 0}  # explicit zeros: some targets read "absent" as "any"
 _NOWHERE: Final = f"{FENCE_PREFIX}nowhere"
 _HERE: Final = "default"
+_CREATIONS: Final = (UpdateKind.NODES, UpdateKind.APPLICATIONS)  # are accepted or rejected
+_LOOKS: Final = 3  # whether rejections keep their turn: once it may look so by chance
 _ENDINGS: Final = 4  # a stream may end for what was said before the fence; so often it is reopened
 
 
@@ -58,6 +65,7 @@ class FenceHabits:
     """Whether a target rejects what a fence of this kind begins with; what it never did is open."""
 
     rejects: dict[UpdateKind, bool] = field(default_factory=dict)
+    keeps_turn: dict[UpdateKind, bool] = field(default_factory=dict)  # its rejections do
     confirms_withdrawals: bool | None = None  # of asks that wait for an application; None: unknown
 
 
@@ -82,7 +90,10 @@ class Fences:
 
     def raise_on(self, kind: UpdateKind) -> None:
         """Return once all that was said before on this stream was processed, else PremiseLost."""
-        if self.habits.rejects.get(kind) is not False and self._is_rejected(kind):
+        if kind in _CREATIONS and kind not in self.habits.keeps_turn:
+            self.habits.keeps_turn[kind] = self._keeps_turn(kind)
+        in_turn = self.habits.keeps_turn.get(kind, True)
+        if in_turn and self.habits.rejects.get(kind) is not False and self._is_rejected(kind):
             return
         match kind:
             case UpdateKind.NODES:
@@ -122,6 +133,41 @@ class Fences:
         rejected = isinstance(told, (NodeRejected, ApplicationRejected, AskRejected))
         self.habits.rejects[kind] = rejected
         return rejected
+
+    def _keeps_turn(self, kind: UpdateKind) -> bool:
+        """Whether what is rejected is so after what was said before it was accepted.
+
+        Where either is not answered in this way nothing is known, and it is taken to be so.
+        """
+        try:
+            return all(self._is_in_turn(kind) for _ in range(_LOOKS))
+        except PremiseLost:
+            return True
+
+    def _is_in_turn(self, kind: UpdateKind) -> bool:
+        """Whether it was so this time; PremiseLost where that cannot be told."""
+        history, start = self._connection.history, len(self._connection.history)
+        creation, (accepted, rejected), removal = self._to_be_accepted(kind)
+        self._connection.say(kind, [creation])
+        try:
+            told = self._is_answered(kind, *self._to_be_rejected(kind))
+            verdict = self._waits(start, (accepted, rejected, StreamEnded(kind)))
+        finally:
+            self._connection.say(kind, [removal])
+        if verdict != accepted or not isinstance(told, (NodeRejected, ApplicationRejected)):
+            raise PremiseLost("a creation was not accepted, or what has no partition not rejected")
+        return _first(history.since(start), self._connection.rm_id, (accepted, told)) != told
+
+    def _to_be_accepted(self, kind: UpdateKind) -> tuple[Request, tuple[Fact, Fact], Request]:
+        """What to say, its answers, the wanted one first, and what takes it back."""
+        name = self._name(kind.value)
+        if kind is UpdateKind.NODES:
+            node = NodeRequest(name, self._closed(), capacity=NOTHING)
+            of_node = NodeAccepted(name), NodeRejected(name)
+            return node, of_node, NodeRequest(name, Action.DECOMMISSION)
+        application = ApplicationRequest(name, "root.plain", _HERE, user="fence")
+        of_application = ApplicationAccepted(name), ApplicationRejected(name)
+        return application, of_application, ApplicationRemoval(name, _HERE)
 
     def _to_be_rejected(self, kind: UpdateKind) -> tuple[Request, tuple[Fact, ...], Request]:
         """What to say, its answers, and what takes it back if it was accepted after all."""
@@ -220,6 +266,11 @@ class Fences:
         history = self._connection.history
         start = len(history)
         self._connection.say(kind, [request])
+        return self._waits(start, wanted)
+
+    def _waits(self, start: int, wanted: tuple[Fact, ...]) -> Fact:
+        """The first of these to come since then, or PremiseLost."""
+        history = self._connection.history
 
         def find() -> Fact | None:
             return _first(history.since(start), self._connection.rm_id, wanted)
@@ -228,7 +279,9 @@ class Fences:
         with waiting("the answer to a fence", longest, WaitClass.FENCE):
             found = history.clock.wait_for_answer(partial(history.look, find), longest)
         if found is None:
-            message = f"the fence on the {kind.value} stream was not answered in {longest:g} s"
+            stream = kind_of(wanted[0])
+            on = stream.value if stream is not None else "only"
+            message = f"the fence on the {on} stream was not answered in {longest:g} s"
             raise PremiseLost(message)
         return found
 

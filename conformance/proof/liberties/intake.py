@@ -1,0 +1,41 @@
+"""Liberties in when what is said is taken in: rejections need not wait."""
+
+from typing import Any, Final
+
+from siconform.doctor.change import Wire, keep
+from siconform.doctor.revision import NAME, si
+
+from proof.fault import liberty
+
+_CYCLE: Final = 0.05  # seconds
+_PARTITION: Final = "si/node-partition"
+
+
+@liberty(
+    "rejections-do-not-wait",
+    "Nodes and applications are taken in a loop; what names no partition there is, is rejected "
+    "before that.",
+    misjudged_by=("SI-NODE-018", "SI-NODE-026", "SI-APP-018"),
+    revision=NAME,
+)
+def rejections_do_not_wait(request: si.NodeRequest, wire: Wire) -> None:
+    """Hold back nodes for a while."""
+    taken = keep(request.nodes, lambda node: not _is_here(node.attributes.get(_PARTITION, "")))
+    if taken:
+        wire.later(si.NodeRequest(rmID=request.rmID, nodes=taken), _CYCLE)
+        wire.is_dropped = not request.nodes
+
+
+@rejections_do_not_wait.also
+def _(request: si.ApplicationRequest, wire: Wire) -> None:
+    """Hold back applications, and their removals."""
+    new = keep(request.new, lambda one: not _is_here(one.partitionName))
+    removed: list[Any] = keep(request.remove, lambda one: not _is_here(one.partitionName))
+    if new or removed:
+        held = si.ApplicationRequest(rmID=request.rmID, new=new, remove=removed)
+        wire.later(held, _CYCLE)
+        wire.is_dropped = not (request.new or request.remove)
+
+
+def _is_here(partition: str) -> bool:
+    return partition in ("", "default")
