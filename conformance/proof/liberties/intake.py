@@ -39,3 +39,14 @@ def _(request: si.ApplicationRequest, wire: Wire) -> None:
 
 def _is_here(partition: str) -> bool:
     return partition in ("", "default")
+
+
+@liberty(
+    "queues-have-to-be-named",
+    "An application that names no queue is rejected.",
+    misjudged_by=("SI-CONST-005", "SI-CONST-011"),
+    revision=NAME,
+)
+def _(request: si.ApplicationRequest) -> None:
+    for application in request.new:
+        application.queueName = application.queueName or "root.there.is.none"

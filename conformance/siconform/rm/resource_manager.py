@@ -184,6 +184,9 @@ class ResourceManager(OfferedVerbs):
     submits_application = verb(ApplicationVerbs, ApplicationVerbs.submits_application)
     has_rejected_application = verb(ApplicationVerbs, ApplicationVerbs.has_rejected_application)
     has_application = verb(ApplicationVerbs, ApplicationVerbs.has_application)
+    has_application_without_queue = verb(
+        ApplicationVerbs, ApplicationVerbs.has_application_without_queue
+    )
     removes_application = verb(ApplicationVerbs, ApplicationVerbs.removes_application)
 
     asks = verb(AllocationVerbs, AllocationVerbs.asks)

@@ -105,7 +105,7 @@ def test_the_preemption_tag_may_stand_for_a_policy(rm: ResourceManager) -> None:
 def test_a_namespace_quota_may_limit_the_queue_created_for_it(rm: ResourceManager) -> None:
     rm.has_node(memory=100)
     tags = {"namespace": rm.new_name("namespace"), "namespace.resourcequota": FOUR_OF_MEMORY}
-    app = rm.has_application(queue="", tags=tags)
+    app = rm.has_application_without_queue(tags=tags)
 
     for _ in range(2):
         rm.asks(app, memory=3)
@@ -144,7 +144,7 @@ def test_a_namespace_may_limit_the_applications_of_the_queue_created_for_it(
 ) -> None:
     rm.has_node()
     tags = {"namespace": rm.new_name("namespace"), "namespace.resourcemaxapps": "1"}
-    first = rm.has_application(queue="", tags=tags)
+    first = rm.has_application_without_queue(tags=tags)
     rm.has_allocation(first)
     second = rm.has_application_held_back(queue="", tags=tags)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from siconform.expecting.checks import premise
+from siconform.expecting.checks import needs_some, premise
 from siconform.expecting.expectations import Expectations
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Application
@@ -100,6 +100,15 @@ class ApplicationVerbs:
                 groups=groups,
             )
             self._expectations.is_told(ApplicationAccepted(application))
+        return application
+
+    def has_application_without_queue(self, *, tags: Mapping[str, str]) -> Application:
+        """Given: an accepted application that names no queue; not offered where it is rejected."""
+        application = self.submits_application(queue="", tags=tags)
+        accepted = ApplicationAccepted(application)
+        with premise("an application is accepted or rejected"):
+            told = self._expectations.is_told_one_of(accepted, ApplicationRejected(application))
+        needs_some([told] if told == accepted else [], of="queues for applications that name none")
         return application
 
     def removes_application(self, application: str, *, partition: str = DEFAULT_PARTITION) -> None:
