@@ -32,6 +32,7 @@ Delay = Callable[[Effect, float], float]
 """When an effect of this moment is told."""
 _AT_ONCE: Final = (Registered, Configured, Refused, Call)
 _A_WHILE: Final = 0.1  # seconds
+_A_SECOND: Final = 1.0
 _NODES: Final = (AcceptedNode, RejectedNode)
 _APPLICATIONS: Final = (AcceptedApplication, RejectedApplication, UpdatedApplication)
 _ALLOCATIONS: Final = (
@@ -109,11 +110,27 @@ def _(inside: Inside) -> None:
 
 @liberty("late-confirmations", "A release by the RM is confirmed after 0.1 s.")
 def _(inside: Inside) -> None:
+    confirms_after(inside, _A_WHILE)
+
+
+@liberty(
+    "confirmations-after-a-second",
+    "What the RM stopped gives its room away at once, and is confirmed after 1 s.",
+    misjudged_by=("SI-GANG-047",),
+    told=("--time-scale", "1"),
+)
+def _(inside: Inside) -> None:
+    confirms_after(inside, _A_SECOND)
+
+
+def confirms_after(inside: Inside, seconds: float) -> None:
+    """What the RM releases has ended at once; it is told so many seconds later."""
+
     def moment(effect: Effect, now: float) -> float:
         is_late = (
             isinstance(effect, ReleasedAllocation | ReleasedAsk)
             and effect.release.termination is TerminationType.STOPPED_BY_RM
         )
-        return now + _A_WHILE if is_late else now
+        return now + seconds if is_late else now
 
     tells(inside, moment)

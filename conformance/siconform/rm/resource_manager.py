@@ -287,6 +287,7 @@ class ResourceManager(OfferedVerbs):
     has_partial_gang = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_partial_gang)
     has_time_left = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_time_left)
     is_not_told_in_time = verb(GangTimeoutVerbs, GangTimeoutVerbs.is_not_told_in_time)
+    is_told_in_time = verb(GangTimeoutVerbs, GangTimeoutVerbs.is_told_in_time)
     is_told_expiry = verb(GangTimeoutVerbs, GangTimeoutVerbs.is_told_expiry)
     has_expired = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_expired)
     has_begun_to_expire = verb(GangTimeoutVerbs, GangTimeoutVerbs.has_begun_to_expire)

@@ -209,12 +209,12 @@ def test_a_leftover_stopped_while_the_application_is_waiting_is_not_replaced(
     stopped, left = waiting.leftovers
 
     rm.releases(stopped)
-    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
     real = [rm.asks_member(waiting.gang), rm.asks_member(waiting.gang)]
 
-    rm.is_told(replaced(left))
+    rm.is_told_in_time(waiting, replaced(left))
     for ask in real:
         rm.is_told(Allocated(ask, placeholder=False))
+    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
     rm.is_not_told(Released(identity=stopped.identity), Released(identity=left.identity))
 
 

@@ -9,7 +9,7 @@ from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.observations import Observations
-from siconform.outcomes import NotAsTheTextSays, PremiseLost
+from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost
 from siconform.protocol.application_states import FAILURE, RESUMING
 from siconform.protocol.handles import Ask, Gang, Limit
 from siconform.protocol.notifications import (
@@ -141,6 +141,15 @@ class GangTimeoutVerbs:
         except NotAsTheTextSays as failure:
             if self._is_over(partial):
                 raise PremiseLost("the time of the gang was over meanwhile") from failure
+            raise
+
+    def is_told_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
+        """This comes; a lost premise where the gang may have been done waiting before."""
+        try:
+            self._expectations.is_told(pattern)
+        except (NotAsTheTextSays, CameLate) as failure:
+            if self._observations.now() - waiting.since >= self._timers.waiting_timeout():
+                raise PremiseLost("the gang may have been done waiting meanwhile") from failure
             raise
 
     def is_told_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
