@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import grpc
 from sireference.core import application_lifecycle, applications, asks, nodes, scheduler
-from sireference.core.model import Ask, Effect, RejectedAsk
+from sireference.core.model import Ask, Effect, RejectedAsk, partition_name
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import AskTrigger
 from sireference.shell.engine import Engine
@@ -35,6 +35,7 @@ _NAMES: Final = {
     "Failing": "DYING",
     "Expired": "GONE",
 }
+_LONGEST_WAIT: Final = 2.0  # seconds
 _on_the_wire: Final = partial(liberty, revision=NAME)
 
 
@@ -134,10 +135,43 @@ def _(inside: Inside) -> None:
     inside.instead_of(scheduler._pass, rejects)
 
 
+@liberty(
+    "rejects-what-waits-too-long",
+    "An ask that has waited for 2 s is rejected.",
+    misjudged_by=("SI-APP-030", "SI-GANG-031", "SI-GANG-032", "SI-GANG-064"),
+    departs_from=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
+        def gives_up(at: float) -> list[Effect]:
+            partition = rm.partitions.get(partition_name(ask.partition))
+            if partition is None or ask.application_id not in partition.applications:
+                return []
+            application = partition.applications[ask.application_id]
+            pending = application.pending.get(ask.key)
+            if pending is None or pending.ask is not ask or _is_promised(partition, pending):
+                return []
+            inside.fires()
+            partition.asks.drop(pending, AskTrigger.TIMED_OUT)
+            rejected = RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it has waited too long")
+            return [rejected, *application_lifecycle.settle(partition, application, at)]
+
+        effects = original(rm, ask, now)
+        rm.timers.set(now + _LONGEST_WAIT, gives_up)
+        return effects
+
+    inside.instead_of(asks.add, add)
+
+
 def _waits_for_somebody(partition: Any, pending: Any) -> bool:
-    """Victims or a placeholder are to go for it, or it is of a gang."""
+    """Something is to go for it, or it is of a gang."""
+    return bool(_is_promised(partition, pending) or pending.ask.task_group)
+
+
+def _is_promised(partition: Any, pending: Any) -> bool:
+    """Victims or a placeholder are to go for it."""
     preempts = pending.is_reserved or partition.preemptors.has_timer(pending)
-    return bool(preempts or pending.awaiting or pending.proposed or pending.ask.task_group)
+    return bool(preempts or pending.awaiting or pending.proposed)
 
 
 @_on_the_wire(

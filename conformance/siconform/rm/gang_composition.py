@@ -69,6 +69,7 @@ def _gangs(
     )
     return gangs, GangTimeoutVerbs(
         deadlines=endpoint.deadlines,
+        inbox=endpoint.inbox,
         fencing=endpoint.fencing,
         expectations=endpoint.expectations,
         observations=endpoint.observations,

@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.checks import control, premise
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
-from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost
+from siconform.outcomes import CameLate, NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.protocol.application_states import FAILURE, RESUMING
 from siconform.protocol.handles import Ask, Gang, Limit
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
+    AskRejected,
     AskReleased,
     Fact,
     Released,
@@ -57,6 +60,7 @@ class GangTimeoutVerbs:
         self,
         *,
         deadlines: Deadlines,
+        inbox: Inbox,
         fencing: Fencing,
         expectations: Expectations,
         observations: Observations,
@@ -68,6 +72,7 @@ class GangTimeoutVerbs:
         gangs: GangVerbs,
     ) -> None:
         self._deadlines = deadlines
+        self._inbox = inbox
         self._fencing = fencing
         self._expectations = expectations
         self._observations = observations
@@ -238,10 +243,19 @@ class GangTimeoutVerbs:
         return first, next(p for p in placeholders if p.identity != first.identity)
 
     def _is_withdrawn(self, seconds: float, *placeholders: Allocated) -> Released:
-        """The first of these to be released, about when a timer of so many seconds is due."""
+        """The first of these to be released, about when a timer of so many seconds is due.
+
+        Not offered where the gang waits no longer, as what it still asked for was rejected.
+        """
         limit = seconds + self._deadlines.timer
         patterns = tuple(timed_out(placeholder) for placeholder in placeholders)
-        told = self._expectations.await_entry(patterns, limit, first=seconds)[1]
+        try:
+            told = self._expectations.await_entry(patterns, limit, first=seconds)[1]
+        except NotAsTheTextSays as failure:
+            for name in {str(placeholder.application) for placeholder in placeholders}:
+                if self._inbox.hears(AskRejected(application=name)):
+                    raise NotOffered(not_offered(Feature.WAITING_ASKS)) from failure
+            raise
         assert isinstance(told, Released)  # noqa: S101  # as every pattern is
         return told
 
