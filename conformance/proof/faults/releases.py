@@ -10,10 +10,19 @@ from proof.main_revision import NAME, si
 
 _AREAS: Final = ("REL", "GANG", "PRE", "ASK")
 _OF_SCHEDULER: Final = (si.TIMEOUT, si.PREEMPTED_BY_SCHEDULER, si.PLACEHOLDER_REPLACED)
+_UNDEFINED: Final = 99
 _fault: Final = partial(fault, revision=NAME)
 _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
+_row(
+    "termination-nobody-defined",
+    "The end of an allocation that the RM caused has a termination type of no revision.",
+    RELEASED.where(lambda release: release.terminationType == si.STOPPED_BY_RM).put(
+        terminationType=_UNDEFINED
+    ),
+    breaks=("SI-WIRE-006",),
+)
 _row(
     "release-ignored",
     "What the RM releases stays.",

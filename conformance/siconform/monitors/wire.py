@@ -1,8 +1,11 @@
 """Rules about the bytes themselves: declared fields only, nothing reserved, nothing left unset."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain
 from typing import Any, Final
 
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
@@ -17,16 +20,16 @@ from siconform.recording.history import Entry
 
 
 def every_field_is_declared() -> Judge:
-    """What the scheduler sends decodes as its type and leaves no unknown field.
+    """What the scheduler sends decodes as its type, without unknown fields and enum numbers.
 
-    A message with nothing in it shows neither.
+    A message with nothing in it shows none of that.
     """
 
     def judge_message(message: Message) -> EntryJudgement:
         if not message.ByteSize():
             return NOTHING_TO_JUDGE
-        unknown = list(_unknown(message))
-        return f"undeclared field {unknown[0]}" if unknown else ""
+        undeclared = next(chain(_unknown(message), _undefined(message)), None)
+        return f"undeclared {undeclared}" if undeclared else ""
 
     told = _of_messages(judge_message)
 
@@ -161,7 +164,21 @@ def _unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
 
 def _unknown(message: Message) -> Iterator[str]:
     for name, number in _unknown_numbers(message):
-        yield f"{number} in {name}"
+        yield f"field {number} in {name}"
+
+
+def _undefined(message: Message) -> Iterator[str]:
+    """Numbers that an enum of the revision does not have; a reader gets them as they are."""
+    for part in _parts(message):
+        for field in _enums(part.DESCRIPTOR):
+            number = getattr(part, field.name)
+            if number not in field.enum_type.values_by_number:
+                yield f"number {number} of {field.enum_type.full_name}"
+
+
+@cache
+def _enums(descriptor: Descriptor) -> tuple[FieldDescriptor, ...]:
+    return tuple(f for f in descriptor.fields if f.enum_type is not None and not f.is_repeated)
 
 
 MONITORS: Final = (

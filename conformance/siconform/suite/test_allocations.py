@@ -95,14 +95,20 @@ def test_each_allocation_of_an_ask_has_its_resource(rm: ResourceManager) -> None
     rm.is_not_told(Allocated(twice))
 
 
+@pytest.mark.parametrize("priority", [7, -7])
 @requirement("SI-ALLOC-003")
-def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(rm: ResourceManager) -> None:
+def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
+    rm: ResourceManager, priority: int
+) -> None:
     rm.has_node()
     app = rm.has_application()
 
-    ask = rm.asks(app, tags={"t": "v"}, priority=7)
+    ask = rm.asks(app, tags={"t": "v"}, priority=priority)
 
-    rm.is_told(Allocated(ask, tags={"t": "v"}, priority=7, partition=PartitionNamed("default")))
+    repeated = Allocated(
+        ask, tags={"t": "v"}, priority=priority, partition=PartitionNamed("default")
+    )
+    rm.is_told(repeated)
 
 
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")

@@ -10,7 +10,9 @@ from siconform.protocol.notifications import (
     ApplicationUpdated,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import HARD
+from siconform.rm.verbs.gangs import HARD, replaced
+
+LONG = 2.0  # seconds
 
 
 @requirement("SI-APP-021")
@@ -100,6 +102,41 @@ def test_a_pending_ask_keeps_an_application_from_waiting(rm: ResourceManager) ->
     with rm.control("with its ask withdrawn it is waiting"):
         rm.withdraws(pending)
         rm.comes_to_wait(app)
+
+
+@requirement("SI-APP-027")
+def test_an_ask_that_has_been_pending_for_long_keeps_it_from_waiting(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    rm.has_allocation(rm.has_application(), memory=9)
+    app = rm.has_application()
+    only = rm.has_allocation(app)
+    pending = rm.has_pending_ask(app, memory=5)
+    rm.stays_quiet(Allocated(pending), window=LONG)
+
+    rm.releases(only)
+
+    rm.is_not_seen_waiting(app)
+    with rm.control("with its ask withdrawn it is waiting"):
+        rm.withdraws(pending)
+        rm.comes_to_wait(app)
+
+
+@requirement("SI-APP-027")
+def test_an_ask_that_waits_for_a_placeholder_keeps_it_from_waiting(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang = rm.has_gang(members=2)
+    placeholders = rm.has_placeholders(gang)
+    real, gone = rm.has_replaced(gang, placeholders)
+    [left] = (placeholder for placeholder in placeholders if placeholder != gone)
+
+    with rm.confirming_nothing():
+        parked = rm.asks_member(gang)
+        release = rm.is_told(replaced(left))
+        rm.still_holds(real)
+        rm.is_not_seen_waiting(gang)
+        rm.confirms(release)
+
+    rm.is_told(Allocated(parked, placeholder=False))
 
 
 @requirement("SI-APP-028")

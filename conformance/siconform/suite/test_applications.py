@@ -328,6 +328,21 @@ def test_a_removed_application_frees_its_room(rm: ResourceManager) -> None:
     rm.is_served(waiting)
 
 
+@requirement("SI-APP-018")
+def test_applications_removed_in_one_message_free_their_room(rm: ResourceManager) -> None:
+    rm.has_node(memory=6)
+    apps, other = [rm.has_application() for _ in range(3)], rm.has_application()
+    for app in apps:
+        rm.has_allocation(app, memory=2)
+    waiting = rm.has_waiting_ask(other, memory=6)
+
+    with rm.one_message():
+        for app in apps:
+            rm.removes_application(app)
+
+    rm.is_served(waiting)
+
+
 @requirement("SI-APP-019")
 def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> None:
     rm.has_node(memory=4)

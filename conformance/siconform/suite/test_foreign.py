@@ -197,6 +197,20 @@ def test_a_foreign_allocation_stays_where_an_ask_can_go_nowhere_else(rm: Resourc
 
 
 @requirement("SI-FOR-009")
+def test_a_foreign_allocation_counts_on_its_node_that_was_updated(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10)
+    app = rm.has_application()
+    rm.has_foreign(node, memory=6)
+
+    rm.updates_node(node, memory=12)
+
+    too_large = rm.asks(app, memory=7)
+    rm.is_not_told(Allocated(too_large))
+    rm.withdraws(too_large)
+    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+
+
+@requirement("SI-FOR-009")
 def test_a_foreign_allocation_counts_on_its_node_that_came_back(rm: ResourceManager) -> None:
     app = rm.has_application()
     node = rm.has_node(memory=10)

@@ -47,6 +47,20 @@ def test_placeholders_are_matched_by_their_group(rm: ResourceManager) -> None:
     rm.is_not_told(*(Released(identity=p.identity) for p in (one, third, fourth)))
 
 
+@requirement("SI-GANG-017")
+def test_a_placeholder_of_another_application_is_not_taken(rm: ResourceManager) -> None:
+    rm.has_node(memory=10)
+    gang, other_gang = rm.has_gang(members=1), rm.has_gang(members=1)
+    own, others = rm.has_placeholder(gang), rm.has_placeholder(other_gang)
+    rm.has_replaced(gang, [own])
+
+    one_more = rm.asks_member(gang)
+
+    rm.is_told(Allocated(one_more, placeholder=False))
+    rm.is_not_told(Released(identity=others.identity))
+    rm.is_told_replacement(rm.asks_member(other_gang), [others])
+
+
 @requirement("SI-GANG-019")
 def test_a_real_ask_has_one_placeholder_released(rm: ResourceManager) -> None:
     rm.has_node(memory=10)

@@ -35,12 +35,31 @@ def test_a_draining_node_takes_no_work_until_it_is_undrained(rm: ResourceManager
     with rm.control("before it is drained the node takes an equal ask"):
         rm.is_told(Allocated(rm.asks(app), node=node))
 
-    rm.drains(node)
-    ask = rm.asks(app)
-    rm.is_not_told(Allocated(ask))
+    for _ in range(2):
+        rm.drains(node)
+        ask = rm.asks(app)
+        rm.is_not_told(Allocated(ask))
 
-    rm.undrains(node)
-    rm.is_served(ask, node=node)
+        rm.undrains(node)
+        rm.is_served(ask, node=node)
+
+
+@requirement("SI-NODE-026", "SI-NODE-028")
+def test_nodes_are_drained_and_undrained_in_one_message(rm: ResourceManager) -> None:
+    nodes = [rm.has_node(memory=4) for _ in range(3)]
+    app = rm.has_application()
+
+    with rm.one_message():
+        for node in nodes:
+            rm.drains(node)
+    asks = [rm.asks(app, memory=4) for _ in nodes]
+    rm.is_not_told(*(Allocated(ask) for ask in asks))
+
+    with rm.one_message():
+        for node in nodes:
+            rm.undrains(node)
+    for ask in asks:
+        rm.is_served(ask)
 
 
 @requirement("SI-NODE-027")
@@ -120,8 +139,8 @@ def test_a_schedulable_node_can_be_decommissioned(rm: ResourceManager) -> None:
 
 @requirement("SI-NODE-032")
 def test_decommissioning_ends_every_allocation_on_the_node(rm: ResourceManager) -> None:
-    node, app = rm.has_node(), rm.has_application()
-    allocations = [rm.has_allocation(app, node=node) for _ in range(3)]
+    node, app = rm.has_node(memory=12, vcore=12), rm.has_application()
+    allocations = [rm.has_allocation(app, memory=1, node=node) for _ in range(12)]
     rm.drains(node)
     rm.has_node()
     elsewhere = rm.has_allocation(rm.has_application())

@@ -53,6 +53,46 @@ def test_less_capacity_counts_what_is_there(rm: ResourceManager) -> None:
         rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
 
 
+@requirement("SI-NODE-018")
+def test_a_type_left_out_of_an_update_is_no_more_on_the_node(rm: ResourceManager) -> None:
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app = rm.has_application()
+    rm.has_allocation(app, resources={"memory": 1, "gpu": 1}, node=node)
+
+    rm.updates_node(node, resources={"memory": 10, "vcore": 10})
+
+    without_gpu = rm.asks(app, resources={"memory": 1, "gpu": 1})
+    rm.is_not_told(Allocated(without_gpu))
+    rm.withdraws(without_gpu)
+    rm.is_told(Allocated(rm.asks(app, memory=1), node=node))
+
+
+@requirement("SI-NODE-018")
+def test_less_of_any_type_stops_placement_beyond_it(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, vcore=10)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=1, vcore=2)
+
+    rm.updates_node(node, memory=20, vcore=5)
+
+    beyond = rm.asks(app, memory=1, vcore=4)
+    rm.is_not_told(Allocated(beyond))
+    rm.withdraws(beyond)
+    rm.is_told(Allocated(rm.asks(app, memory=19, vcore=3), node=node))
+
+
+@requirement("SI-NODE-017")
+def test_more_of_any_type_serves_what_had_no_room(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, vcore=2)
+    app = rm.has_application()
+    rm.has_allocation(app, memory=1, vcore=1)
+    waiting = rm.has_waiting_ask(app, memory=1, vcore=5)
+
+    rm.updates_node(node, memory=10, vcore=6)
+
+    rm.is_served(waiting, node=node)
+
+
 @requirement("SI-NODE-019")
 def test_a_node_that_shrinks_below_its_usage_may_lose_allocations(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)

@@ -1,5 +1,7 @@
 """Nodes: how they come, and what they are (SI-NODE); see test_node_actions, test_node_updates."""
 
+import pytest
+
 from siconform.marks import requirement
 from siconform.protocol.constraints import on_nodes, where
 from siconform.protocol.matchers import Including
@@ -42,13 +44,16 @@ def test_the_rejection_of_a_node_gives_a_reason(rm: ResourceManager) -> None:
     rm.says_why(rejection)
 
 
+@pytest.mark.parametrize("memory", [100, 5], ids=["larger", "smaller"])
 @requirement("SI-NODE-003")
-def test_a_rejected_duplicate_changes_neither_room_nor_allocations(rm: ResourceManager) -> None:
+def test_a_rejected_duplicate_changes_neither_room_nor_allocations(
+    rm: ResourceManager, memory: int
+) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     held = rm.has_allocation(app, memory=3)
 
-    rm.registers_node(node, memory=100)
+    rm.registers_node(node, memory=memory)
     rm.is_told(NodeRejected(node))
 
     rm.is_told(Allocated(rm.asks(app, memory=7), node=node))
@@ -258,6 +263,20 @@ def test_entries_for_one_node_in_one_request_take_effect_in_order(rm: ResourceMa
 
     rm.is_told(NodeAccepted(node))
     rm.sees_draining(node, app)
+
+
+@requirement("SI-NODE-037")
+def test_more_than_two_entries_for_one_node_take_effect_in_order(rm: ResourceManager) -> None:
+    app = rm.has_application()
+
+    with rm.one_message():
+        node = rm.registers_node(memory=1)
+        rm.updates_node(node, memory=10)
+        rm.drains(node)
+        rm.undrains(node)
+
+    rm.is_told(NodeAccepted(node))
+    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-NODE-039")

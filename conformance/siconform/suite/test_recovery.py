@@ -192,6 +192,20 @@ def test_existing_allocations_added_by_themselves_count_in_their_queue(
         rm.is_told(Allocated(rm.asks(app, memory=3)))
 
 
+@requirement("SI-REC-007")
+def test_each_amount_of_an_existing_allocation_counts(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, vcore=10)
+    app = rm.has_application()
+    existing = rm.remembers_allocation(app, node, memory=1, vcore=7)
+
+    rm.adds_existing(existing)
+
+    too_large = rm.asks(app, memory=1, vcore=4)
+    rm.is_not_told(Allocated(too_large))
+    rm.withdraws(too_large)
+    rm.is_told(Allocated(rm.asks(app, memory=9, vcore=3), node=node))
+
+
 @requirement("SI-REC-008")
 def test_existing_allocations_of_nowhere_are_rejected(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
@@ -353,6 +367,21 @@ def test_a_recovered_allocation_keeps_its_application_from_waiting(rm: ResourceM
     rm.releases(later)
     rm.releases(existing)
     rm.is_told_waiting(app)
+
+
+@requirement("SI-REC-014")
+def test_a_recovered_allocation_ends_the_waiting_of_its_application(rm: ResourceManager) -> None:
+    rm.has_node()
+    since = rm.now()
+    app = rm.has_waiting_application()
+    node = rm.new_name("node")
+    existing = rm.remembers_allocation(app, node)
+
+    with rm.in_its_waiting_time(since=since):
+        rm.has_recovered_node(node, existing)
+        rm.is_not_seen_waiting(app)
+
+    rm.still_holds(existing)
 
 
 @requirement("SI-REC-015")

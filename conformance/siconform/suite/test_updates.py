@@ -4,7 +4,9 @@ Nothing obliges a scheduler to take an update (C-45). One that it rejects leaves
 which is in ``test_keys.py``; here is what an update means that it takes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
@@ -14,6 +16,9 @@ from siconform.protocol.notifications import Allocated, AllocationRejected, Rele
 from siconform.protocol.snapshot_facts import ApplicationSeen, NodeSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.verbs.gangs import QUOTA_QUEUE, replaced
+
+Ends = Callable[[ResourceManager, Allocated], None]
+"""What the RM does that ends an allocation."""
 
 
 def its_queue_has(rm: ResourceManager, gang: Gang, amounts: Mapping[str, int]) -> None:
@@ -54,6 +59,96 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
     rm.is_not_told(Allocated(waiting))
     rm.has_updated(allocation, memory=1)
     rm.is_served(waiting)
+
+
+@requirement("SI-ALLOC-012")
+def test_a_type_left_out_of_an_update_is_free_again(rm: ResourceManager) -> None:
+    node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, resources={"memory": 2, "vcore": 1, "gpu": 2})
+    waiting = rm.has_waiting_ask(app, resources={"memory": 1, "vcore": 1, "gpu": 2})
+
+    rm.has_updated(allocation, resources={"memory": 2, "vcore": 1})
+
+    rm.is_served(waiting, node=node)
+
+
+@requirement("SI-ALLOC-012")
+def test_each_amount_of_an_update_counts(rm: ResourceManager) -> None:
+    node = rm.has_node(memory=10, vcore=10)
+    app = rm.has_application()
+    allocation = rm.has_allocation(app, memory=2, vcore=2)
+
+    rm.has_updated(allocation, resources={"memory": 3, "vcore": 8})
+
+    waiting = rm.asks(app, memory=1, vcore=4)
+    rm.is_not_told(Allocated(waiting))
+    rm.has_updated(allocation, resources={"memory": 3, "vcore": 6})
+    rm.is_served(waiting, node=node)
+
+
+def its_node_goes(rm: ResourceManager, allocation: Allocated) -> None:
+    """The node of the allocation is decommissioned."""
+    rm.decommissions(allocation.node)
+
+
+def its_application_goes(rm: ResourceManager, allocation: Allocated) -> None:
+    """The application of the allocation is removed."""
+    rm.removes_application(allocation.application)
+
+
+def it_is_released(rm: ResourceManager, allocation: Allocated) -> None:
+    """The RM releases the allocation by its key."""
+    rm.releases(allocation)
+
+
+def all_is_released(rm: ResourceManager, allocation: Allocated) -> None:
+    """The RM releases whatever the application has."""
+    rm.releases_all(allocation.application)
+
+
+END_WITH_THE_NODE_THERE = (its_application_goes, it_is_released, all_is_released)
+by_how_it_ends = pytest.mark.parametrize("ends", [its_node_goes, *END_WITH_THE_NODE_THERE])
+by_its_amounts = pytest.mark.parametrize(
+    ("memory", "later"), [(2, 8), (8, 2)], ids=["larger", "smaller"]
+)
+
+
+@by_how_it_ends
+@by_its_amounts
+@requirement("SI-ALLOC-012")
+def test_its_queue_gets_back_what_an_updated_allocation_held_last(
+    rm: ResourceManager, ends: Ends, memory: int, later: int
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=10)
+    app, other = (rm.has_application(queue=QUOTA_QUEUE) for _ in range(2))
+    allocation = rm.has_updated(rm.has_allocation(app, memory=memory), memory=later)
+    rm.has_node(memory=100)
+
+    ends(rm, allocation)
+
+    rm.is_told(Allocated(rm.asks(other, memory=10)))
+    beyond = rm.asks(other, memory=1)
+    rm.is_not_told(Allocated(beyond))
+
+
+@pytest.mark.parametrize("ends", END_WITH_THE_NODE_THERE)
+@by_its_amounts
+@requirement("SI-ALLOC-012")
+def test_its_node_gets_back_what_an_updated_allocation_held_last(
+    rm: ResourceManager, ends: Ends, memory: int, later: int
+) -> None:
+    node = rm.has_node(memory=10, vcore=10)
+    app, other = rm.has_application(), rm.has_application()
+    held = rm.has_allocation(app, memory=memory, vcore=later)
+    allocation = rm.has_updated(held, resources={"memory": later, "vcore": memory})
+
+    ends(rm, allocation)
+
+    rm.is_told(Allocated(rm.asks(other, memory=10, vcore=10), node=node))
+    for one_more in ({"memory": 1, "vcore": 0}, {"memory": 0, "vcore": 1}):
+        rm.is_not_told(Allocated(rm.asks(other, resources=one_more)))
 
 
 @requirement("SI-ALLOC-013")

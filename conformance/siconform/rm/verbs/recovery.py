@@ -42,6 +42,7 @@ class RecoveryVerbs:
         *,
         identity: str | None = None,
         memory: int = 1,
+        vcore: int = 1,
         priority: int = 0,
         task_group: str = "",
         placeholder: bool = False,
@@ -49,7 +50,7 @@ class RecoveryVerbs:
         tags: Mapping[str, str] | None = None,
         partition: str = DEFAULT_PARTITION,
     ) -> Allocated:
-        """An allocation with one vcore from before; nothing is said of it yet."""
+        """An allocation from before; nothing is said of it yet."""
         named, name = self._sender.identity, self._sender.new_name("existing")
         called = named.made_up_for(name) if identity is None else identity
         return Allocated(
@@ -57,7 +58,7 @@ class RecoveryVerbs:
             application=str(application),
             node=str(node),
             identity=called,
-            resource={"memory": memory, "vcore": 1},
+            resource={"memory": memory, "vcore": vcore},
             task_group=task_group,
             placeholder=placeholder,
             priority=priority,

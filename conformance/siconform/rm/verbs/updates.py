@@ -45,12 +45,19 @@ class UpdateVerbs:
         self._sender.says(AllocationUpdate(changed))
         return changed
 
-    def has_updated(self, allocation: Allocated, *, memory: int) -> Allocated:
-        """Given: the allocation was said again with this amount, and that was processed.
+    def has_updated(
+        self,
+        allocation: Allocated,
+        *,
+        memory: int | None = None,
+        resources: Mapping[str, int] | None = None,
+    ) -> Allocated:
+        """Given: the allocation was said again with these amounts, and that was processed.
 
-        NotOffered where it is rejected, as an update of what lives may be.
+        They are as in ``updates_allocation``. NotOffered where it is rejected, as an update of what
+        lives may be.
         """
-        changed = self.updates_allocation(allocation, memory=memory)
+        changed = self.updates_allocation(allocation, memory=memory, resources=resources)
         if self.is_refused(allocation.key):
             raise NotOffered("the target does not offer to update what is allocated")
         return changed
