@@ -88,9 +88,9 @@ def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
 def test_each_amount_of_the_replacing_ask_counts(
     rm: ResourceManager, earlier: Mapping[str, int], later: Mapping[str, int]
 ) -> None:
-    node = rm.has_node(memory=10, vcore=5)
+    node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 1})
     app = rm.has_application()
-    rm.has_allocation(app, memory=1, node=node)
+    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 1}, node=node)
     ask = rm.has_pending_ask(app, resources=earlier)
 
     rm.asks_again(ask, resources=later)

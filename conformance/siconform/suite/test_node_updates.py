@@ -57,13 +57,14 @@ def test_less_capacity_counts_what_is_there(rm: ResourceManager) -> None:
 def test_a_type_left_out_of_an_update_is_no_more_on_the_node(rm: ResourceManager) -> None:
     node = rm.has_node(resources={"memory": 10, "vcore": 10, "gpu": 2})
     app = rm.has_application()
-    rm.has_allocation(app, resources={"memory": 1, "gpu": 1}, node=node)
+    with rm.control("before the update an equal ask is allocated"):
+        rm.has_released(rm.has_allocation(app, resources={"memory": 1, "gpu": 1}, node=node))
 
     rm.updates_node(node, resources={"memory": 10, "vcore": 10})
 
-    without_gpu = rm.asks(app, resources={"memory": 1, "gpu": 1})
-    rm.is_not_told(Allocated(without_gpu))
-    rm.withdraws(without_gpu)
+    too_large = rm.asks(app, resources={"memory": 1, "gpu": 1})
+    rm.is_not_told(Allocated(too_large))
+    rm.withdraws(too_large)
     rm.is_told(Allocated(rm.asks(app, memory=1), node=node))
 
 
