@@ -87,7 +87,8 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
                     ("singly", "together"),
                     ("silent-removal", "removed-at-once"),
                     ("withdrawn-rejected", "withdrawn-silently"),
-                    ("slow", "late", "leaves-room"),  # or it needs a --time-scale
+                    ("updates-refused", "updates-end"),
+                    ("slow", "late", "leaves-room", "tries-seldom"),  # or it needs a --time-scale
                 ),
                 "2024-10",
             ),

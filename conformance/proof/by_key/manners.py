@@ -28,6 +28,8 @@ MANNERS: Final[Mapping[str, str]] = MappingProxyType(
         "keys-once": "A key that has been used is rejected ever after.",
         "ids-once": "An application that was removed is rejected ever after.",
         "own-keys": "A key belongs to its application: others may use the same.",
+        "updates-refused": "A request that waits is not updated: what would do that is rejected.",
+        "updates-end": "What would update a request that waits ends it, and both are rejected.",
         "no-placing": "A request that waits is rejected a node by the RM: it is not its to place.",
         "no-foreign": "What carries the tag of foreign allocations is rejected.",
         "not-empty": "A request for nothing is rejected.",
@@ -38,6 +40,9 @@ MANNERS: Final[Mapping[str, str]] = MappingProxyType(
         "emptiest": "A request goes to the emptiest node and not to the fullest.",
         "no-priority": "The priority of a request means nothing.",
         "leaves-room": "There is one placement a round for each application.",
+        "head-stays": "In a FIFO queue nothing is placed before what came first and has no room.",
+        "in-order": "Of an application nothing is placed before what it asked for first.",
+        "tries-seldom": "What had no room is tried again after 1 second, then every 2.",
         # gangs
         "largest-first": "The largest placeholder of a group is replaced first.",
         "waits-assembled": "A gang whose placeholders all have room, without more, is waiting.",

@@ -15,6 +15,8 @@ def take(table: Table, said: si_pb2.Allocation) -> None:
     why = _objection(table, said, application, entry)
     if why:
         table.news.rejected(said, why)
+        if entry is not None and not entry.node and table.has("updates-end"):
+            _strike(table, entry)
     elif entry is not None:
         _change(table, entry, said)
     else:
@@ -85,6 +87,8 @@ def _objection_to_change(table: Table, said: si_pb2.Allocation, entry: Entry) ->
         f"this key is of {entry.said.applicationID}": entry.said.applicationID
         != said.applicationID,
         f"this is on {entry.node} already": bool(entry.node) and (moves or table.has("no-updates")),
+        "this waits already": not entry.node
+        and (table.has("updates-refused") or table.has("updates-end")),
         "where this goes is decided here": not entry.node and moves and table.has("no-placing"),
         "its part in a gang does not change": bool(entry.node)
         and (entry.group, entry.is_placeholder) != part,
@@ -123,10 +127,7 @@ def _named(table: Table, said: si_pb2.AllocationRelease) -> list[Entry]:
 def _stop(table: Table, said: si_pb2.AllocationRelease, found: list[Entry]) -> None:
     waiting = [entry for entry in found if not entry.node]
     for entry in found:
-        table.strike(entry)
-        for other in table.entries.values():
-            if other.successor is entry:
-                other.successor = None
+        _strike(table, entry)
     if waiting and table.has("withdrawn-rejected"):
         for entry in waiting:
             table.news.rejected(entry.said, "the RM withdrew it")
@@ -141,6 +142,14 @@ def _stop(table: Table, said: si_pb2.AllocationRelease, found: list[Entry]) -> N
             table.news.released(lives.release_of(entry, said.terminationType, "released"))
         return
     table.news.released(said)
+
+
+def _strike(table: Table, entry: Entry) -> None:
+    """Take an entry out; nothing is to go for it any more."""
+    table.strike(entry)
+    for other in table.entries.values():
+        if other.successor is entry:
+            other.successor = None
 
 
 def _confirmed(table: Table, entry: Entry) -> None:

@@ -13,15 +13,28 @@ from proof.by_key.totals import Totals
 def go(table: Table) -> None:
     """One round over all that waits."""
     totals = Totals(table)
-    served: set[Application] = set()
+    done_with: set[Application | tuple[str, str]] = set()  # and queues, for this round
+    now = time.time()
     for entry in _in_order(table):
         application = entry.application
-        if application is None or (application in served and table.has("leaves-room")):
+        if application is None or entry.not_before > now:
+            continue
+        queue = (application.partition, application.queue)
+        if application in done_with or queue in done_with:
             continue
         if not _may_run(table, application) or not _has_its_turn(application, entry, totals):
             continue
         if _replaces(table, entry) or place(table, entry, totals):
-            served.add(application)
+            if table.has("leaves-room"):
+                done_with.add(application)
+            continue
+        if table.has("in-order"):
+            done_with.add(application)
+        if table.has("head-stays") and table.partitions[queue[0]].queues[queue[1]].policy != "fair":
+            done_with.add(queue)
+        if table.has("tries-seldom"):
+            entry.tried += 1
+            entry.not_before = now + min(2, entry.tried)
 
 
 def _in_order(table: Table) -> list[Entry]:

@@ -83,6 +83,8 @@ class Entry:
     leaving: "si_pb2.TerminationType.ValueType | None" = None  # told, and not confirmed yet
     successor: "Entry | None" = None  # what takes its place
     held: bool = False  # waits for a placeholder to go
+    tried: int = 0  # and found no room
+    not_before: float = 0.0  # it is tried again
 
     @property
     def key(self) -> str:

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
@@ -171,15 +171,18 @@ def _unknown(message: Message) -> Iterator[str]:
 def _undefined(message: Message) -> Iterator[str]:
     """Numbers that an enum of the revision does not have; a reader gets them as they are."""
     for part in _parts(message):
-        for field in _enums(part.DESCRIPTOR) if part.DESCRIPTOR.name != "EventRecord" else ():
-            number = getattr(part, field.name)
-            if number not in field.enum_type.values_by_number:
-                yield f"number {number} of {field.enum_type.full_name}"
+        for field, enum in _enums(part.DESCRIPTOR):
+            number = getattr(part, field)
+            if number not in enum.values_by_number:
+                yield f"number {number} of {enum.full_name}"
 
 
 @cache
-def _enums(descriptor: Descriptor) -> tuple[FieldDescriptor, ...]:
-    return tuple(f for f in descriptor.fields if f.enum_type is not None and not f.is_repeated)
+def _enums(descriptor: Descriptor) -> tuple[tuple[str, EnumDescriptor], ...]:
+    """The fields with a number of an enum, which are none of a list, and that enum."""
+    if descriptor.name == "EventRecord":
+        return ()
+    return tuple((f.name, f.enum_type) for f in descriptor.fields if f.enum_type is not None)
 
 
 MONITORS: Final = (

@@ -190,6 +190,7 @@ class ResourceManager(OfferedVerbs):
     removes_application = verb(ApplicationVerbs, ApplicationVerbs.removes_application)
 
     asks = verb(AllocationVerbs, AllocationVerbs.asks)
+    has_asked_again = verb(AllocationVerbs, AllocationVerbs.has_asked_again)
     asks_again = verb(AllocationVerbs, AllocationVerbs.asks_again)
     has_allocation = verb(AllocationVerbs, AllocationVerbs.has_allocation)
     withdraws = verb(AllocationVerbs, AllocationVerbs.withdraws)

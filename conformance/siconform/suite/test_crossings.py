@@ -163,8 +163,7 @@ def test_an_ask_said_again_during_its_replacement_is_served_as_said_last(
     gang, placeholders = rm.has_complete_gang(memory=4)
     replacement = rm.has_open_replacement(gang, placeholders)
 
-    rm.asks_again(replacement.real, memory=3)
-    rm.fences_all()
+    rm.has_asked_again(replacement.real, memory=3)
     rm.confirms(replacement.release)
 
     real = rm.is_told(Allocated(replacement.real))

@@ -111,8 +111,8 @@ def test_the_room_of_the_placeholder_is_for_its_real_ask(rm: ResourceManager) ->
     rm.has_node(memory=4)
     gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
     placeholders = rm.has_placeholders(gang)
-    waiting = rm.has_waiting_ask(older, memory=4, priority=10)
     open_one = rm.has_open_replacement(gang, placeholders)
+    waiting = rm.has_waiting_ask(older, memory=4, priority=10)
 
     rm.confirms(open_one.release)
 

@@ -242,8 +242,7 @@ def test_the_books_agree_on_what_replaces_an_updated_placeholder(rm: ResourceMan
     with rm.confirming_nothing():
         parked = rm.asks_member(gang)
         release = rm.is_told(replaced(placeholder))
-        rm.asks_again(parked, memory=5)
-        rm.settles()
+        rm.has_asked_again(parked, memory=5)
         rm.confirms(release)
     real = rm.is_told(Allocated(parked, node=node))
 
@@ -264,8 +263,7 @@ def test_what_replaces_an_updated_placeholder_holds_its_own_amount(rm: ResourceM
     with rm.confirming_nothing():
         parked = rm.asks_member(gang)
         release = rm.is_told(replaced(placeholder))
-        rm.asks_again(parked, memory=5)
-        rm.settles()
+        rm.has_asked_again(parked, memory=5)
         rm.confirms(release)
     real = rm.is_told(Allocated(parked, node=node))
 

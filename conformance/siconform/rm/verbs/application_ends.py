@@ -122,9 +122,9 @@ class ApplicationEndVerbs:
                 self._applications.has_application(),
                 self._applications.has_application(),
             )
-            self._allocations.asks(asking, memory=1000)
             self._nodes.has_node()
             self._allocations.has_allocation(holding)
+            self._allocations.asks(asking, memory=1000)
             self._observations.settles()
             before = {update.state for update in self._inbox.hears(ApplicationUpdated(asking))}
             after = {update.state for update in self._inbox.hears(ApplicationUpdated(holding))}

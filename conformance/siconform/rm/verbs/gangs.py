@@ -223,14 +223,23 @@ class GangVerbs:
         return Replacement(Application(real.said.application, ""), placeholder, real, release)
 
     def has_room_for_the_rest_of(self, total: int, *, queue: str, beside: Gang) -> None:
-        """Of so much memory exactly what no real allocation of the gang holds is free, by now."""
+        """Of so much memory exactly what no real allocation of the gang holds is free, by now.
+
+        A real ask of the gang may still be served meanwhile.
+        """
         self._observations.settles()
-        held = [a for a in self._inbox.hears(Allocated(application=beside)) if not a.placeholder]
-        rest = total - sum(allocation.resource.get("memory", 0) for allocation in held)
+        real = Allocated(application=beside, placeholder=False)
         application = self._applications.has_application(queue=queue)
-        if rest > 0:
-            self._expectations.is_told(Allocated(self._allocations.asks(application, memory=rest)))
+        while (rest := total - self._memory_of(self._inbox.hears(real))) > 0:
+            self._observations.has_heard(real)
+            ask = self._allocations.asks(application, memory=rest)
+            if self._expectations.is_told_one_of(Allocated(ask), real).key == ask:
+                break
+            self._allocations.withdraws(ask)
         self._expectations.is_not_told(Allocated(self._allocations.asks(application, memory=1)))
+
+    def _memory_of(self, allocations: Sequence[Allocated]) -> int:
+        return sum(allocation.resource.get("memory", 0) for allocation in allocations)
 
     def is_served_at_the_latest_when_repeated(self, early: Ask, of: Sequence[Allocated]) -> None:
         """A real ask that came too early replaces a placeholder now, or once it is said again."""
