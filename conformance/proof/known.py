@@ -75,6 +75,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
         "services",
         "settings",
         "traffic",
+        "transport",
     ),
 }
 """Package to its modules: faults on the wire, faults inside, and what a scheduler may do."""

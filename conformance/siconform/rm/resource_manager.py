@@ -202,6 +202,7 @@ class ResourceManager(OfferedVerbs):
     releases_all = verb(AllocationVerbs, AllocationVerbs.releases_all)
     is_told_all_released = verb(AllocationVerbs, AllocationVerbs.is_told_all_released)
     gives = verb(AllocationVerbs, AllocationVerbs.gives)
+    repeats_tags = verb(AllocationVerbs, AllocationVerbs.repeats_tags)
     is_told_of_the_end_of = verb(AllocationVerbs, AllocationVerbs.is_told_of_the_end_of)
     still_holds = verb(AllocationVerbs, AllocationVerbs.still_holds)
     sees_nothing_given_away = verb(AllocationVerbs, AllocationVerbs.sees_nothing_given_away)

@@ -105,10 +105,8 @@ def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
 
     ask = rm.asks(app, tags={"t": "v"}, priority=priority)
 
-    repeated = Allocated(
-        ask, tags={"t": "v"}, priority=priority, partition=PartitionNamed("default")
-    )
-    rm.is_told(repeated)
+    repeated = Allocated(ask, priority=priority, partition=PartitionNamed("default"))
+    rm.repeats_tags(rm.is_told(repeated), {"t": "v"})
 
 
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")

@@ -332,6 +332,15 @@ class AllocationVerbs:
                 happened=str(allocation),
             )
 
+    def repeats_tags(self, allocation: Allocated, tags: Mapping[str, str]) -> None:
+        """The allocation has these tags; the scheduler may have added others."""
+        if not tags.items() <= allocation.tags.items():
+            raise NotAsTheTextSays(
+                f"allocated with tags {dict(allocation.tags)}, asked was with {dict(tags)}",
+                expected=f"an allocation with tags {dict(tags)}",
+                happened=str(allocation),
+            )
+
     def is_told_of_the_end_of(self, *allocations: Allocated) -> None:
         """All that an application holds ends: one release each, or one that names none."""
         application = allocations[0].application
