@@ -121,12 +121,6 @@ _row(
     breaks=("SI-ALLOC-003",),
 )
 _row(
-    "allocation-without-tags",
-    "The tags of an ask are lost.",
-    ALLOCATIONS.without("allocationTags"),
-    breaks=("SI-ALLOC-003",),
-)
-_row(
     "allocation-without-partition",
     "An allocation does not name its partition.",
     ALLOCATIONS.without("partitionName"),
