@@ -73,6 +73,7 @@ def add_registration(areas: Areas, endpoint: Endpoint, profile: TargetProfile) -
     )
     areas.add(
         ServedVerbs(
+            inbox=endpoint.inbox,
             expectations=endpoint.expectations,
             observations=endpoint.observations,
             nodes=areas.of(NodeVerbs),

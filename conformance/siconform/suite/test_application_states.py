@@ -2,7 +2,7 @@
 
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement, waits
-from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING
+from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING, WAITING
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -132,6 +132,7 @@ def test_an_ask_that_waits_for_a_placeholder_keeps_it_from_waiting(rm: ResourceM
     with rm.confirming_nothing():
         parked = rm.asks_member(gang)
         release = rm.is_told(replaced(left))
+        rm.has_heard(ApplicationUpdated(gang, state=WAITING))  # with its placeholders, as it may
         rm.still_holds(real)
         rm.is_not_seen_waiting(gang)
         rm.confirms(release)

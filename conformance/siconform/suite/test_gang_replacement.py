@@ -57,8 +57,7 @@ def test_a_placeholder_of_another_application_is_not_taken(rm: ResourceManager) 
     one_more = rm.asks_member(gang)
 
     rm.is_told(Allocated(one_more, placeholder=False))
-    rm.is_not_told(Released(identity=others.identity))
-    rm.is_told_replacement(rm.asks_member(other_gang), [others])
+    rm.is_not_told(replaced(others))
 
 
 @requirement("SI-GANG-019")

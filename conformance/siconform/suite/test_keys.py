@@ -269,12 +269,12 @@ def test_a_release_with_application_and_key_ends_that_allocation_alone(
     app = rm.has_application()
     first, second = rm.has_allocation(app, memory=4), rm.has_allocation(app, memory=6)
     waiting = rm.has_waiting_ask(app, memory=4)
-    larger = rm.has_waiting_ask(app, memory=6)
 
     rm.releases(first)
 
     rm.is_told(Released(identity=first.identity, application=app, termination=STOPPED_BY_RM))
     rm.is_served(waiting, node=node)
+    larger = rm.asks(app, memory=6)
     rm.is_not_told(
         Released(identity=second.identity),
         Released(application=app, identity=""),

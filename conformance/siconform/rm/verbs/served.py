@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from siconform.expecting.expectations import Expectations
+from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
-from siconform.outcomes import NotAsTheTextSays
+from siconform.outcomes import NotAsTheTextSays, PremiseLost
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -14,7 +15,7 @@ from siconform.protocol.notifications import (
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.applications import ApplicationVerbs
-from siconform.rm.verbs.gangs import GangVerbs
+from siconform.rm.verbs.gangs import GangVerbs, timed_out
 from siconform.rm.verbs.nodes import NodeVerbs
 from siconform.rm.verbs.waiting_asks import WaitingAskVerbs
 
@@ -25,6 +26,7 @@ class ServedVerbs:
     def __init__(
         self,
         *,
+        inbox: Inbox,
         expectations: Expectations,
         observations: Observations,
         nodes: NodeVerbs,
@@ -33,6 +35,7 @@ class ServedVerbs:
         waiting: WaitingAskVerbs,
         gangs: GangVerbs,
     ) -> None:
+        self._inbox = inbox
         self._expectations = expectations
         self._observations = observations
         self._nodes = nodes
@@ -79,7 +82,12 @@ class ServedVerbs:
         self._observations.passes_over(AskRejected(pending))  # the end of what it was before
         self._allocations.asks_again(pending)
 
-        self._expectations.is_not_told(Allocated(pending))
+        try:
+            self._expectations.is_not_told(Allocated(pending))
+        except NotAsTheTextSays as failure:
+            if self._inbox.hears(timed_out(placeholder)):
+                raise PremiseLost("the time of the gang was over meanwhile") from failure
+            raise
         self._allocations.still_holds(normal)
         self._waiting.is_served(pending, node=node)
         self._expectations.is_told(Allocated(self._allocations.asks(app, memory=2), node=node))
