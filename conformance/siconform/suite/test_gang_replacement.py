@@ -120,6 +120,25 @@ def test_the_room_of_the_placeholder_is_for_its_real_ask(rm: ResourceManager) ->
 
 
 @requirement("SI-GANG-021")
+def test_the_room_of_the_placeholder_is_not_for_who_has_waited_longer(rm: ResourceManager) -> None:
+    older = rm.has_application(queue=QUOTA_QUEUE)
+    rm.has_node(memory=4)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
+    placeholder = rm.has_placeholder(gang)
+    waiting = rm.has_waiting_ask(older, memory=4, priority=10)
+    with rm.confirming_nothing():
+        real = rm.asks_member(gang)
+        release = rm.may_be_told(replaced(placeholder))
+        begun = [release] if isinstance(release, Released) else []
+        rm.needs_some(begun, of="to overtake an older ask that has no room")
+
+    rm.confirms(begun[0])
+
+    rm.is_told(Allocated(real, node=placeholder.node))
+    rm.is_not_told(Allocated(waiting))
+
+
+@requirement("SI-GANG-021")
 def test_a_confirmation_is_enough_for_its_own_placeholder(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(members=2)
     with rm.premise("a real ask replaces a placeholder"), rm.confirming_nothing():
