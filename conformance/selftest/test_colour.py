@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from siconform.running.launching import arguments
 from siconform.running.live.terminal import Terminal
-from siconform.running.options import BadOption
+from siconform.running.option_values import BadOption
 
 pytestmark = pytest.mark.end_to_end
 

@@ -8,7 +8,8 @@ import pytest
 from siconform import filters
 from siconform.catalogue import Level
 from siconform.profiles import find_profile
-from siconform.running.options import BadOption, settings_from
+from siconform.running.option_values import BadOption
+from siconform.running.options import settings_from
 
 from .conftest import FinishedRun
 

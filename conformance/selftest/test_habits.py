@@ -15,7 +15,8 @@ from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import Allocated, AskRejected, Fact, UpdateKind
 from siconform.protocol.requests import AskRequest, Request
 from siconform.recording.history import History
-from siconform.running.options import BadOption, settings_from
+from siconform.running.option_values import BadOption
+from siconform.running.options import settings_from
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
 from siwire import DEFAULT_REVISION

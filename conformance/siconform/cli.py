@@ -72,7 +72,7 @@ def run(options: Sequence[str]) -> None:
     if {"-V", "--version"} & set(options):
         main(["--version"], prog_name="siconform")
     from siconform.running import launching  # noqa: PLC0415  # pytest takes time to import
-    from siconform.running.options import BadOption  # noqa: PLC0415  # the same
+    from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
 
     try:
         sys.exit(launching.run(options))

@@ -24,8 +24,8 @@ from siconform.running.naming import NothingChosen, check_chosen, take_named
 from siconform.running.narrator import tell_waits
 from siconform.running.open_target import check_command, prepare
 from siconform.running.option_names import has_plain_names, in_a_project
+from siconform.running.option_values import BadOption
 from siconform.running.options import (
-    BadOption,
     Settings,
     add_options,
     read_settings,

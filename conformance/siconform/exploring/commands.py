@@ -28,7 +28,8 @@ from siconform.running.click_options import by_flag, words_of
 from siconform.running.command_line import CommandLine
 from siconform.running.open_target import check_command, describe, open_target, prepare
 from siconform.running.option_list import STARTED_AS
-from siconform.running.options import BadOption, Settings, settings_from
+from siconform.running.option_values import BadOption
+from siconform.running.options import Settings, settings_from
 from siconform.running.results_dir import CannotWrite, ResultsDir, adds
 from siconform.running.starting import kit_program, started_as
 from siconform.running.target_file_options import fill_in

@@ -190,7 +190,6 @@ class ResourceManager(OfferedVerbs):
     removes_application = verb(ApplicationVerbs, ApplicationVerbs.removes_application)
 
     asks = verb(AllocationVerbs, AllocationVerbs.asks)
-    has_asked_again = verb(AllocationVerbs, AllocationVerbs.has_asked_again)
     asks_again = verb(AllocationVerbs, AllocationVerbs.asks_again)
     has_allocation = verb(AllocationVerbs, AllocationVerbs.has_allocation)
     withdraws = verb(AllocationVerbs, AllocationVerbs.withdraws)
@@ -229,6 +228,7 @@ class ResourceManager(OfferedVerbs):
 
     has_waiting_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_waiting_ask)
     has_pending_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_pending_ask)
+    has_asked_again = verb(WaitingAskVerbs, WaitingAskVerbs.has_asked_again)
     is_pending = verb(WaitingAskVerbs, WaitingAskVerbs.is_pending)
     is_served = verb(WaitingAskVerbs, WaitingAskVerbs.is_served)
     is_not_served = verb(WaitingAskVerbs, WaitingAskVerbs.is_not_served)

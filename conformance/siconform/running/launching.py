@@ -26,7 +26,7 @@ from siconform.running.fork_servers import REFERENCE, WORKERS, fork_servers
 from siconform.running.index import suite_folder
 from siconform.running.live.terminal import OF_PYTEST, Colour
 from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
-from siconform.running.options import BadOption
+from siconform.running.option_values import BadOption
 from siconform.running.results_dir import ResultsDir
 from siconform.running.starting import kit_program, started_as
 from siconform.running.target_file_options import with_target_file

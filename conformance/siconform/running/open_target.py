@@ -8,7 +8,8 @@ from pathlib import Path
 
 from siconform import digests
 from siconform.protocol.timers import UNKNOWN, Timers
-from siconform.running.options import BadOption, Settings
+from siconform.running.option_values import BadOption
+from siconform.running.options import Settings
 from siconform.running.results_dir import adds
 from siconform.targets import Target
 from siconform.targets.attached import AttachedTarget, await_address, check_address

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,16 +35,13 @@ from siconform.running.option_list import (
     STARTED_AS,
 )
 from siconform.running.option_names import assign, getter
+from siconform.running.option_values import BadOption, number_above_zero, seconds
 from siconform.running.starting import kit_program, started_as
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms, read_config
 from siconform.transport.access import Access
-
-
-class BadOption(Exception):  # a sentence for the user
-    """A value nothing can be done with; the message says which and what would do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,20 +178,20 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         terms=_terms(get, named),
         target_file=_target_file(get("--target-file")),
         folder=_folder(get("--target-folder")),
-        wait=_seconds("--wait", get("--wait")),
+        wait=seconds("--wait", get("--wait")),
         about=About(
             get("--implementation") or "",
             get("--implementation-version") or "",
             get("--contact") or "",
         ),
         real_clock=bool(get("--real-clock")),
-        start_timeout=_seconds("--start-timeout", get("--start-timeout")),
+        start_timeout=seconds("--start-timeout", get("--start-timeout")),
         results=Path(get("--results") or RESULTS).absolute(),
         disruptive=bool(get("--disruptive")),
         explore=_exploring(get("--explore")),
         compare=not get("--no-reference"),
         fail_on=_fail_on(get(FAIL_ON), filters.profile),
-        failing=_seconds(FAILING, get(FAILING)),
+        failing=seconds(FAILING, get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
         filters=filters,
@@ -241,7 +237,7 @@ def _revision(name: str | None, named: NamedTarget | None) -> Revision:
 
 
 def _time_scale(text: str | None) -> float:
-    return _number_above_zero("--time-scale", text or "1.0")
+    return number_above_zero("--time-scale", text or "1.0")
 
 
 def _fail_on(given: str | None, profile: Profile | None) -> Level:
@@ -272,17 +268,17 @@ def _timers(get: Callable[[str], Any]) -> Timers:
     placeholder = get("--placeholder-timeout")
     from_application = placeholder == FROM_APPLICATION
     return Timers(
-        None if from_application else _seconds("--placeholder-timeout", placeholder),
+        None if from_application else seconds("--placeholder-timeout", placeholder),
         from_application,
-        _seconds("--waiting-timeout", get("--waiting-timeout")),
-        _seconds("--connection-loss-timeout", get("--connection-loss-timeout")),
+        seconds("--waiting-timeout", get("--waiting-timeout")),
+        seconds("--connection-loss-timeout", get("--connection-loss-timeout")),
     )
 
 
 def _exploring(text: str | None) -> float:
     if text is None:
         return EXPLORING
-    return 0.0 if text.strip() == "0" else _number_above_zero("--explore", text)
+    return 0.0 if text.strip() == "0" else number_above_zero("--explore", text)
 
 
 def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
@@ -300,7 +296,7 @@ def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
         config,
         known.proposes_timers and not get("--no-proposals"),
         without,
-        _seconds("--longest-timer", get("--longest-timer")) or LONGEST_TIMER,
+        seconds("--longest-timer", get("--longest-timer")) or LONGEST_TIMER,
         revision_given=bool(get("--revision") or named) or not (get("--target") or command),
         edited=_edited(get(EDITED)),
         access=_access(get),
@@ -334,20 +330,6 @@ def _edited(file: str | None) -> bytes:
         return Path(file).read_bytes() if file else b""
     except OSError as error:
         raise BadOption(f"{EDITED} {file} cannot be read: {error.strerror}") from None
-
-
-def _seconds(flag: str, text: str | None) -> float | None:
-    return None if text is None else _number_above_zero(flag, text)
-
-
-def _number_above_zero(flag: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise BadOption(f'{flag} "{text}" is no number above 0')
-    return number
 
 
 def _baseline(file: str | None, named: NamedTarget | None, revision: Revision) -> Baseline:

@@ -24,7 +24,8 @@ from siconform.running.live.terminal import Terminal
 from siconform.running.open_target import check_command
 from siconform.running.option_list import STARTED_AS
 from siconform.running.option_names import assign, getter
-from siconform.running.options import BadOption, Settings, read_settings, started
+from siconform.running.option_values import BadOption
+from siconform.running.options import Settings, read_settings, started
 from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.running.run_controller import CRASHED, TOLD, RunController
 from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from siconform.reporting.certifying import FILES as CERTIFIED
-from siconform.running.options import BadOption
+from siconform.running.option_values import BadOption
 
 LIST: Final = "siconform-files.txt"
 _HEAD: Final = "# Written by siconform: its next run here removes these files, and no others.\n"

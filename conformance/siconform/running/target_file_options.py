@@ -14,7 +14,7 @@ from siconform.running.command_line import value_of, without_option
 from siconform.running.option_list import NO_FILE, OPTIONS, STARTED_AS
 from siconform.running.option_list import TARGET_FILE as FLAG
 from siconform.running.option_names import assign, getter
-from siconform.running.options import BadOption
+from siconform.running.option_values import BadOption
 from siconform.running.target_file import (
     NAME,
     WORKERS,

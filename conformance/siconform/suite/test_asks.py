@@ -1,7 +1,5 @@
 """Asks: keys, replacement, number, rejection, priority, timeout and withdrawal (SI-ASK)."""
 
-from collections.abc import Mapping
-
 import pytest
 
 from siconform.catalogue.features import Feature
@@ -76,33 +74,10 @@ def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
     rm.is_not_told(Allocated(ask))
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ({"memory": 2, "vcore": 1, "gpu": 1}, {"memory": 2, "vcore": 1}),
-        ({"memory": 2, "vcore": 8}, {"memory": 2, "vcore": 2}),
-    ],
-    ids=["without a type", "less of one type"],
-)
-@requirement("SI-ASK-004", "SI-ASK-032")
-def test_each_amount_of_the_replacing_ask_counts(
-    rm: ResourceManager, earlier: Mapping[str, int], later: Mapping[str, int]
-) -> None:
-    node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 1})
-    app = rm.has_application()
-    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 1}, node=node)
-    ask = rm.has_pending_ask(app, resources=earlier)
-
-    rm.has_asked_again(ask, resources=later)
-
-    rm.gives(rm.is_told(Allocated(ask, node=node)), later)
-
-
 @requirement("SI-ASK-003")
 def test_of_equal_keys_in_one_message_the_last_one_counts(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
-    rm.has_allocation(app, memory=1, node=node)
 
     with rm.one_message():
         ask = rm.asks(app, memory=20)

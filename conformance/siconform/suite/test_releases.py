@@ -64,23 +64,6 @@ def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManage
     rm.is_not_told(Released(application=app))
 
 
-@requirement("SI-REL-001")
-def test_releases_in_one_message_are_each_carried_out_and_confirmed(rm: ResourceManager) -> None:
-    rm.has_node(memory=3)
-    app, other_app = rm.has_application(), rm.has_application()
-    allocations = [rm.has_allocation(app, memory=1) for _ in range(3)]
-    waiting = rm.has_waiting_ask(other_app, memory=3)
-
-    with rm.one_message():
-        for allocation in allocations:
-            rm.releases(allocation)
-
-    stopped = Termination.STOPPED_BY_RM
-    for allocation in allocations:
-        rm.is_told(Released(identity=allocation.identity, termination=stopped))
-    rm.is_served(waiting)
-
-
 @requirement("SI-REL-003")
 def test_a_release_without_identity_ends_everything_of_its_application(rm: ResourceManager) -> None:
     rm.has_node(memory=13, vcore=13)

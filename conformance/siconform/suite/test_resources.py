@@ -1,5 +1,9 @@
 """Resources and quantities: sparse maps, arbitrary types, the whole of int64 (SI-RES)."""
 
+from collections.abc import Mapping
+
+import pytest
+
 from siconform.marks import requirement
 from siconform.protocol.notifications import Allocated, NodeAccepted
 from siconform.rm.resource_manager import ResourceManager
@@ -52,3 +56,25 @@ def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
     rm.is_told(Allocated(rest, node=node, resource={"memory": HALF - 1, "vcore": 1}))
     too_large = rm.asks(app, memory=HALF)
     rm.is_not_told(Allocated(too_large))
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ({"memory": 2, "vcore": 1, "gpu": 1}, {"memory": 2, "vcore": 1}),
+        ({"memory": 2, "vcore": 8}, {"memory": 2, "vcore": 2}),
+    ],
+    ids=["without a type", "less of one type"],
+)
+@requirement("SI-ASK-004", "SI-ASK-032")
+def test_each_amount_of_the_replacing_ask_counts(
+    rm: ResourceManager, earlier: Mapping[str, int], later: Mapping[str, int]
+) -> None:
+    node = rm.has_node(resources={"memory": 10, "vcore": 5, "gpu": 1})
+    app = rm.has_application()
+    rm.has_allocation(app, resources={"memory": 1, "vcore": 1, "gpu": 1}, node=node)
+    ask = rm.has_pending_ask(app, resources=earlier)
+
+    rm.has_asked_again(ask, resources=later)
+
+    rm.gives(rm.is_told(Allocated(ask, node=node)), later)

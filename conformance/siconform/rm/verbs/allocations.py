@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypedDict, Unpack
 
 from siconform.expecting.checks import premise
 from siconform.expecting.deadlines import Deadlines
@@ -16,14 +15,12 @@ from siconform.protocol.matchers import PartitionNamed
 from siconform.protocol.notifications import (
     ANY,
     Allocated,
-    AllocationRejected,
     AskRejected,
     AskReleased,
     Fact,
     PreemptionPolicy,
     Released,
     Termination,
-    UpdateKind,
 )
 from siconform.protocol.requests import (
     Amounts,
@@ -36,19 +33,6 @@ from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
 
 ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
 PLAIN_POLICY = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
-
-
-class Changed(TypedDict, total=False):
-    """What is different where an ask is said again, as in ``AllocationVerbs.asks_again``."""
-
-    memory: int | None
-    resources: Mapping[str, int] | None
-    times: int | None
-    priority: int | None
-    tags: Mapping[str, str] | None
-    task_group: str | None
-    placeholder: bool | None
-    policy: PreemptionPolicy | None
 
 
 class AllocationVerbs:
@@ -147,18 +131,6 @@ class AllocationVerbs:
         )
         self._sender.says(again)
         return Ask(again)
-
-    def has_asked_again(self, /, ask: Ask, **changed: Unpack[Changed]) -> Ask:
-        """Given: the pending ask was said again, as by ``asks_again``, and that was processed.
-
-        NotOffered where that is rejected, as it may be from 2024-10 on (C-45).
-        """
-        again = self.asks_again(ask, **changed)
-        if self._sender.identity is Identity.GIVEN_BY_THE_SCHEDULER:
-            self._fencing.fences(UpdateKind.ALLOCATIONS)
-        elif self._observations.may_be_told(AskRejected(ask), AllocationRejected(str(ask))):
-            raise NotOffered("the target does not offer to update what waits")
-        return again
 
     def has_allocation(
         self,

@@ -20,14 +20,17 @@ from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import (
     Allocated,
+    AllocationRejected,
     ApplicationAccepted,
     ApplicationRejected,
     AskRejected,
     Fact,
+    PreemptionPolicy,
     Released,
     UpdateKind,
 )
 from siconform.protocol.requests import ApplicationRequest
+from siconform.protocol.subjects import Identity
 from siconform.recording.history import Exchange
 from siconform.rm.sender import Sender
 from siconform.rm.verbs.allocations import AllocationVerbs
@@ -44,6 +47,19 @@ class Wanted(TypedDict, total=False):
     priority: int
     tags: Mapping[str, str] | None
     constraint: Constraint | None
+
+
+class Changed(TypedDict, total=False):
+    """What is different where an ask is said again, as in ``AllocationVerbs.asks_again``."""
+
+    memory: int | None
+    resources: Mapping[str, int] | None
+    times: int | None
+    priority: int | None
+    tags: Mapping[str, str] | None
+    task_group: str | None
+    placeholder: bool | None
+    policy: PreemptionPolicy | None
 
 
 class WaitingAskVerbs:
@@ -85,6 +101,18 @@ class WaitingAskVerbs:
         ask = self.has_waiting_ask(application, **wanted)
         self.is_pending(ask)
         return ask
+
+    def has_asked_again(self, /, ask: Ask, **changed: Unpack[Changed]) -> Ask:
+        """Given: the pending ask was said again, as by ``asks_again``, and that was processed.
+
+        NotOffered where that is rejected, as it may be from 2024-10 on (C-45).
+        """
+        again = self._allocations.asks_again(ask, **changed)
+        if self._sender.identity is Identity.GIVEN_BY_THE_SCHEDULER:
+            self._fencing.fences(UpdateKind.ALLOCATIONS)
+        elif self._observations.may_be_told(AskRejected(ask), AllocationRejected(str(ask))):
+            raise NotOffered("the target does not offer to update what waits")
+        return again
 
     def is_pending(self, ask: Ask) -> None:
         """Premise: ``ask`` was processed and neither allocated nor rejected.
