@@ -195,6 +195,18 @@ def test_a_uuid_is_a_declared_field_where_the_revision_has_it() -> None:
         assert result(name, exchange_of([message])).violation is None
 
 
+def test_a_number_that_an_enum_does_not_have_is_undeclared_except_in_events() -> None:
+    si: Any = find_revision("2024-10").si
+    ends = si.AllocationResponse(released=[si.AllocationRelease(terminationType=99)])
+    fine = si.AllocationResponse(released=[si.AllocationRelease(terminationType=si.TIMEOUT)])
+
+    found = result("every_field_is_declared", exchange_of([ends])).violation
+    assert found is not None
+    assert "undeclared number 99 of si.v1.TerminationType" in found
+    for message in (fine, si.EventRecord(type=99)):
+        assert result("every_field_is_declared", exchange_of([message])).violation is None
+
+
 @pytest.mark.parametrize("lacking", [Feature.QUOTAS, Feature.QUEUES])
 def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
     lacking: Feature,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from sireference.core import applications, nodes, recovery, updates
+from sireference.core import applications, nodes, recovery, releases, updates
 from sireference.core.resources import Resource
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
@@ -186,3 +186,12 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     _ends_as_it_was(inside, applications.remove)
+
+
+@fault(
+    "updated-ends-as-it-was-when-released",
+    "Where the RM releases an updated allocation, that gives back what it held first.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _ends_as_it_was(inside, releases.release)

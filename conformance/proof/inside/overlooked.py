@@ -313,23 +313,28 @@ def _(inside: Inside) -> None:
     _keeps_the_first(inside, UpdateAllocations, "releases", lambda _: None)
 
 
+def _is_done_once(inside: Inside, action: NodeAction) -> None:
+    """A node passes over this action from the second time on."""
+    done: set[Any] = set()
+
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        if info.action is action:
+            if node in done:
+                inside.fires()
+                return []
+            done.add(node)
+        return original(partition, node, info, now)
+
+    inside.instead_of(nodes.change, change)
+
+
 @fault(
     "drained-once",
     "A node is drained once: later it stays schedulable, whatever it is told.",
     breaks=("SI-NODE-026",),
 )
 def _(inside: Inside) -> None:
-    drained: set[Any] = set()
-
-    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
-        if info.action is NodeAction.DRAIN_NODE:
-            if node in drained:
-                inside.fires()
-                return []
-            drained.add(node)
-        return original(partition, node, info, now)
-
-    inside.instead_of(nodes.change, change)
+    _is_done_once(inside, NodeAction.DRAIN_NODE)
 
 
 @fault(
@@ -338,14 +343,4 @@ def _(inside: Inside) -> None:
     breaks=("SI-NODE-028",),
 )
 def _(inside: Inside) -> None:
-    back: set[Any] = set()
-
-    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
-        if info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
-            if node in back:
-                inside.fires()
-                return []
-            back.add(node)
-        return original(partition, node, info, now)
-
-    inside.instead_of(nodes.change, change)
+    _is_done_once(inside, NodeAction.DRAIN_TO_SCHEDULABLE)

@@ -1,4 +1,4 @@
-"""Liberties in when what is said is taken in: rejections need not wait."""
+"""Permitted variants of taking in what is said: rejections need not wait."""
 
 from typing import Any, Final
 

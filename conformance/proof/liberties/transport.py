@@ -1,4 +1,4 @@
-"""Liberties in how calls are served: connections that end, compressed answers, limits, pings."""
+"""Permitted variants in how calls are served: connections that end, gzip, limits, pings."""
 
 from collections.abc import Callable
 from typing import Any, Final

@@ -1,6 +1,6 @@
 """Checks of what was told already, and what a test takes for granted: they need no RM."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -34,6 +34,17 @@ def premise(situation: str) -> Iterator[None]:
     except NotAsTheTextSays as failure:
         message = f"premise lost ({situation}): {failure.says}"
         raise PremiseLost(message, expected=situation, happened=failure.happened) from failure
+
+
+@contextmanager
+def unless_over(is_over: Callable[[], bool], why: str) -> Iterator[None]:
+    """Then, as long as something lasts: if this fails when that is over, the test could not run."""
+    try:
+        yield
+    except NotAsTheTextSays as failure:
+        if is_over():
+            raise PremiseLost(why) from failure
+        raise
 
 
 def says_why(

@@ -229,6 +229,7 @@ class ResourceManager(OfferedVerbs):
     has_waiting_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_waiting_ask)
     has_pending_ask = verb(WaitingAskVerbs, WaitingAskVerbs.has_pending_ask)
     has_asked_again = verb(WaitingAskVerbs, WaitingAskVerbs.has_asked_again)
+    needs_updates_of = verb(WaitingAskVerbs, WaitingAskVerbs.needs_updates_of)
     is_pending = verb(WaitingAskVerbs, WaitingAskVerbs.is_pending)
     is_served = verb(WaitingAskVerbs, WaitingAskVerbs.is_served)
     is_not_served = verb(WaitingAskVerbs, WaitingAskVerbs.is_not_served)

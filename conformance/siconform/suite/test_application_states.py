@@ -1,5 +1,7 @@
 """The states of applications: what is reported, and what leads to the next (SI-APP)."""
 
+import pytest
+
 from siconform.catalogue.features import Feature
 from siconform.marks import real_clock, requirement, waits
 from siconform.protocol.application_states import ACCEPTED, COMPLETED, FAILED, RUNNING, WAITING
@@ -11,8 +13,6 @@ from siconform.protocol.notifications import (
 )
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.verbs.gangs import HARD, replaced
-
-LONG = 2.0  # seconds
 
 
 @requirement("SI-APP-021")
@@ -88,30 +88,17 @@ def test_a_live_allocation_keeps_an_application_from_waiting(rm: ResourceManager
         rm.comes_to_wait(app)
 
 
+@pytest.mark.parametrize("seconds", [0.0, 2.0], ids=["just asked", "asked long ago"])
 @requirement("SI-APP-027")
-def test_a_pending_ask_keeps_an_application_from_waiting(rm: ResourceManager) -> None:
+def test_a_pending_ask_keeps_an_application_from_waiting(
+    rm: ResourceManager, seconds: float
+) -> None:
     rm.has_node(memory=10)
     rm.has_allocation(rm.has_application(), memory=9)
     app = rm.has_application()
     only = rm.has_allocation(app)
     pending = rm.has_pending_ask(app, memory=5)
-
-    rm.releases(only)
-
-    rm.is_not_seen_waiting(app)
-    with rm.control("with its ask withdrawn it is waiting"):
-        rm.withdraws(pending)
-        rm.comes_to_wait(app)
-
-
-@requirement("SI-APP-027")
-def test_an_ask_that_has_been_pending_for_long_keeps_it_from_waiting(rm: ResourceManager) -> None:
-    rm.has_node(memory=10)
-    rm.has_allocation(rm.has_application(), memory=9)
-    app = rm.has_application()
-    only = rm.has_allocation(app)
-    pending = rm.has_pending_ask(app, memory=5)
-    rm.stays_quiet(Allocated(pending), window=LONG)
+    rm.stays_quiet(Allocated(pending), window=seconds)
 
     rm.releases(only)
 

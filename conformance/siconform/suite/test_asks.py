@@ -83,9 +83,8 @@ def test_of_equal_keys_in_one_message_the_last_one_counts(rm: ResourceManager) -
         ask = rm.asks(app, memory=20)
         rm.asks_again(ask, memory=30)
         rm.asks_again(ask, memory=3)
-    if rm.may_be_told(AskRejected(ask)):  # for want of room, or as an update
-        rm.needs_some(rm.hears(Allocated(ask)), of="updates of what waits")
 
+    rm.needs_updates_of(ask)
     rm.gives(rm.is_told(Allocated(ask, node=node)), {"memory": 3}, below={"memory": 20})
     rm.is_not_told(Allocated(ask))
 

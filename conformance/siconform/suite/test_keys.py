@@ -39,8 +39,7 @@ def test_one_key_has_one_allocation_however_often_it_is_asked_for(rm: ResourceMa
         ask = rm.asks(app, memory=10)
         rm.asks_again(ask)
         rm.asks_again(ask)
-    if rm.may_be_told(AskRejected(ask)):  # as an update
-        rm.needs_some(rm.hears(Allocated(ask)), of="updates of what waits")
+    rm.needs_updates_of(ask)
     held = rm.is_told(Allocated(ask))
     rm.asks_again(ask)
     rm.asks_again(ask)

@@ -57,22 +57,6 @@ of_every_type = pytest.mark.parametrize("termination", TYPES)
 of_types_that_confirm = pytest.mark.parametrize("termination", CONFIRMING)
 
 
-@requirement("SI-REL-001")
-def test_releases_in_one_message_are_each_carried_out_and_confirmed(rm: ResourceManager) -> None:
-    rm.has_node(memory=3)
-    app, other_app = rm.has_application(), rm.has_application()
-    allocations = [rm.has_allocation(app, memory=1) for _ in range(3)]
-    waiting = rm.has_waiting_ask(other_app, memory=3)
-
-    with rm.one_message():
-        for allocation in allocations:
-            rm.releases(allocation)
-
-    for allocation in allocations:
-        rm.is_told(Released(identity=allocation.identity, termination=STOPPED))
-    rm.is_served(waiting)
-
-
 @of_every_type
 @requirement("SI-REL-005")
 def test_a_release_that_names_nothing_live_ends_nothing(

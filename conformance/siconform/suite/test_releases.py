@@ -39,7 +39,7 @@ def test_a_release_by_the_rm_is_carried_out_and_confirmed(rm: ResourceManager) -
     rm.is_served(waiting)
 
 
-@requirement("SI-REL-002")
+@requirement("SI-REL-001", "SI-REL-002")
 def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManager) -> None:
     rm.has_node(memory=3)
     app = rm.has_application()

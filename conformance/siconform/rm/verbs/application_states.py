@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.expecting.checks import agrees, premise
+from siconform.expecting.checks import agrees, premise, unless_over
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
 from siconform.expecting.target_habits import TargetHabits
-from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.outcomes import NotAsTheTextSays, NotOffered
 from siconform.protocol.application_states import COMPLETED, KNOWN, RUNNING, WAITING, State
 from siconform.protocol.facets import Facet
 from siconform.protocol.handles import Application, Ask
@@ -160,15 +160,12 @@ class ApplicationStateVerbs:
             self._observations.now() + self._observations.pace.slowest + lasting,
         )
         is_over = shortest is not None and by - since >= shortest
-        try:
+        why = (
+            "an application that has nothing left may have been completed meanwhile"
+            " (--waiting-timeout SECONDS tells how long the scheduler waits before that)"
+        )
+        with unless_over(lambda: is_over, why):
             yield
-        except NotAsTheTextSays as failure:
-            if not is_over:
-                raise
-            raise PremiseLost(
-                "an application that has nothing left may have been completed meanwhile"
-                " (--waiting-timeout SECONDS tells how long the scheduler waits before that)"
-            ) from failure
 
     def is_completed_when_due(self, application: str, *, seconds: float, since: float) -> None:
         """Then: it is reported as completed so many seconds after ``since``.

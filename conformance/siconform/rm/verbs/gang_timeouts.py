@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.expecting.checks import control, premise
+from siconform.expecting.checks import control, premise, unless_over
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
-from siconform.outcomes import CameLate, NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
 from siconform.protocol.application_states import FAILURE, RESUMING
 from siconform.protocol.handles import Ask, Gang, Limit
 from siconform.protocol.notifications import (
@@ -141,21 +141,17 @@ class GangTimeoutVerbs:
 
         Whether it was is known of the scheduler, not believed when it says so.
         """
-        try:
+        with unless_over(lambda: self._is_over(partial), "the time of the gang was over meanwhile"):
             self._expectations.is_not_told(*patterns)
-        except NotAsTheTextSays as failure:
-            if self._is_over(partial):
-                raise PremiseLost("the time of the gang was over meanwhile") from failure
-            raise
 
     def is_told_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
         """This comes; a lost premise where the gang may have been done waiting before."""
-        try:
+
+        def is_over() -> bool:
+            return self._observations.now() - waiting.since >= self._timers.waiting_timeout()
+
+        with unless_over(is_over, "the gang may have been done waiting meanwhile"):
             self._expectations.is_told(pattern)
-        except (NotAsTheTextSays, CameLate) as failure:
-            if self._observations.now() - waiting.since >= self._timers.waiting_timeout():
-                raise PremiseLost("the gang may have been done waiting meanwhile") from failure
-            raise
 
     def is_told_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
         """The placeholder timeout passes: the scheduler wants each of these released.

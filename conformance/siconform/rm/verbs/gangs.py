@@ -230,16 +230,13 @@ class GangVerbs:
         self._observations.settles()
         real = Allocated(application=beside, placeholder=False)
         application = self._applications.has_application(queue=queue)
-        while (rest := total - self._memory_of(self._inbox.hears(real))) > 0:
+        while (rest := total - _memory_of(self._inbox.hears(real))) > 0:
             self._observations.has_heard(real)
             ask = self._allocations.asks(application, memory=rest)
             if self._expectations.is_told_one_of(Allocated(ask), real).key == ask:
                 break
             self._allocations.withdraws(ask)
         self._expectations.is_not_told(Allocated(self._allocations.asks(application, memory=1)))
-
-    def _memory_of(self, allocations: Sequence[Allocated]) -> int:
-        return sum(allocation.resource.get("memory", 0) for allocation in allocations)
 
     def is_served_at_the_latest_when_repeated(self, early: Ask, of: Sequence[Allocated]) -> None:
         """A real ask that came too early replaces a placeholder now, or once it is said again."""
@@ -325,3 +322,7 @@ def otherwise_released(placeholder: Allocated) -> list[Released]:
     """Every release of this placeholder that is no replacement."""
     others = [t for t in Termination if t is not Termination.PLACEHOLDER_REPLACED]
     return [Released(identity=placeholder.identity, termination=other) for other in others]
+
+
+def _memory_of(allocations: Sequence[Allocated]) -> int:
+    return sum(allocation.resource.get("memory", 0) for allocation in allocations)

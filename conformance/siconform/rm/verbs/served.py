@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
+from siconform.expecting.checks import unless_over
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.observations import Observations
-from siconform.outcomes import NotAsTheTextSays, PremiseLost
+from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -82,12 +83,11 @@ class ServedVerbs:
         self._observations.passes_over(AskRejected(pending))  # the end of what it was before
         self._allocations.asks_again(pending)
 
-        try:
+        def is_over() -> bool:
+            return bool(self._inbox.hears(timed_out(placeholder)))
+
+        with unless_over(is_over, "the time of the gang was over meanwhile"):
             self._expectations.is_not_told(Allocated(pending))
-        except NotAsTheTextSays as failure:
-            if self._inbox.hears(timed_out(placeholder)):
-                raise PremiseLost("the time of the gang was over meanwhile") from failure
-            raise
         self._allocations.still_holds(normal)
         self._waiting.is_served(pending, node=node)
         self._expectations.is_told(Allocated(self._allocations.asks(app, memory=2), node=node))

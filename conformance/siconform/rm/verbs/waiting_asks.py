@@ -7,7 +7,7 @@ makes room, and expects the ask to be served. Where it was rejected the RM asks 
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from siconform.catalogue.features import Feature, not_offered
 from siconform.expecting.expectations import Expectations
@@ -35,6 +35,8 @@ from siconform.recording.history import Exchange
 from siconform.rm.sender import Sender
 from siconform.rm.verbs.allocations import AllocationVerbs
 from siconform.rm.verbs.timers import TimerVerbs
+
+_NO_UPDATES: Final = "the target does not offer to update what waits"
 
 
 class Wanted(TypedDict, total=False):
@@ -111,8 +113,14 @@ class WaitingAskVerbs:
         if self._sender.identity is Identity.GIVEN_BY_THE_SCHEDULER:
             self._fencing.fences(UpdateKind.ALLOCATIONS)
         elif self._observations.may_be_told(AskRejected(ask), AllocationRejected(str(ask))):
-            raise NotOffered("the target does not offer to update what waits")
+            raise NotOffered(_NO_UPDATES)
         return again
+
+    def needs_updates_of(self, ask: Ask) -> None:
+        """NotOffered where an ask said several times was rejected, and is not allocated."""
+        is_rejected = self._observations.may_be_told(AskRejected(ask)) is not None
+        if is_rejected and not self._inbox.hears(Allocated(ask)):
+            raise NotOffered(_NO_UPDATES)
 
     def is_pending(self, ask: Ask) -> None:
         """Premise: ``ask`` was processed and neither allocated nor rejected.
