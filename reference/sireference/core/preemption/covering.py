@@ -13,15 +13,18 @@ application, then how many they are.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 from sireference.core.preemption.victims import Candidates, Victim, VictimSet
+from sireference.core.state.allocation import Allocation
 
 FEW: Final = 12  # they have 4096 sets: no more are tried for a node
 _STARTS: Final = 8
-_MOST_TRIES: Final = 50_000  # about a third of a second
+_MOST_TRIES: Final = 10_000  # some hundredths of a second
 
 Cost = tuple[float, bool, int]
 Lack = dict[str, int]  # what is missing, by resource type; every amount is above zero
@@ -33,13 +36,21 @@ class Demand:
 
     lack: Lack
     victims: Sequence[Victim]
+    is_there: Callable[[Victim], bool]
+
+    def givers(self) -> Iterator[Victim]:
+        """Those who have something of what is lacking."""
+        for victim in self.victims:
+            if any(victim.resource.amounts.get(name, 0) > 0 for name in self.lack):
+                yield victim
 
 
 @dataclass(slots=True)
 class Effort:
-    """How many more looks at a victim there may be, in sets that are tried."""
+    """How many more looks at a victim there may be, in sets that are tried; how many there were."""
 
     left: int = _MOST_TRIES
+    looks: int = 0
 
 
 def cost(victims: Iterable[Victim]) -> Cost:
@@ -59,16 +70,42 @@ def cover(
     gone: Sequence[Victim] = (),
 ) -> list[Victim] | None:
     """Who goes besides ``gone``, whose loss the demands count already; None if nobody could."""
-    found = _in_order(demands, candidates, gone)
+    found = _in_order(demands, candidates, effort, gone)
+    few = _few(demands)
+    if few is None:
+        return (
+            found if found is not None else _with_another_first(demands, candidates, effort, gone)
+        )
     if found is not None and cost(found) <= _at_least(demands):
         return found
-    pool = _pool(demands)
-    if len(pool) <= FEW:
-        return _Cheapest(pool, demands, candidates, effort, gone).cheaper_than(found)
-    starts = sorted(pool, key=lambda victim: -_share(victim, demands))[:_STARTS]
-    while found is None and starts and effort.left > 0:
+    return _Cheapest(few, demands, candidates, effort, gone).cheaper_than(found)
+
+
+def _few(demands: Sequence[Demand]) -> list[Victim] | None:
+    """All who could give something of what is lacking, in order; None if they are many."""
+    pool: dict[Allocation, Victim] = {}
+    for demand in demands:
+        for victim in demand.givers():
+            pool[victim.allocation] = victim
+            if len(pool) > FEW:
+                return None
+    return sorted(pool.values(), key=attrgetter("order"))
+
+
+def _with_another_first(
+    demands: Sequence[Demand], candidates: Candidates, effort: Effort, gone: Sequence[Victim]
+) -> list[Victim] | None:
+    """Begin with one of those who give most, where the first in order lead nowhere."""
+    if effort.left <= 0:
+        return None
+    pool = {victim.allocation: victim for demand in demands for victim in demand.givers()}
+    in_order = sorted(pool.values(), key=attrgetter("order"))
+    found = None
+    for first in sorted(in_order, key=lambda victim: -_share(victim, demands))[:_STARTS]:
         effort.left -= len(pool)
-        found = _in_order(demands, candidates, gone, starts.pop(0))
+        found = _in_order(demands, candidates, effort, gone, first)
+        if found is not None or effort.left <= 0:
+            break
     return found
 
 
@@ -84,17 +121,6 @@ def _at_least(demands: Sequence[Demand]) -> Cost:
     return lowest, False, count
 
 
-def _pool(demands: Sequence[Demand]) -> list[Victim]:
-    """All who could give something of what is lacking, in order."""
-    pool = {
-        victim.allocation: victim
-        for demand in demands
-        for victim in demand.victims
-        if any(victim.resource.amounts.get(name, 0) > 0 for name in demand.lack)
-    }
-    return sorted(pool.values(), key=lambda victim: victim.order)
-
-
 def _share(victim: Victim, demands: Sequence[Demand]) -> float:
     """How much of what is lacking it would give, over all types."""
     gives = victim.resource.amounts
@@ -108,6 +134,7 @@ def _share(victim: Victim, demands: Sequence[Demand]) -> float:
 def _in_order(
     demands: Sequence[Demand],
     candidates: Candidates,
+    effort: Effort,
     gone: Sequence[Victim],
     first: Victim | None = None,
 ) -> list[Victim] | None:
@@ -117,15 +144,11 @@ def _in_order(
         loss.add(victim)
     taken: list[Victim] = []
     for demand in demands:
-        those = {victim.allocation for victim in demand.victims}
-        given = [victim for victim in taken if victim.allocation in those]
-        missing = _without(demand.lack, given)
+        missing = _without(demand.lack, filter(demand.is_there, taken))
         if not missing:
             continue
-        ahead = [
-            victim for victim in demand.victims if first and victim.allocation is first.allocation
-        ]
-        more = _take(missing, [*ahead, *demand.victims], candidates, loss)
+        ahead = [first] if first is not None and demand.is_there(first) else []
+        more = _take(missing, chain(ahead, demand.victims), candidates, effort, loss)
         if more is None:
             return None
         taken += more
@@ -133,11 +156,16 @@ def _in_order(
 
 
 def _take(
-    lack: Lack, victims: Iterable[Victim], candidates: Candidates, loss: VictimSet
+    lack: Lack,
+    victims: Iterable[Victim],
+    candidates: Candidates,
+    effort: Effort,
+    loss: VictimSet,
 ) -> list[Victim] | None:
     missing = lack
     taken: list[Victim] = []
     for victim in victims:
+        effort.looks += 1
         gives = victim.resource.amounts
         if (
             victim.allocation in loss.victims
@@ -233,6 +261,7 @@ class _Cheapest:
             if self._effort.left <= 0 or any(map(int.__gt__, missing, together)):
                 return
             self._effort.left -= 1
+            self._effort.looks += 1
             victim, gives = self._pool[place], self._gives[place]
             if not any(amount > 0 < given for amount, given in zip(missing, gives, strict=True)):
                 continue
@@ -265,9 +294,8 @@ def _gives(pool: Sequence[Victim], demands: Sequence[Demand]) -> list[list[int]]
     """What each would give of each type that is lacking, in each place."""
     gives: list[list[int]] = [[] for _ in pool]
     for demand in demands:
-        those = {victim.allocation for victim in demand.victims}
         for victim, amounts in zip(pool, gives, strict=True):
-            counts = victim.allocation in those
+            counts = demand.is_there(victim)
             amounts += [
                 victim.resource.amounts.get(name, 0) if counts else 0 for name in demand.lack
             ]

@@ -9,6 +9,7 @@ from typing import Final
 from sireference.core import gates, predicates
 from sireference.core.model import Effect
 from sireference.core.preemption import eligibility, rm_approval, victim_search
+from sireference.core.preemption.victims import Candidates
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application, PendingAsk
 from sireference.core.state.node import Node
@@ -18,8 +19,7 @@ from sireference.core.state.preemption import Preemption
 from sireference.core.state.queue import Queue
 from sireference.core.states import AskState, NodeState
 
-# Nodes at one time, each with what is on it; but a search that has begun goes through all of them
-_MOST_LOOKS: Final = 2_000
+_MOST_LOOKS: Final = 1_000  # at nodes and victims at one time
 _BREATH: Final = 0.05  # seconds until the next searches, if there are more to do
 
 
@@ -50,11 +50,10 @@ def run(partition: Partition, now: float) -> list[Effect]:
         return []
     preemptors = partition.preemptors
     effects: list[Effect] = []
-    searches: dict[tuple[_Alike, int], victim_search.Search] = {}
-    looks = 0
+    searches = _Searches(partition)
     in_vain: set[_Alike] = set()  # an ask of a higher priority found nobody
     for pending in preemptors.worth_a_look(now):
-        if looks >= _MOST_LOOKS or partition.proposals:
+        if searches.looks >= _MOST_LOOKS or partition.proposals:
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)
@@ -64,20 +63,53 @@ def run(partition: Partition, now: float) -> list[Effect]:
         if not eligibility.may_claim(pending):
             in_vain.add(alike)
             continue
-        search = searches.get((alike, pending.ask.priority))
-        if search is None:
-            search = searches[alike, pending.ask.priority] = victim_search.Search(
-                partition, pending
-            )
-        looked_before = search.looked_at
-        chosen = search.choose()
-        looks += search.looked_at - looked_before
-        if chosen is None:
+        search = searches.on_behalf_of(pending, alike)
+        chosen = searches.choice_of(search)
+        if search.is_paused:
+            preemptors.pause(pending, (alike, pending.ask.priority), search.left)
+        elif chosen is None:
             in_vain.add(alike)
         else:
             effects += rm_approval.seek(partition, pending, search, chosen)
+            searches.victims_are_asked_to_go(chosen)
     _request_pass(partition, now)
     return effects
+
+
+class _Searches:
+    """The searches of one cycle, which share what they know of the victims."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.looks = 0  # of all of them
+        self._partition = partition
+        self._searches: dict[tuple[_Alike, int], victim_search.Search] = {}
+        self._candidates: dict[tuple[Application | Queue, int], Candidates] = {}
+
+    def on_behalf_of(self, pending: PendingAsk, alike: "_Alike") -> victim_search.Search:
+        """The one for all who are alike, which may have been paused in a cycle before."""
+        key = (alike, pending.ask.priority)
+        if key not in self._searches:
+            whose, _ = alike
+            candidates = self._candidates.get((whose, pending.ask.priority))
+            if candidates is None:
+                candidates = Candidates(self._partition, pending)
+                self._candidates[whose, pending.ask.priority] = candidates
+            left = self._partition.preemptors.paused.pop(key, None)
+            search = victim_search.Search(self._partition, pending, candidates, left)
+            self._searches[key] = search
+        return self._searches[key]
+
+    def choice_of(self, search: victim_search.Search) -> victim_search.Choice | None:
+        """What the search chooses next."""
+        looks_before = search.looks
+        chosen = search.choose()
+        self.looks += search.looks - looks_before
+        return chosen
+
+    def victims_are_asked_to_go(self, chosen: victim_search.Choice) -> None:
+        """Nobody chooses them again."""
+        for candidates in self._candidates.values():
+            candidates.have_gone(victim.allocation for victim in chosen.victims)
 
 
 _Alike = tuple[Application | Queue, PlacementProfile]

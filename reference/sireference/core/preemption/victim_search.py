@@ -2,12 +2,15 @@
 
 On each node those have to go, there and elsewhere, who together make the ask fit there and below
 the maximum of each queue on its path, at the least cost (`covering`). Of the nodes the one wins
-where that is lowest, then the one that would be tried first for an allocation.
+where that is lowest, then the one that would be tried first for an allocation. Where there are very
+many that is said of the first `_ENOUGH` on which the ask could be: others are not looked at.
 """
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 from sireference.core.preemption.covering import Cost, Demand, Effort, Lack, cost, cover
 from sireference.core.preemption.victims import Candidates, Victim, VictimSet
@@ -18,6 +21,9 @@ from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.states import AllocationState, NodeState
+
+_ENOUGH: Final = 100  # nodes on which an ask could be, for a choice between them
+_MOST_LOOKS: Final = 1_000  # at nodes and victims at one time
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +42,42 @@ class Choice:
 class Search:
     """The search for victims on behalf of asks that are alike, one after the other.
 
-    The first goes through all nodes. The next begin with what is known from then: as preemptions
-    begin, a node can only cost more, except the one that was chosen.
+    The first goes through nodes until it has enough to choose from. The next begin with what is
+    known from then: as preemptions begin, a node can only cost more, except the one that was
+    chosen. One that has not found any after many looks is paused; another one may go on with the
+    nodes that are ``left``.
     """
 
-    def __init__(self, partition: Partition, pending: PendingAsk) -> None:
-        self.looked_at = 0  # nodes, each with what is on it
+    def __init__(
+        self,
+        partition: Partition,
+        pending: PendingAsk,
+        candidates: Candidates | None = None,
+        left: Iterator[tuple[int, Node]] | None = None,
+    ) -> None:
+        self.looks = 0  # so far, at nodes and victims
+        self.is_paused = left is not None
         self._partition = partition
         self._ask = pending.ask
         self._profile = pending.key.profile
         self._need = pending.ask.resource
         self._path = pending.application.leaf.path
-        self._candidates = Candidates(pending)
-        self._below: dict[Queue, list[Victim]] = {}
-        self._costs: list[tuple[Cost, int, Node]] | None = None  # a heap
+        self._candidates = candidates or Candidates(partition, pending)
         self._effort = Effort()
+        self._costs: list[tuple[Cost, int, Node]] = []  # a heap
+        self.left = left or enumerate(self._nodes())
 
     def choose(self) -> Choice | None:
         """Where the next ask would go and who has to go for it.
 
         None if that is not possible, or if it is not necessary: what comes free already will do.
+        None, too, if the search is paused.
         """
         self._effort = Effort()
-        if any(_excess(self._need, queue, NOTHING) for queue in self._path):
-            self._costs = None  # victims below the queue count for every node: nothing is known
-        if self._costs is None:
-            self._costs = self._scan()
+        if not self.is_paused and any(_excess(self._need, queue, NOTHING) for queue in self._path):
+            self._costs = []  # victims below the queue count for every node: nothing is known
+            self.left = enumerate(self._nodes())
+        self._look_around()
         while self._costs:
             known, place, node = self._costs[0]
             choice = self._on(node)
@@ -79,7 +95,7 @@ class Search:
         for victim in choice.victims:
             loss.add(victim)
         others: list[Victim] = []
-        for victim in self._candidates.among(self._partition.allocations.on(choice.node).values()):
+        for victim in self._candidates.on(choice.node):
             if victim.allocation not in loss.victims and self._candidates.leaves_guarantees(
                 victim, loss
             ):
@@ -107,16 +123,19 @@ class Search:
         others = cover(self._below_maxima(loss), self._candidates, self._effort, victims)
         return None if others is None else Choice(node, (*victims, *others))
 
-    def _scan(self) -> list[tuple[Cost, int, Node]]:
-        self._below.clear()
-        costs: list[tuple[Cost, int, Node]] = []
-        for place, node in enumerate(self._nodes()):
-            self.looked_at += 1
+    def _look_around(self) -> None:
+        """Look at nodes until there are enough on which the ask could be, or there was too much."""
+        looks_before = self.looks
+        self.is_paused = False
+        for place, node in self.left:
             choice = self._on(node)
             if choice is not None:
-                costs.append((choice.cost, place, node))
-        heapq.heapify(costs)
-        return costs
+                heapq.heappush(self._costs, (choice.cost, place, node))
+            if len(self._costs) >= _ENOUGH:
+                break
+            if self.looks - looks_before >= _MOST_LOOKS:
+                self.is_paused = not self._costs
+                break
 
     def _nodes(self) -> Iterator[Node]:
         """The nodes to think about, in the order they would be tried for an allocation."""
@@ -128,7 +147,7 @@ class Search:
                 yield node
             return
         is_like_another = False
-        for node in room.index:
+        for node in list(room.index):
             if not room.is_open(self._profile, node):
                 continue
             if self._need.fits(node.free + node.yielding):
@@ -139,37 +158,35 @@ class Search:
 
     def _on(self, node: Node) -> Choice | None:
         """Who would have to go for the ask to fit on ``node``, None if that is not possible."""
-        if _lack(self._need, node.free + node.allocated):
+        self.looks += 1
+        if node.state is not NodeState.SCHEDULABLE or _lack(self._need, node.free + node.allocated):
             return None
+        looks_before = self._effort.looks
         lack = _lack(self._need, node.free + node.yielding)
         demands: list[Demand] = []
         if lack:
-            there = self._partition.allocations.on(node).values()
-            demands.append(Demand(lack, self._candidates.among(there)))
+            there = self._candidates.on(node)
+            demands.append(Demand(lack, there, lambda victim: victim.allocation.node is node))
         demands += self._below_maxima(VictimSet())
         victims = cover(demands, self._candidates, self._effort)
+        self.looks += self._effort.looks - looks_before
         return None if victims is None else Choice(node, tuple(victims))
 
     def _below_maxima(self, loss: VictimSet) -> list[Demand]:
         """What is lacking for the ask to fit below the maximum of every queue."""
-        excesses = [(queue, _excess(self._need, queue, loss.of(queue))) for queue in self._path]
-        return [
-            Demand(
-                excess,
-                [one for one in self._who_is_below(queue) if one.allocation not in loss.victims],
-            )
-            for queue, excess in excesses
-            if excess
-        ]
+        demands: list[Demand] = []
+        for queue in self._path:
+            excess = _excess(self._need, queue, loss.of(queue))
+            if excess:
+                victims: Sequence[Victim] = self._candidates.below(queue)
+                if loss.victims:
+                    victims = [one for one in victims if one.allocation not in loss.victims]
+                demands.append(Demand(excess, victims, partial(_is_below, queue)))
+        return demands
 
-    def _who_is_below(self, queue: Queue) -> list[Victim]:
-        if queue not in self._below:
-            self._below[queue] = self._candidates.among(
-                allocation
-                for allocation in self._partition.allocations.all.values()
-                if queue in allocation.application.leaf.path
-            )
-        return self._below[queue]
+
+def _is_below(queue: Queue, victim: Victim) -> bool:
+    return queue in victim.allocation.application.leaf.path
 
 
 def _lack(need: Resource, room: Resource) -> Lack:

@@ -10,15 +10,20 @@ The order: lower priority goes first, then what did not originate its applicatio
 allocated last.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
+
+from sortedcontainers import SortedKeyList
 
 from sireference.configuration.model import PriorityPolicy
 from sireference.core.preemption import eligibility
 from sireference.core.resources import NOTHING, Resource
 from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import PendingAsk
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 
 
@@ -82,25 +87,66 @@ class _Comparison(NamedTuple):
 
 
 class Candidates:
-    """Those who may be victims of one ask."""
+    """Those who may be victims of one ask, and of others that have the same leaf and priority.
 
-    def __init__(self, pending: PendingAsk) -> None:
+    What is found out of a place is remembered: nobody may be added there meanwhile, and of those
+    who are asked to go it has to be told.
+    """
+
+    def __init__(self, partition: Partition, pending: PendingAsk) -> None:
+        self._allocations = partition.allocations
         self._ask = pending.ask
         self._application = pending.application
         self._leaf = pending.application.leaf
         self._fence = eligibility.fence(self._leaf)
         self._comparisons: dict[Queue, _Comparison | None] = {}
+        self._known: dict[Node | Queue, SortedKeyList[Victim, tuple[int, bool, int]]] = {}
+
+    def on(self, node: Node) -> Sequence[Victim]:
+        """Those on ``node``, who goes first coming first."""
+        if node not in self._known:
+            self._known[node] = self._sorted(self._allocations.on(node).values())
+        return self._known[node]
+
+    def below(self, queue: Queue) -> Sequence[Victim]:
+        """Those in ``queue`` and below it, who goes first coming first."""
+        if queue not in self._known:
+            everybody = self._allocations.all.values()
+            self._known[queue] = self._sorted(
+                a for a in everybody if queue in a.application.leaf.path
+            )
+        return self._known[queue]
+
+    def have_gone(self, allocations: Iterable[Allocation]) -> None:
+        """These were asked to go."""
+        for allocation in allocations:
+            victim = self._victim(allocation)
+            for place in (allocation.node, *allocation.application.leaf.path):
+                if victim is not None and place in self._known:
+                    self._known[place].discard(victim)
+
+    def _sorted(
+        self, allocations: Iterable[Allocation]
+    ) -> "SortedKeyList[Victim, tuple[int, bool, int]]":
+        return SortedKeyList(self._among(allocations), key=attrgetter("order"))
 
     def among(self, allocations: Iterable[Allocation]) -> list[Victim]:
         """Those of ``allocations`` who may be victims, who goes first coming first."""
-        victims: list[Victim] = []
+        return sorted(self._among(allocations), key=attrgetter("order"))
+
+    def _among(self, allocations: Iterable[Allocation]) -> Iterator[Victim]:
         for allocation in allocations:
-            comparison = self._comparison(allocation.application.leaf)
-            if comparison is not None and self._may_go(allocation):
-                priority = comparison.priority(allocation)
-                if priority <= comparison.most:
-                    victims.append(Victim(allocation, priority))
-        return sorted(victims, key=lambda victim: victim.order)
+            victim = self._victim(allocation) if self._may_go(allocation) else None
+            if victim is not None:
+                yield victim
+
+    def _victim(self, allocation: Allocation) -> Victim | None:
+        """As a victim of the ask; None if its queue or its priority is against that."""
+        comparison = self._comparison(allocation.application.leaf)
+        if comparison is None:
+            return None
+        priority = comparison.priority(allocation)
+        return Victim(allocation, priority) if priority <= comparison.most else None
 
     def _may_go(self, allocation: Allocation) -> bool:
         return may_be_preempted(allocation) and allocation.application is not self._application

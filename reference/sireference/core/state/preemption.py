@@ -1,6 +1,6 @@
 """Preemption: room reserved for asks, victims that are to go, and asks that may preempt."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -144,12 +144,13 @@ class Preemptions:
 class Preemptors:
     """Asks that may preempt: those that wait until they may, and those that have waited enough."""
 
-    __slots__ = ("_node_index", "_timers", "fresh", "next_look", "seen", "tried")
+    __slots__ = ("_node_index", "_timers", "fresh", "next_look", "paused", "seen", "tried")
 
     def __init__(self, node_index: NodeIndex) -> None:
         self._node_index = node_index
         self.fresh: dict[PendingAsk, None] = {}  # to be looked at now
         self.tried: dict[PendingAsk, None] = {}  # in vain: to be looked at when things have changed
+        self.paused: dict[Hashable, Iterator[tuple[int, Node]]] = {}  # nodes left, by search
         self.seen = 0  # changes of the node index when those tried were looked at
         self.next_look = 0.0  # not earlier again
         self._timers: dict[PendingAsk, Timer] = {}  # until they may preempt
@@ -179,6 +180,8 @@ class Preemptors:
         That is not done too often: the more there are, the more time passes in between.
         """
         due = self.fresh
+        if not due:
+            self.paused.clear()
         if not due and self.tried and self.has_changed and now >= self.next_look:
             due = self.tried
             self.seen = self._node_index.changes
@@ -191,6 +194,13 @@ class Preemptors:
             self.seen = self._node_index.changes
         self.fresh.pop(pending, None)
         self.tried[pending] = None
+
+    def pause(
+        self, pending: PendingAsk, search: Hashable, left: Iterator[tuple[int, Node]]
+    ) -> None:
+        """Have the next cycle go on with the nodes that are ``left`` for ``pending``."""
+        self.add(pending)
+        self.paused[search] = left
 
     def try_again(self, pending: PendingAsk) -> None:
         """``pending``, if it was tried in vain, is worth a look although nothing has changed."""

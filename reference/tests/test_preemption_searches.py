@@ -1,0 +1,80 @@
+"""Searches for victims among many nodes: with enough to choose from, bit by bit, side by side."""
+
+import pytest
+from sireference.core.model import Ask
+from sireference.core.preemption import victim_search
+from sireference.core.resources import Resource
+from tests.preempting import ALLOWED, DELAY, OPTED_OUT, Preempting, preempted
+
+
+@pytest.fixture
+def rm() -> Preempting:
+    return Preempting()
+
+
+def test_of_very_many_nodes_enough_are_looked_at(
+    rm: Preempting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(victim_search, "_ENOUGH", 3)
+    seen: list[str] = []
+    on = victim_search.Search._on
+
+    def watched(search: victim_search.Search, node: victim_search.Node) -> object:
+        seen.append(node.node_id)
+        return on(search, node)
+
+    monkeypatch.setattr(victim_search.Search, "_on", watched)
+    for number in range(10):
+        rm.creates(f"n{number}", memory=1)
+        rm.takes(f"v{number}")
+
+    assert len(preempted(rm.claims())) == 1
+    assert len(set(seen)) == 3
+
+
+def test_a_search_that_found_nobody_yet_goes_on_where_it_was(
+    rm: Preempting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)
+    for number in range(25):
+        rm.creates(f"n{number:02}", memory=1)
+        rm.takes(f"spared{number}", preemption_policy=OPTED_OUT)
+    rm.creates("last", memory=1)
+    (victim,) = rm.takes("v")
+
+    assert preempted(rm.claims()) == []
+    assert len(rm.partition().preemptors.paused) == 1
+
+    assert preempted(rm.waits(1)) == [victim]
+    assert not rm.partition().preemptors.paused
+
+
+def test_a_search_goes_on_without_a_node_that_is_gone(
+    rm: Preempting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)
+    for number in range(15):
+        rm.creates(f"n{number:02}", memory=1)
+        rm.takes(f"spared{number}", preemption_policy=OPTED_OUT)
+    rm.creates("last", memory=1)
+    rm.takes("v")
+    rm.claims()
+
+    rm.decommissions("last")
+
+    assert preempted(rm.waits(1)) == []
+
+
+def test_asks_of_several_sizes_do_not_choose_the_same_victim(rm: Preempting) -> None:
+    rm.creates("n1", memory=4)
+    rm.submits("g", "root.parent.greedy")
+    victims = [rm.takes(f"v{number}", "g", memory=2)[0] for number in range(2)]
+    sizes = {"one": 1, "two": 2}
+    asks = [
+        Ask(key, "a1", resource=Resource({"memory": size}), preemption_policy=ALLOWED)
+        for key, size in sizes.items()
+    ]
+
+    rm.says(asks=tuple(asks))
+
+    assert sorted(preempted(rm.waits(DELAY))) == sorted(victims)
