@@ -23,6 +23,7 @@ from sireference.core.model import (
     NodeInfo,
     Register,
     RejectedAsk,
+    RejectedNode,
     ReleasedAllocation,
     ReleasedAsk,
     ReleaseRequest,
@@ -137,6 +138,58 @@ def test_an_application_can_go_bit_by_bit(history: list[Any], application: str) 
     for partition in in_portions.partitions:
         books_balance(partition)
         assert partition.name != "default" or application not in partition.applications
+
+
+@given(histories, st.sampled_from([("n1",), ("n1", "n2"), ("n2", "n2", "nowhere", "n1")]))
+@settings(max_examples=examples(30))
+def test_a_node_can_go_bit_by_bit(history: list[Any], names: tuple[str, ...]) -> None:
+    gone = tuple(NodeInfo(name, NodeAction.DECOMMISSION) for name in names)
+    event = UpdateNodes("rm", gone)
+    whole, in_portions = Player(), Player()
+    for move in history:
+        whole.play(move)
+        in_portions.play(move)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "MOST", 1)
+        parts = in_portions.scheduler.portions(event)
+        said = [e for p in parts for e in in_portions.scheduler.handle(p, in_portions.now)]
+
+    at_once = whole.scheduler.handle(event, whole.now)
+    assert of(said, ReleasedAllocation) == of(at_once, ReleasedAllocation)
+    assert of(said, RejectedNode) == of(at_once, RejectedNode)
+    for partition in in_portions.partitions:
+        books_balance(partition)
+        assert not set(names) & set(partition.nodes)
+
+
+def test_no_portion_ends_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portions, "MOST", 3)
+    rm = RM()
+    rm.submits("a1")
+    for number, size in enumerate((10, 1, 1, 2)):
+        rm.creates(f"n{number}", memory=size)
+    rm.asks("k", "a1", memory=1, most=14)
+    gone = tuple(NodeInfo(f"n{number}", NodeAction.DECOMMISSION) for number in range(4))
+    event = UpdateNodes("rm", gone)
+
+    said = [rm.scheduler.handle(one, rm.now) for one in rm.scheduler.portions(event)]
+
+    assert [len(of(effects, ReleasedAllocation)) for effects in said] == [3, 3, 3, 1, 1, 1, 2, 0]
+
+
+def test_what_is_wrong_with_a_large_node_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portions, "MOST", 3)
+    rm = RM()
+    rm.submits("a1")
+    rm.creates("n1", memory=10)
+    rm.asks("k", "a1", memory=1, most=10)
+    negative = Resource({"memory": -1})
+    event = UpdateNodes("rm", (NodeInfo("n1", NodeAction.DECOMMISSION, capacity=negative),))
+
+    said = handled(rm, rm.scheduler.portions(event))
+
+    assert [type(effect) for effect in said] == [RejectedNode]
 
 
 @EVERY_REVISION

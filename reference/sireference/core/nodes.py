@@ -1,7 +1,7 @@
 """Nodes: created, updated, drained, brought back, decommissioned."""
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from sireference.core import allocation_end, application_lifecycle, recovery
 from sireference.core.model import (
@@ -42,8 +42,8 @@ def update(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
     known = rm.node(info.node_id)
     are_too_long = _too_long(rm.settings.longest_name, info)
     reason = next(chain(are_too_long, _objections(info, is_known=known is not None)), "")
-    if reason:
-        return [RejectedNode(rm.rm_id, info.node_id, reason)]
+    if reason:  # told once, however many portions
+        return [RejectedNode(rm.rm_id, info.node_id, reason)] if info.at_most is None else []
     if known is None:
         return create(rm, info, now)
     return change(*known, info, now)
@@ -101,6 +101,8 @@ def create(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
 
 def change(partition: Partition, node: Node, info: NodeInfo, now: float) -> list[Effect]:
     """A known node: the action changes it, or fails and changes nothing."""
+    if node.state is NodeState.REMOVED:
+        return _remove(partition, node, info, now)  # what has begun already
     try:
         state = fire(NODE_TRANSITIONS, node.state, info.action)
     except NotAllowedError as why:
@@ -114,7 +116,7 @@ def change(partition: Partition, node: Node, info: NodeInfo, now: float) -> list
     else:
         partition.node_index.closed(node)
     if state is NodeState.REMOVED:
-        return decommission(partition, node, now)
+        return _remove(partition, node, info, now)
     return cycle.look_again(partition, node, now)
 
 
@@ -133,20 +135,34 @@ def _replace(partition: Partition, node: Node, info: NodeInfo) -> None:
     partition.event_log.node_updated(node, *before)
 
 
+def _remove(partition: Partition, node: Node, info: NodeInfo, now: float) -> list[Effect]:
+    """The node goes with everything on it, or some of that goes before it."""
+    if info.at_most is None:
+        return decommission(partition, node, now)
+    cycle.node_is_gone(partition, node)
+    return _end(partition, node, info.at_most, now)
+
+
 def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
     """The node is gone, and everything on it ends at once without asking the RM (SI-NODE-032)."""
     del partition.nodes[node.node_id]
     partition.total -= node.capacity
     cycle.node_is_gone(partition, node)
     partition.foreign.node_is_gone(node)
+    effects = _end(partition, node, None, now)
+    partition.event_log.node_removed(node)
+    return effects
+
+
+def _end(partition: Partition, node: Node, at_most: int | None, now: float) -> list[Effect]:
+    """What is on the node ends, or so many of it."""
     states: list[Effect] = []
     releases: list[Effect] = []
     went_on: list[Effect] = []
-    for allocation in list(partition.allocations.on(node).values()):
+    for allocation in list(islice(partition.allocations.on(node).values(), at_most)):
         went_on += allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
         states += application_lifecycle.settle(partition, allocation.application, now)
         message = f"node {quoted(node.node_id)} was decommissioned"
         release = allocation.release(TerminationType.STOPPED_BY_RM, message)
         releases.append(ReleasedAllocation(partition.rm_id, release))
-    partition.event_log.node_removed(node)
     return allocation_end.in_order(states, releases, went_on)

@@ -2,7 +2,7 @@
 
 One sentence can withdraw a million asks. It means the same as a million sentences that withdraw one
 each; as such it is handled in portions, with time for other resource managers between them. What a
-large application has is taken from it bit by bit before it goes.
+large application has, or what is on a node, is taken from it bit by bit before it goes.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -17,15 +17,18 @@ from sireference.core.model import (
     EachOfKey,
     Event,
     Everything,
+    NodeInfo,
     OneAllocation,
     OneOfKey,
     ReleaseRequest,
     UpdateAllocations,
     UpdateApplications,
+    UpdateNodes,
     partition_name,
 )
 from sireference.core.state.application import Application
 from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import NodeAction
 
 MOST: Final = 200  # elements of one portion; to handle one takes some ten microseconds
 
@@ -39,6 +42,10 @@ def portions(rm: ResourceManager, event: Event) -> Iterator[Event]:
             yield from _narrowed(rm, event)
         case UpdateApplications() if event.remove:
             yield from _removals(rm, event)
+        case UpdateNodes() if sum(_held(rm, info) for info in event.nodes) > MOST:
+            for some in _in_portions(_decommissions(rm, event)):
+                yield UpdateNodes(event.rm_id, some, more_follows=True)
+            yield UpdateNodes(event.rm_id, more_follows=event.more_follows)
         case _:
             yield event
 
@@ -66,6 +73,21 @@ def _removals(rm: ResourceManager, event: UpdateApplications) -> Iterator[Event]
         for _ in range((len(application.pending) + application.held) // MOST):
             yield UpdateApplications(event.rm_id, remove=(some,), more_follows=True)
     yield event
+
+
+def _held(rm: ResourceManager, info: NodeInfo) -> int:
+    """How many allocations end with a node that is decommissioned."""
+    known = rm.node(info.node_id) if info.action is NodeAction.DECOMMISSION else None
+    return 0 if known is None else len(known[0].allocations.on(known[1]))
+
+
+def _decommissions(rm: ResourceManager, event: UpdateNodes) -> Iterator[tuple[int, NodeInfo]]:
+    """What is said of each node, several times where it goes with many; with how many end."""
+    for info in event.nodes:
+        held = _held(rm, info)
+        for _ in range(held // MOST):
+            yield MOST, replace(info, at_most=MOST)
+        yield 1 + held % MOST, info
 
 
 def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:

@@ -179,7 +179,10 @@ class AskRelease:
 
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
-    """What the RM says of a node; a resource that was not sent is None."""
+    """What the RM says of a node; a resource that was not sent is None.
+
+    With ``at_most`` a node that is decommissioned keeps what is more than that, until it is again.
+    """
 
     node_id: str
     action: NodeAction
@@ -188,6 +191,7 @@ class NodeInfo:
     capacity: Resource | None = None
     occupied: Resource | None = None
     allocations: tuple[AllocationRecord, ...] = ()
+    at_most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
