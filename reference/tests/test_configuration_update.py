@@ -1,6 +1,7 @@
 """The update of the configuration in a running scheduler: all or nothing, and nothing is lost."""
 
 import pytest
+from sireference.core import configuration_update
 from sireference.core.model import (
     AllocationRecord,
     Ask,
@@ -125,6 +126,22 @@ def test_a_smaller_maximum_stops_and_a_larger_one_lets_go_on() -> None:
     assert keys(rm.asks("k3", memory=1)) == []
     effects = rm.reconfigures(tree("{name: q1, resources: {max: {memory: 10}}}"))
     assert keys(effects) == ["k2", "k3"]
+
+
+def test_very_many_that_waited_are_woken_in_portions_and_served_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(configuration_update, "_MOST_TO_WAKE", 1)
+    names = [f"a{number}" for number in range(6)]
+    rm = running("{name: q1, resources: {max: {memory: 1}}}", **dict.fromkeys(names, "q1"))
+    for name in names:
+        rm.asks(f"of-{name}", name, memory=2)
+
+    assert is_taken(rm.reconfigures(tree("{name: q1}")))
+    rm.withdraws("of-a4", "a4")
+    assert keys(rm.asks("new", "a0", memory=1)) == []
+
+    assert keys(rm.waits(0)) == ["of-a0", "new", "of-a1", "of-a2", "of-a3", "of-a5"]
 
 
 def test_nothing_is_released_because_a_limit_shrank() -> None:

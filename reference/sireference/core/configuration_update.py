@@ -6,8 +6,11 @@ became of their limits. What the new limits allow is allocated at once, and noth
 on with what it has, and goes when that is gone. It is active again if it comes back before.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
+from typing import Final
 
 from sireference.configuration.model import PartitionConfig, QueueConfig
 from sireference.core import limits, queues
@@ -27,6 +30,8 @@ from sireference.core.state.event_log import EventLog
 from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.resource_manager import ResourceManager
+
+_MOST_TO_WAKE: Final = 1_000
 
 
 def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[Effect]:
@@ -48,6 +53,20 @@ def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[
     for name, partition in rm.partitions.items():
         partition.is_draining = name not in configs
     return [Configured(rm.rm_id)]
+
+
+def wake(partition: Partition, now: float) -> bool:
+    """Wake those who wait, as the new configuration may let them go; whether all are awake.
+
+    Where there are very many, others have to get a word in between. Nobody is served before.
+    """
+    for _ in range(min(_MOST_TO_WAKE, len(partition.to_wake))):
+        ask_group = partition.to_wake.popleft()
+        if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
+            ask_group.wake()
+    if partition.to_wake:
+        partition.timers.request_pass(now)
+    return not partition.to_wake
 
 
 def clear_up(rm: ResourceManager) -> None:
@@ -94,9 +113,8 @@ def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
     limits.renew(partition)
     for queue, maximum in maxima.items():
         quota_enforcement.watch(partition, queue, maximum, now)
-    for application in partition.applications.values():
-        for ask_group in list(application.ask_groups.values()):
-            ask_group.wake()
+    groups = (one.ask_groups.values() for one in partition.applications.values())
+    partition.to_wake = deque(chain.from_iterable(groups))
 
 
 def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None:

@@ -216,6 +216,8 @@ def _pass(rm: ResourceManager, now: float) -> list[Effect]:
     """One scheduling pass over every partition of an RM that is running (SI-CONN-009)."""
     effects: list[Effect] = []
     for partition in rm.partitions.values():
+        if not configuration_update.wake(partition, now):
+            continue
         if partition.proposals:
             effects += proposals.ask(partition, now)
         effects += scheduling_pass.run(partition, now)

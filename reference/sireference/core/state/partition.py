@@ -9,7 +9,7 @@ from sireference.core.model import Ask, Identification, Release, Rules, Settings
 from sireference.core.resources import Resource
 from sireference.core.state.affinity_counts import AffinityCounts
 from sireference.core.state.allocation import Allocation, Allocations
-from sireference.core.state.application import Application
+from sireference.core.state.application import Application, AskGroup
 from sireference.core.state.callbacks import Callbacks
 from sireference.core.state.enforcements import Enforcements
 from sireference.core.state.foreign import ForeignAllocations
@@ -90,6 +90,7 @@ class Partition:
         self.finished: OrderedDict[str, Finished] = OrderedDict()  # the first to finish first
         self.proposals: deque[Proposal] = deque()
         self.is_asking = False  # the RM, about the first of them
+        self.to_wake: deque[AskGroup] = deque()  # as the configuration is a new one
 
     @property
     def total(self) -> Resource:
