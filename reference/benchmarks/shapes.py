@@ -36,7 +36,9 @@ from sireference.core.model import (
     NodeInfo,
     OneAllocation,
     PredicatesQuestion,
+    PreemptionPolicy,
     Register,
+    ReleasedAllocation,
     ReleasedAsk,
     ReleaseRequest,
     UpdateAllocations,
@@ -63,6 +65,21 @@ partitions:
         submitacl: "*"
         queues: [{leaves}]
 """
+PREEMPTION: Final = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        properties: {{preemption.delay: 1s}}
+        queues:
+          - name: p
+            resources: {{max: {{memory: {most}}}}}
+            queues:
+              - {{name: takes}}
+              - {{name: entitled, resources: {{guaranteed: {{memory: {most}}}}}}}
+"""
+ALLOWED: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
 LEAF: Final = "{{name: leaf-{n}, properties: {{application.sort.policy: {policy}}}}}"
 REPEATS: Final = 20  # of a step that is measured alone; the median counts
 HOSTS: Final = 50  # that distinct affinities are about
@@ -74,18 +91,31 @@ class Cluster:
     """An RM that has registered; all messages are made beforehand, they are the RM's work."""
 
     def __init__(
-        self, leaves: int = 1, policy: str = "fifo", callbacks: frozenset[Callback] = frozenset()
+        self,
+        leaves: int = 1,
+        policy: str = "fifo",
+        callbacks: frozenset[Callback] = frozenset(),
+        text: str = "",
     ) -> None:
         self.scheduler = Scheduler()
+        self.now = 1.0
         named = (LEAF.format(n=n, policy=policy) for n in range(leaves))
-        queues = parse_configuration(QUEUES.format(leaves=", ".join(named)))
+        queues = parse_configuration(text or QUEUES.format(leaves=", ".join(named)))
         self.says(Register("rm", queues, callbacks=callbacks))
 
     def says(self, event: Event) -> list[Effect]:
         """Say it, and let every pass that is due for it have its turn."""
-        effects = self.scheduler.handle(event, 1.0)
-        while (due := self.scheduler.next_deadline()) is not None and due <= 1.0:
-            effects += self.scheduler.handle_timeout(1.0)
+        effects = self.scheduler.handle(event, self.now)
+        while (due := self.scheduler.next_deadline()) is not None and due <= self.now:
+            effects += self.scheduler.handle_timeout(self.now)
+        return effects
+
+    def waits(self) -> list[Effect]:
+        """Until a deadline has effects; nothing if none has within a minute."""
+        end, effects = self.now + 60.0, list[Effect]()
+        while not effects and (due := self.scheduler.next_deadline()) is not None and due <= end:
+            self.now = max(self.now, due)
+            effects += self.scheduler.handle_timeout(self.now)
         return effects
 
     def has_nodes(self, count: int, memory: int) -> None:
@@ -331,8 +361,54 @@ def all_full(size: int) -> float:
     return timed(lambda: expect(cluster.asks([Ask("k", "app-0", resource=of_memory(1))]), []))
 
 
+def preempts(size: int) -> float:
+    """Asks, each of its own size, and as many nodes with one victim each of its own size."""
+    return _preempts(size, spare=0)
+
+
+def preempts_below_maximum(size: int) -> float:
+    """The same where there is room on the nodes, and none below the maximum of the queue."""
+    return _preempts(size, spare=WIDE)
+
+
+def _preempts(size: int, spare: int) -> float:
+    sizes = [1_000 + n for n in range(size)]
+    rm = Cluster(text=PREEMPTION.format(most=sum(sizes)))
+    capacities = (Resource({"memory": memory + spare}) for memory in sizes)
+    nodes = (
+        NodeInfo(f"n{n}", NodeAction.CREATE, "default", {}, capacity)
+        for n, capacity in enumerate(capacities)
+    )
+    rm.says(UpdateNodes("rm", tuple(nodes)))
+    new = (NewApplication("victims", "root.p.takes"), NewApplication("app", "root.p.entitled"))
+    rm.says(UpdateApplications("rm", new))
+    old = (Ask(f"v{n}", "victims", resource=of_memory(memory)) for n, memory in enumerate(sizes))
+    there = (AllocationRecord(f"v{n}", ask, f"n{n}") for n, ask in enumerate(old))
+    rm.says(UpdateAllocations("rm", entries=tuple(there)))
+    asks = [
+        Ask(f"k{n}", "app", resource=of_memory(memory), preemption_policy=ALLOWED)
+        for n, memory in enumerate(sizes)
+    ]
+
+    def run() -> None:
+        effects, made = rm.says(UpdateAllocations("rm", asks=tuple(asks))), 0
+        while effects:
+            releases = [one.release for one in effects if isinstance(one, ReleasedAllocation)]
+            made += len(allocated(effects))
+            confirmed = (
+                ReleaseRequest("default", OneAllocation("victims", one.identity), one.termination)
+                for one in releases
+            )
+            effects = rm.says(UpdateAllocations("rm", releases=tuple(confirmed)))
+            if not effects:
+                effects = rm.waits()
+        expect(made, size)
+
+    return timed(run)
+
+
 @dataclass(frozen=True)
-class PlacementProfile:
+class Shape:
     """What is measured, at the largest size and at a half and a quarter of it."""
 
     measure: Callable[[int], float]
@@ -352,17 +428,19 @@ class PlacementProfile:
 SHAPES: Final = {
     shape.name: shape
     for shape in (
-        PlacementProfile(sizes_asked, 4_000),
-        PlacementProfile(sizes_fit, 4_000),
-        PlacementProfile(sizes_do_not_fit, 4_000),
-        PlacementProfile(affinities, 800),
-        PlacementProfile(required_nodes, 2_000),
-        PlacementProfile(exclusions, 4_000),
-        PlacementProfile(refused_everywhere, 4_000),
-        PlacementProfile(leaf_queues, 4_000),
-        PlacementProfile(withdrawals, 10_000),
-        PlacementProfile(too_large, 50_000),
-        PlacementProfile(all_full, 50_000),
+        Shape(sizes_asked, 4_000),
+        Shape(sizes_fit, 4_000),
+        Shape(sizes_do_not_fit, 4_000),
+        Shape(affinities, 800),
+        Shape(required_nodes, 2_000),
+        Shape(exclusions, 4_000),
+        Shape(refused_everywhere, 4_000),
+        Shape(leaf_queues, 4_000),
+        Shape(withdrawals, 10_000),
+        Shape(too_large, 50_000),
+        Shape(all_full, 50_000),
+        Shape(preempts, 800),
+        Shape(preempts_below_maximum, 800),
     )
 }
 
@@ -395,7 +473,7 @@ def shown(seconds: float) -> str:
     return f"{seconds * 1e6:7.1f} us"
 
 
-def compare(shape: PlacementProfile, checkouts: dict[str, Path], runs: int) -> None:
+def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
     """One line a checkout: medians at each size, and how they grow."""
     found: dict[str, dict[int, list[float]]] = {
         title: {size: [] for size in shape.sizes} for title in checkouts

@@ -146,15 +146,11 @@ class Search:
             if node is not None and is_there and room.is_open(self._profile, node):
                 yield node
             return
-        is_like_another = False
         for node in list(room.index):
-            if not room.is_open(self._profile, node):
-                continue
-            if self._need.fits(node.free + node.yielding):
-                if is_like_another:  # no victims on either: the choice would be the same
-                    continue
-                is_like_another = True
-            yield node
+            if room.is_open(self._profile, node):
+                yield node
+                if self._need.fits(node.free + node.yielding):
+                    return  # without victims there: none costs less
 
     def _on(self, node: Node) -> Choice | None:
         """Who would have to go for the ask to fit on ``node``, None if that is not possible."""
