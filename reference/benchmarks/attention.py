@@ -51,8 +51,13 @@ partitions:
     queues:
       - name: root
         submitacl: "*"
-        queues: [{name: leaf, properties: {application.sort.policy: fifo}}]
+        queues:
+          - {name: leaf, properties: {application.sort.policy: fifo}}
+          - name: entitled
+            resources: {guaranteed: {memory: 9}}
+            properties: {preemption.delay: 1s}
 """
+PREEMPTION_BEGINS: Final = 1.5  # seconds after an ask of the entitled queue
 
 
 class Client:
@@ -121,6 +126,31 @@ class Client:
         self.says("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, fence]))
         self.passes()
 
+    def decommissions(self, nodes: int) -> None:
+        """So many, in one message."""
+        gone = [SI.NodeInfo(nodeID=f"n{n}", action="DECOMISSION") for n in range(nodes)]
+        self.says("UpdateNode", SI.NodeRequest(rmID="rm", nodes=gone))
+        self.asks()
+
+    def configures(self, queues: str) -> None:
+        """Update the configuration."""
+        update = rpc.callable_for(self.channel, EXTENSION["ApplyConfiguration"])
+        update(ext.ConfigurationChange(rm_id="rm", config=queues), timeout=TIMEOUT)
+        self.asks()
+
+    def preempts(self) -> None:
+        """Ask for room that a victim has to give back, on one of all nodes."""
+        policy = SI.PreemptionPolicy(allowPreemptOther=True)
+        new = SI.AddApplicationRequest(
+            applicationID="entitled", queueName="root.entitled", partitionName="default"
+        )
+        self.says("UpdateApplication", SI.ApplicationRequest(rmID="rm", new=[new]))
+        time.sleep(PREEMPTION_BEGINS)
+        claim = ask("claim", 1, application="entitled")
+        claim.preemptionPolicy.CopyFrom(policy)
+        self.asks(claim)
+        time.sleep(PREEMPTION_BEGINS)
+
     def withdraws_everything(self) -> None:
         """In one sentence."""
         withdrawal = SI.AllocationAskRelease(
@@ -175,6 +205,13 @@ def wait_in_vain(client: Client) -> None:
     client.has(1, 1)
     for first in range(0, 1_000_000, 100_000):
         client.asks(*(ask(f"k{n}", 2) for n in range(first, first + 100_000)))
+
+
+def wait_for_a_maximum(client: Client) -> None:
+    """Applications with an ask each that their queue has no room for."""
+    client.configures(QUEUES.replace("leaf,", "leaf, resources: {max: {memory: 1}},"))
+    client.has(1, 1_000_000, applications=20_000)
+    client.asks(*(ask(f"k{n}", 2, application=f"a{n}") for n in range(20_000)))
 
 
 def at_once(work: Callable[[int], None], times: int) -> None:
@@ -239,6 +276,31 @@ LOADS: Final = (
         "a million asks withdrawn in one sentence",
         wait_in_vain,
         lambda rm: rm.withdraws_everything(),
+    ),
+    Load(
+        "a node with 100,000 allocations goes",
+        lambda rm: fills(rm, 1, 100_000),
+        lambda rm: rm.decommissions(1),
+    ),
+    Load(
+        "1,000 nodes with 20 allocations each go",
+        lambda rm: fills(rm, 1_000, 20),
+        lambda rm: rm.decommissions(1_000),
+    ),
+    Load(
+        "20,000 full nodes go in one message",
+        lambda rm: fills(rm, 20_000),
+        lambda rm: rm.decommissions(20_000),
+    ),
+    Load(
+        "a new configuration while 20,000 wait",
+        wait_for_a_maximum,
+        lambda rm: rm.configures(QUEUES),
+    ),
+    Load(
+        "preemption over 8,000 nodes",
+        lambda rm: fills(rm, 8_000),
+        lambda rm: rm.preempts(),
     ),
 )
 
