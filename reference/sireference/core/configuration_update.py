@@ -60,10 +60,13 @@ def wake(partition: Partition, now: float) -> bool:
 
     Where there are very many, others have to get a word in between. Nobody is served before.
     """
+    if not partition.to_wake:
+        return True
     for _ in range(min(_MOST_TO_WAKE, len(partition.to_wake))):
         ask_group = partition.to_wake.popleft()
         if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
             ask_group.wake()
+    partition.root.first_served()  # who is awake is sorted in now, not all of them with the last
     if partition.to_wake:
         partition.timers.request_pass(now)
     return not partition.to_wake
