@@ -61,8 +61,7 @@ class Partition:
         self.is_draining = False  # takes no new nodes and applications
         self.config = config
         self.settings, self.timers = settings, timers
-        self.identities = identities
-        self.rules = rules
+        self.identities, self.rules = identities, rules
         self.callbacks = callbacks
         self.event_log, self.states = callbacks.event_log, callbacks.states
         self.root = Queue(config.root)
