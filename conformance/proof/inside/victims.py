@@ -1,6 +1,6 @@
 """Who preempts whom, and when the room is given away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from sireference.core import allocation_end
@@ -110,14 +110,12 @@ def _(inside: Inside) -> None:
 
 
 def _spares_equals(inside: Inside) -> None:
-    def among(original: Callable[..., Sequence[Victim]], candidates: Any, of: Any) -> list[Victim]:
-        found = original(candidates, of)
-        if found:
-            inside.fires()
-        return [
-            victim
-            for victim in found
-            if victim.priority < candidates._comparison(victim.allocation.application.leaf).most
-        ]
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Victim | None:
+        found = original(candidates, live)
+        if found is None:
+            return None
+        inside.fires()
+        most = candidates._comparison(live.application.leaf).most
+        return found if found.priority < most else None
 
-    inside.instead_of(Candidates.among, among)
+    inside.instead_of(Candidates._victim, victim)
