@@ -27,6 +27,9 @@ def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
     """Let the ask preempt, if it may, once it has waited for as long as its queue says."""
     if pending.since is None:
         pending.since = now
+    if pending.is_reserved:  # it was sent again, and keeps that
+        partition.preemptors.add(pending)
+        return
     if not eligibility.allow(partition, pending) or partition.preemptors.has_timer(pending):
         return
     deadline = pending.since + eligibility.delay(pending)
@@ -44,7 +47,8 @@ def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
 def run(partition: Partition, now: float) -> list[Effect]:
     """The preemptions that are worth it now; higher priority first, then who asked earlier.
 
-    An ask that finds no victims is looked at again when something has changed, but not at once.
+    An ask that finds no victims is looked at again when something has changed, but not at once. So
+    is one whose victims are still there: its queues may have room for it without them.
     """
     if partition.proposals:  # what is done next depends on the answer
         return []
@@ -58,6 +62,10 @@ def run(partition: Partition, now: float) -> list[Effect]:
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)
+        preemption = partition.preemptions.of(pending)
+        if preemption is not None:
+            effects += _serve(partition, preemption, now)
+            continue
         alike = _alike(pending)
         if alike is None or alike in in_vain or not eligibility.is_ready(partition, pending):
             continue
