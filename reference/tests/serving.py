@@ -31,7 +31,7 @@ def could_be_served(partition: Partition) -> list[str]:
         and (
             _has_a_placeholder(partition, pending)
             or _fits(pending, partition)
-            or _fits_where_reserved(pending, partition)
+            or _fits_without_reservation(pending, partition)
         )
     ]
 
@@ -73,20 +73,24 @@ def _fits(pending: PendingAsk, partition: Partition) -> bool:
     )
 
 
-def _fits_where_reserved(pending: PendingAsk, partition: Partition) -> bool:
-    """Whether it fits where room is reserved for it, with victims still there and no pass due.
+def _fits_without_reservation(pending: PendingAsk, partition: Partition) -> bool:
+    """Whether there is room if its own reservation does not count, and no pass is due.
 
-    If the RM named the victims, all of them go first.
+    If the RM named the victims, it is not placed where they are before all of them are gone.
     """
     preemption = partition.preemptions.of(pending)
-    if preemption is None or preemption.needs_all or partition.timers._pass_at is not None:
+    if preemption is None or partition.timers._pass_at is not None:
         return False
-    need, node = pending.ask.resource, preemption.node
+    need = pending.ask.resource
+    nodes = [node for node in partition.nodes.values() if _may_be_on(pending, node, partition)]
     return (
         _has_slots(pending)
-        and _may_be_on(pending, node, partition)
-        and node.can_take(need, need)
         and pending.application.can_take(need, need)
+        and any(
+            need.fits(node.free)
+            or (node is preemption.node and not preemption.needs_all and node.can_take(need, need))
+            for node in nodes
+        )
     )
 
 

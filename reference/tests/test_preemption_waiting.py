@@ -172,6 +172,20 @@ def test_when_the_ask_finds_room_elsewhere_the_promise_is_over(rm: Preempting) -
     assert placed(rm.confirms(made[-1])) == [("k", "n1")]
 
 
+def test_when_its_queue_has_room_the_ask_is_placed_elsewhere() -> None:
+    rm = Preempting(parent="resources: {max: {memory: 8}}")
+    rm.creates("n1", memory=4)
+    rm.creates("n2", memory=4)
+    (other,) = rm.takes("other", memory=4, required_node="n2")
+    (victim,) = rm.takes("victim", memory=4)
+    assert preempted(rm.claims(memory=4)) == [victim]
+
+    effects = rm.releases(other, "t1") + rm.waits(1)
+
+    assert placed(effects) == [("claim", "n2")]
+    assert list(rm.partition().preemptions.open) == []
+
+
 def test_the_next_ask_waits_for_what_comes_free_anyway(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims("k1")

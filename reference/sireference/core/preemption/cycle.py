@@ -65,6 +65,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
         preemption = partition.preemptions.of(pending)
         if preemption is not None:
             effects += _serve(partition, preemption, now)
+            effects += _serve_elsewhere(partition, pending, now)
             continue
         alike = _alike(pending)
         if alike is None or alike in in_vain or not eligibility.is_ready(partition, pending):
@@ -145,14 +146,37 @@ def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Eff
     return effects
 
 
+def _serve_elsewhere(partition: Partition, pending: PendingAsk, now: float) -> list[Effect]:
+    """Serve an ask on another node than the one reserved for it, if its queues have room.
+
+    A scheduling pass may not: to it the queues are full, with what is reserved for the ask.
+    """
+    preemption, ask_group = partition.preemptions.of(pending), pending.ask_group
+    if preemption is None or ask_group is None or not _may_be_served(partition, pending):
+        return []
+    node = partition.node_index.find(ask_group.profile, ask_group.need)
+    if node is None:
+        return []
+    partition.preemptions.end(preemption)
+    return predicates.place(partition, pending, node, now)
+
+
 def _fits(partition: Partition, pending: PendingAsk, node: Node) -> bool:
+    need = pending.ask.resource
+    return (
+        _may_be_served(partition, pending)
+        and node.state is NodeState.SCHEDULABLE
+        and node.can_take(need, need)
+    )
+
+
+def _may_be_served(partition: Partition, pending: PendingAsk) -> bool:
+    """Whether an ask with a reservation may be served, as far as nodes are not the question."""
     need = pending.ask.resource
     return (
         pending.ask_group is not None
         and pending.wants_more
         and gates.closed_gate(partition, pending.ask_group) is None
-        and node.state is NodeState.SCHEDULABLE
-        and node.can_take(need, need)
         and pending.application.can_take(need, need)
     )
 
