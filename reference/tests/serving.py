@@ -15,7 +15,12 @@ from sireference.core.states import ApplicationState, NodeState
 
 
 def could_be_served(partition: Partition) -> list[str]:
-    """The keys of pending asks that could get an allocation, or a placeholder, as things are."""
+    """The keys of pending asks that could get an allocation, or a placeholder, as things are.
+
+    None while a question to the RM is open: what is next depends on its answer.
+    """
+    if partition.proposals:
+        return []
     return [
         pending.ask.key
         for application in partition.applications.values()
@@ -23,7 +28,11 @@ def could_be_served(partition: Partition) -> list[str]:
         if _wants_more(pending)
         and not _is_held_back(pending, partition)
         and not _is_behind(application, partition)
-        and (_has_a_placeholder(partition, pending) or _fits(pending, partition))
+        and (
+            _has_a_placeholder(partition, pending)
+            or _fits(pending, partition)
+            or _fits_without_reservation(pending, partition)
+        )
     ]
 
 
@@ -41,6 +50,8 @@ def _has_a_placeholder(partition: Partition, pending: PendingAsk) -> bool:
     ask = pending.ask
     if ask.is_placeholder or not ask.task_group or pending.had_placeholder:
         return False
+    if _is_asked_about_again(pending):  # that may be about the node of the placeholder
+        return False
     return any(
         live.is_placeholder
         and live.open_release is None
@@ -51,16 +62,63 @@ def _has_a_placeholder(partition: Partition, pending: PendingAsk) -> bool:
 
 def _fits(pending: PendingAsk, partition: Partition) -> bool:
     """Whether its quotas and some node have room for it."""
-    ask, application = pending.ask, pending.application
-    if not application.is_counted and not all(quota.has_slot() for quota in application.quotas):
-        return False
-    return all(quota.has_room(ask.resource) for quota in application.quotas) and any(
-        ask.resource.fits(node.free)
-        and node.state is NodeState.SCHEDULABLE
-        and ask.required_node in ("", node.node_id)
-        and is_allowed(ask, node, partition)
-        for node in partition.nodes.values()
+    need = pending.ask.resource
+    return (
+        _has_slots(pending)
+        and all(quota.has_room(need) for quota in pending.application.quotas)
+        and any(
+            need.fits(node.free) and _may_be_on(pending, node, partition)
+            for node in partition.nodes.values()
+        )
     )
+
+
+def _fits_without_reservation(pending: PendingAsk, partition: Partition) -> bool:
+    """Whether there is room if its own reservation does not count, and no pass is due.
+
+    If the RM named the victims, it is not placed where they are before all of them are gone.
+    """
+    preemption = partition.preemptions.of(pending)
+    if preemption is None or partition.timers._pass_at is not None:
+        return False
+    need = pending.ask.resource
+    nodes = [node for node in partition.nodes.values() if _may_be_on(pending, node, partition)]
+    return (
+        _has_slots(pending)
+        and pending.application.can_take(need, need)
+        and any(
+            need.fits(node.free)
+            or (node is preemption.node and not preemption.needs_all and node.can_take(need, need))
+            for node in nodes
+        )
+    )
+
+
+def _has_slots(pending: PendingAsk) -> bool:
+    """Whether its application runs, or may begin to."""
+    application = pending.application
+    return application.is_counted or all(quota.has_slot() for quota in application.quotas)
+
+
+def _may_be_on(pending: PendingAsk, node: Node, partition: Partition) -> bool:
+    """Whether it may be on ``node``, if there is room."""
+    return (
+        node.state is NodeState.SCHEDULABLE
+        and pending.ask.required_node in ("", node.node_id)
+        and not (_is_asked_about_again(pending) and _is_refused(pending, node))
+        and is_allowed(pending.ask, node, partition)
+    )
+
+
+def _is_refused(pending: PendingAsk, node: Node) -> bool:
+    """Whether the RM refused ``node`` for it."""
+    return pending.exclusions is not None and node.node_id in pending.exclusions.nodes
+
+
+def _is_asked_about_again(pending: PendingAsk) -> bool:
+    """Whether the RM refused nodes for it, and is asked again after a timeout."""
+    timer = pending.exclusions.timer if pending.exclusions is not None else None
+    return timer is not None and timer.due is not None
 
 
 def _of_its_leaf(application: Application, partition: Partition) -> Iterator[Application]:

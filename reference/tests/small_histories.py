@@ -13,34 +13,38 @@ from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import (
     AllocationRecord,
     Ask,
+    Callback,
     NewApplication,
     NodeInfo,
+    PreemptionPolicy,
     RemoveApplication,
     Settings,
 )
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from tests.driving import of_asks
-from tests.history_moves import Confirmation
+from tests.history_moves import Answer, Confirmation
 
 SETTINGS: Final = Settings(
     placeholder_timeout=40.0, gang_turn_timeout=15.0, starting_timeout=25.0, completing_timeout=10.0
 )
-LENGTH: Final = 72  # bytes of a history
+LENGTH: Final = 144  # bytes of a history
 
 _QUEUES: Final = """
 partitions:
   - name: default
+    preemption: {{quotapreemptionenabled: true}}
     placementrules:
       - {{name: tag, value: namespace, create: true, parent: {{name: fixed, value: root.spaces}}}}
       - {{name: provided, create: false}}
     queues:
       - name: root
         submitacl: "*"
+        properties: {{preemption.delay: 1s, quota.preemption.delay: 2s}}
         limits: [{{users: [bob], maxresources: {{memory: {bob}}}, maxapplications: 1}}]
         queues:
           - {{name: spaces, parent: true}}
-          - {{name: fifo, resources: {{max: {{memory: {quota}}}}}}}
+          - {{name: fifo, resources: {{guaranteed: {{memory: 4}}, max: {{memory: {quota}}}}}}}
           - {{name: fair, properties: {{application.sort.policy: fair}}}}
           - {{name: aware, properties: {{application.sort.policy: {policy}}}}}
           - {{name: few, maxapplications: {most}}}
@@ -48,21 +52,34 @@ partitions:
             maxapplications: {above}
             resources: {{max: {{memory: {quota}}}}}
             queues:
-              - {{name: l, resources: {{max: {{memory: 4}}}}, maxapplications: {above}}}
-              - {{name: r, maxapplications: 1}}
+              - name: l
+                maxapplications: {above}
+                resources: {{guaranteed: {{memory: 2}}, max: {{memory: 4}}}}
+              - {{name: r, maxapplications: 1, properties: {{priority.policy: {fence}}}}}
 """
 CONFIGURATIONS: Final = tuple(
     parse_configuration(_QUEUES.format(**values))
     for values in (
-        {"quota": 6, "bob": 4, "policy": "stateaware", "most": 1, "above": 2},
-        {"quota": 9, "bob": 7, "policy": "stateaware", "most": 2, "above": 1},
-        {"quota": 4, "bob": 4, "policy": "fifo", "most": 1, "above": 3},
+        {"quota": 6, "bob": 4, "policy": "stateaware", "most": 1, "above": 2, "fence": "fence"},
+        {"quota": 9, "bob": 7, "policy": "stateaware", "most": 2, "above": 1, "fence": "default"},
+        {"quota": 4, "bob": 4, "policy": "fifo", "most": 1, "above": 3, "fence": "default"},
     )
 )
 LEAVES: Final = ("fifo", "aware", "fifo", "few", "parent.l", "parent.r", "fair", "spaces")
 APPLICATIONS: Final = ("a1", "a2", "a3", "a4")
 NODES: Final = ("n1", "n2", "n3")
 _GROUPS: Final = ("tg", "tg", "tg", "other")
+_POLICIES: Final = (
+    None,
+    PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True),
+    PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=True),
+)
+_CALLBACKS: Final = (
+    frozenset({Callback.PREDICATES}),
+    frozenset({Callback.PREEMPTION_PREDICATES}),
+    frozenset({Callback.PREDICATES, Callback.PREEMPTION_PREDICATES}),
+    frozenset[Callback](),
+)
 
 
 Kind = TypeVar("Kind")
@@ -130,6 +147,7 @@ def _application(said: Bytes, name: str, leaf: str) -> NewApplication:
         f"root.{queue}",
         tags=tags,
         user="bob" if traits // 16 % 4 == 3 else "",
+        execution_timeout=30.0 if traits // 128 else 0.0,
         placeholder_ask=said.amount(6) if is_gang else None,
         gang_style="hard" if traits // 64 % 2 else "soft",
     )
@@ -140,8 +158,8 @@ def _quota(said: Bytes) -> str:
 
 
 def member(said: Bytes, key: str) -> Ask:
-    """Mostly a placeholder or a member of a group, mostly small."""
-    traits = said.number()
+    """Mostly a placeholder or a member of a group, mostly small, now and then for one node."""
+    traits, where = said.number(), said.number()
     is_large = traits % 8 == 7
     return Ask(
         key,
@@ -149,6 +167,8 @@ def member(said: Bytes, key: str) -> Ask:
         resource=Resource({"memory": 50}) if is_large else said.amount(4),
         max_allocations=1 + traits // 8 % 2,
         priority=traits // 16 % 2,
+        required_node=NODES[where // 4 % 3] if where % 4 == 3 else "",
+        preemption_policy=_POLICIES[where // 16 % 3],
         task_group=said.of(_GROUPS) if traits // 32 % 4 else "",
         placeholder=traits // 32 % 4 > 1,
     )
@@ -192,13 +212,22 @@ def confirms(said: Bytes, _: str, __: Iterator[str]) -> object:
     return Confirmation(said.number(), None)
 
 
-def _releases(said: Bytes, _: str, __: Iterator[str]) -> object:
+def releases(said: Bytes, _: str, __: Iterator[str]) -> object:
     return "default", "", said.number(), TerminationType.STOPPED_BY_RM
 
 
 def _withdraws(said: Bytes, _: str, __: Iterator[str]) -> object:
     key = f"k{said.number() % 6}"
     return of_asks(said.of(APPLICATIONS), key)
+
+
+def _offers(said: Bytes, _: str, __: Iterator[str]) -> object:
+    return said.of(_CALLBACKS)
+
+
+def _answers(said: Bytes, _: str, __: Iterator[str]) -> object:
+    traits = said.number()
+    return Answer(suits=traits % 4 < 3, index=traits // 4 % 3, is_heard=True)
 
 
 def _removes(said: Bytes, _: str, __: Iterator[str]) -> object:
@@ -217,13 +246,21 @@ def _waits(said: Bytes, _: str, __: Iterator[str]) -> object:
     return said.of((1.0, 10.0, 25.0, 40.0))
 
 
-OTHERS: Final = (_changes, _removes, _submits, _configures, _waits)
+OTHERS: Final = (
+    *[_changes] * 2,
+    *[_answers] * 4,
+    *[_waits] * 2,
+    _offers,
+    _removes,
+    _submits,
+    _configures,
+)
 _MOVES: Final[tuple[Move, ...]] = (
     *[_asks] * 9,
-    *[creates] * 4,
+    *[creates] * 3,
     *[_reports] * 3,
     *[confirms] * 3,
-    *[_releases] * 2,
+    *[releases] * 2,
     _withdraws,
     *OTHERS,
 )

@@ -9,6 +9,8 @@ from tests.example_settings import example_settings
 from tests.histories import Player
 from tests.keyed_histories import KeyedPlayer
 from tests.keyed_small_histories import keyed_world
+from tests.preemption_histories import preemption_world
+from tests.quiescence import finished_applications_hold_nothing, settle
 from tests.restarts import Restart, left_over, restart
 from tests.serving import nothing_fits
 from tests.small_histories import LENGTH, SETTINGS, World, world
@@ -23,27 +25,30 @@ _MANY: Final = settings(
 spelled: Final = st.binary(min_size=LENGTH, max_size=LENGTH)
 
 
-@given(spelled.map(world))
-@_MANY
-def test_an_ask_that_could_be_placed_is_placed(small: World) -> None:
-    player = Player(Scheduler(SETTINGS), queues=small.queues)
-    for move in small.moves:
-        note(move)
-        player.play(move)
-        for partition in player.partitions:
-            nothing_fits(partition)
-
-
-@given(spelled.map(keyed_world))
-@_MANY
-def test_an_ask_that_could_be_placed_is_placed_where_the_key_is_the_identity(small: World) -> None:
-    player = KeyedPlayer(scheduler=Scheduler(SETTINGS), queues=small.queues)
+def _play(player: Player, small: World) -> None:
+    """After each move, and when the RM owes nothing, no ask waits that could be placed."""
     for move in small.moves:
         note(move)
         player.play(move)
         for partition in player.partitions:
             nothing_fits(partition)
             books_balance(partition)
+            finished_applications_hold_nothing(partition)
+    settle(player)
+    for partition in player.partitions:
+        nothing_fits(partition)
+
+
+@given(spelled.map(world) | spelled.map(preemption_world))
+@_MANY
+def test_an_ask_that_could_be_placed_is_placed(small: World) -> None:
+    _play(Player(Scheduler(SETTINGS), queues=small.queues), small)
+
+
+@given(spelled.map(keyed_world))
+@_MANY
+def test_an_ask_that_could_be_placed_is_placed_where_the_key_is_the_identity(small: World) -> None:
+    _play(KeyedPlayer(scheduler=Scheduler(SETTINGS), queues=small.queues), small)
 
 
 @given(spelled.map(restart))

@@ -4,19 +4,29 @@ import pytest
 from sireference.core.model import (
     AllocationRecord,
     Ask,
+    Effect,
+    PreemptionPolicy,
 )
 from sireference.core.preemption import cycle, victim_search
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
-from tests.driving import STOPPED, TIMEOUT, keys, placed, released
+from tests.driving import RM, STOPPED, TIMEOUT, keys, placed, released
 from tests.preempting import (
     ALLOWED,
     DELAY,
     OPTED_OUT,
+    QUEUES,
     VICTIM,
     Preempting,
     preempted,
 )
+
+_NAMESPACES = """
+partitions:
+  - name: default
+    placementrules: [{name: tag, value: namespace, create: true}]
+    queues: [{name: root, submitacl: "*"}]
+"""
 
 
 @pytest.fixture
@@ -162,6 +172,20 @@ def test_when_the_ask_finds_room_elsewhere_the_promise_is_over(rm: Preempting) -
     assert placed(rm.confirms(made[-1])) == [("k", "n1")]
 
 
+def test_when_its_queue_has_room_the_ask_is_placed_elsewhere() -> None:
+    rm = Preempting(parent="resources: {max: {memory: 8}}")
+    rm.creates("n1", memory=4)
+    rm.creates("n2", memory=4)
+    (other,) = rm.takes("other", memory=4, required_node="n2")
+    (victim,) = rm.takes("victim", memory=4)
+    assert preempted(rm.claims(memory=4)) == [victim]
+
+    effects = rm.releases(other, "t1") + rm.waits(1)
+
+    assert placed(effects) == [("claim", "n2")]
+    assert list(rm.partition().preemptions.open) == []
+
+
 def test_the_next_ask_waits_for_what_comes_free_anyway(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims("k1")
@@ -264,6 +288,79 @@ def test_when_the_queue_fills_meanwhile_the_ask_waits() -> None:
     assert keys(effects) == []
     assert preempted(effects) == [made[-2]]
     assert keys(rm.confirms(made[-2])) == ["claim"]
+
+
+@pytest.fixture
+def bound() -> tuple[Preempting, dict[str, str]]:
+    """A claim for n2, which has room as soon as its queue has: a victim there was asked to go."""
+    rm = Preempting(parent="resources: {max: {memory: 8}}")
+    rm.creates("n1", memory=4)
+    rm.creates("n2", memory=8)
+    made = {
+        key: rm.takes(key, memory=4, required_node=node, preemption_policy=policy)[0]
+        for key, node, policy in (("other", "n1", OPTED_OUT), ("victim", "", VICTIM))
+    }
+    assert preempted(rm.claims(memory=4, required_node="n2")) == [made["victim"]]
+    return rm, made
+
+
+# requirement: SI-CONST-003
+def test_room_in_its_queue_serves_the_ask_as_well(bound: tuple[Preempting, dict[str, str]]) -> None:
+    rm, made = bound
+
+    effects = rm.releases(made["other"], "t1") + rm.waits(1)
+
+    assert placed(effects) == [("claim", "n2")]
+    assert keys(rm.confirms(made["victim"])) == []
+
+
+# requirement: SI-CONST-003, SI-CFG-005
+@pytest.mark.parametrize("again", [ALLOWED, OPTED_OUT])
+def test_a_higher_maximum_serves_the_ask_as_well(
+    bound: tuple[Preempting, dict[str, str]], again: PreemptionPolicy
+) -> None:
+    rm, _ = bound
+    rm.claims(memory=4, required_node="n2", policy=again)
+
+    parent = "resources: {max: {memory: 12}}"
+    higher = QUEUES.format(partition="", parent=parent, entitled="", taking="")
+    effects = rm.reconfigures(higher) + rm.waits(1)
+
+    assert placed(effects) == [("claim", "n2")]
+
+
+# requirement: SI-CONST-003, SI-CONST-005
+def test_a_higher_quota_of_its_namespace_serves_the_ask_as_well() -> None:
+    rm = RM(queues=_NAMESPACES)
+
+    def submits(application_id: str, memory: int) -> list[Effect]:
+        quota = f'{{"resources": {{"memory": {{"value": {memory}}}}}}}'
+        return rm.submits(application_id, tags={"namespace": "x", "namespace.resourcequota": quota})
+
+    submits("a1", memory=8)
+    submits("t1", memory=8)
+    rm.creates("n1", memory=4)
+    rm.creates("n2", memory=8)
+    rm.asks("other", "t1", memory=4, more={"required_node": "n1"})
+    rm.asks("victim", "t1", memory=4)
+    assert preempted(rm.asks("claim", memory=4, more={"required_node": "n2"})) != []
+    rm.waits(10)
+
+    effects = submits("a2", memory=12)
+
+    assert placed(effects) == [("claim", "n2")]
+
+
+# requirement: SI-PRE-004
+def test_an_ask_sent_again_without_permission_has_nobody_else_go(rm: Preempting) -> None:
+    made = rm.takes("v", most=10)
+    rm.claims()
+    rm.claims(policy=VICTIM)
+    rm.updates("n1", memory=9)
+
+    effects = rm.confirms(made[-1]) + rm.waits(5)
+
+    assert keys(effects) == preempted(effects) == []
 
 
 def test_when_the_ask_has_to_wait_for_its_gang_meanwhile_it_waits(rm: Preempting) -> None:

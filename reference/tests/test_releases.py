@@ -11,9 +11,11 @@ from tests.driving import (
     keys,
     of,
     of_allocations,
+    placed,
     released,
     states,
 )
+from tests.keyed import Keyed
 
 UNSET = TerminationType.UNSET
 OF_THE_SCHEDULER = [
@@ -166,3 +168,22 @@ def test_a_late_confirmation_for_a_removed_application_is_no_matter(busy: RM) ->
     busy.removes("a1")
 
     assert busy.releases(identity, termination=TIMEOUT) == []
+
+
+# requirement: SI-REL-011, SI-REL-026
+def test_a_confirmation_that_names_a_key_ends_what_has_that_key_now() -> None:
+    """It does not say whether it is late and means an earlier one; the last one fails a1."""
+    rm = Keyed()
+    rm.creates("n1", memory=1)
+    rm.creates("n2", memory=1)
+    rm.submits("a1", execution_timeout=3.0)
+    ((_, node_id),) = placed(rm.wants("k1", memory=1))
+    assert released(rm.waits(3)) == [("k1", TIMEOUT)]
+    assert states(rm.decommissions(node_id)) == ["Failed"]
+    rm.submits("a1", execution_timeout=3.0)
+    assert keys(rm.wants("k1", memory=1)) == ["k1"]
+    assert released(rm.waits(3)) == [("k1", TIMEOUT)]
+
+    late = rm.ends("k1", termination=TIMEOUT)  # said of the first
+
+    assert states(late) == ["Failed"]

@@ -24,6 +24,8 @@ def in_order(
     """What is told of endings that the RM caused, and of what came of them.
 
     First the states that their applications are in now, then the releases, then what went on in the
-    room that came free: nobody hears of an allocation before that of what made room for it.
+    room that came free: nobody hears of an allocation before that of what made room for it. So an
+    application is reported as failed just before the last of its releases. One message may have
+    both, of which the RM takes the releases first (gang design, "Cleanup").
     """
     return [*states, *releases, *went_on]

@@ -49,6 +49,8 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
         leaf.limit(*before)
         queues.tidy(partition, leaf, now)
         return rejected(reason)
+    if before != (leaf.maximum, leaf.guaranteed, leaf.most_applications):
+        partition.preemptors.limits_changed()
     quotas = queues.enter(leaf, new)
     application = Application(new, partition.number(), leaf, quotas)
     partition.applications[new.application_id] = application

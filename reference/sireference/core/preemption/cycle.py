@@ -27,6 +27,9 @@ def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
     """Let the ask preempt, if it may, once it has waited for as long as its queue says."""
     if pending.since is None:
         pending.since = now
+    if pending.is_reserved:  # it was sent again, and keeps that
+        partition.preemptors.add(pending)
+        return
     if not eligibility.allow(partition, pending) or partition.preemptors.has_timer(pending):
         return
     deadline = pending.since + eligibility.delay(pending)
@@ -44,7 +47,8 @@ def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
 def run(partition: Partition, now: float) -> list[Effect]:
     """The preemptions that are worth it now; higher priority first, then who asked earlier.
 
-    An ask that finds no victims is looked at again when something has changed, but not at once.
+    An ask that finds no victims is looked at again when something has changed, but not at once. So
+    is one whose victims are still there: its queues may have room for it without them.
     """
     if partition.proposals:  # what is done next depends on the answer
         return []
@@ -57,6 +61,11 @@ def run(partition: Partition, now: float) -> list[Effect]:
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)
+        preemption = partition.preemptions.of(pending)
+        if preemption is not None:
+            effects += _serve(partition, preemption, now)
+            effects += _serve_elsewhere(partition, pending, now)
+            continue
         alike = _alike(pending)
         if alike is None or alike in in_vain or not eligibility.is_ready(partition, pending):
             continue
@@ -169,14 +178,37 @@ def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Eff
     return effects
 
 
+def _serve_elsewhere(partition: Partition, pending: PendingAsk, now: float) -> list[Effect]:
+    """Serve an ask on another node than the one reserved for it, if its queues have room.
+
+    A scheduling pass may not: to it the queues are full, with what is reserved for the ask.
+    """
+    preemption, ask_group = partition.preemptions.of(pending), pending.ask_group
+    if preemption is None or ask_group is None or not _may_be_served(partition, pending):
+        return []
+    node = partition.node_index.find(ask_group.profile, ask_group.need)
+    if node is None:
+        return []
+    partition.preemptions.end(preemption)
+    return predicates.place(partition, pending, node, now)
+
+
 def _fits(partition: Partition, pending: PendingAsk, node: Node) -> bool:
+    need = pending.ask.resource
+    return (
+        _may_be_served(partition, pending)
+        and node.state is NodeState.SCHEDULABLE
+        and node.can_take(need, need)
+    )
+
+
+def _may_be_served(partition: Partition, pending: PendingAsk) -> bool:
+    """Whether an ask with a reservation may be served, as far as nodes are not the question."""
     need = pending.ask.resource
     return (
         pending.ask_group is not None
         and pending.wants_more
         and gates.closed_gate(partition, pending.ask_group) is None
-        and node.state is NodeState.SCHEDULABLE
-        and node.can_take(need, need)
         and pending.application.can_take(need, need)
     )
 

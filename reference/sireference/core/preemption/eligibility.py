@@ -44,8 +44,13 @@ def fence(leaf: Queue) -> Queue:
 
 
 def is_ready(partition: Partition, pending: PendingAsk) -> bool:
-    """Whether the ask waits for room that nobody is to give back for it yet."""
-    return not pending.is_reserved and is_stuck(partition, pending) and is_within_limits(pending)
+    """Whether the ask may preempt, and waits for room that nobody is to give back for it yet."""
+    return (
+        not pending.is_reserved
+        and allow(partition, pending)
+        and is_stuck(partition, pending)
+        and is_within_limits(pending)
+    )
 
 
 def may_claim(pending: PendingAsk) -> bool:

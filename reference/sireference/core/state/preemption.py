@@ -207,6 +207,10 @@ class Preemptors:
         if pending in self.tried:
             self.add(pending)
 
+    def limits_changed(self) -> None:
+        """A queue may have more room: those tried are worth a look although no node has changed."""
+        self.seen = -1
+
     def forget(self, pending: PendingAsk) -> None:
         """``pending`` waits no more."""
         timer = self._timers.pop(pending, None)

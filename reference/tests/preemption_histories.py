@@ -1,0 +1,27 @@
+"""Small histories, spelled by bytes, of asks without gangs, which may preempt others."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from tests import small_histories
+from tests.small_histories import Bytes, Move, World
+
+
+def preemption_world(data: bytes) -> World:
+    """The history that ``data`` spells: applications that are mostly in one leaf, then anything."""
+    return small_histories.spelled(data, _MOVES)
+
+
+def _asks(said: Bytes, _: str, __: Iterator[str]) -> object:
+    ask = small_histories.member(said, f"k{said.number() % 6}")
+    return replace(ask, task_group="", placeholder=False)
+
+
+_MOVES: Final[tuple[Move, ...]] = (
+    *[_asks] * 9,
+    *[small_histories.creates] * 2,
+    *[small_histories.releases] * 3,
+    *[small_histories.confirms] * 2,
+    *small_histories.OTHERS,
+)
