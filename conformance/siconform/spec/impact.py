@@ -122,8 +122,7 @@ def impact(
 ) -> Impact:
     """What the changes between two specifications touch.
 
-    `tests` are the tests and monitors that cite each requirement. Code, most mutants and published
-    results are known where there is a checkout.
+    `tests` cite each requirement. A checkout adds code, most mutants and published results.
     """
     known = tuple(requirements)
     before, after = Footing(old), Footing(new)
@@ -134,8 +133,7 @@ def impact(
     code = CodeUsage(checkout.root, revision, old.file) if checkout is not None else None
     standings = _standings(known, revision, before, after)
     lost = lost_names(before, after, changes)
-    mutants = checkout.mutants if checkout is not None else None
-    traces = Traceability(schema_of(old.file), revision, read_citations(mutants=mutants))
+    traces = _traces(old, revision, checkout)
     recorded = _recorded(known, revision, after) or _joined(known, revision, before, after)
     grounds = {
         one.id: (
@@ -158,6 +156,11 @@ def impact(
         sum(s is Standing.UNSEEN for one in standings.values() for _, s in one),
         checkout is not None,
     )
+
+
+def _traces(old: Spec, revision: str, checkout: Checkout | None) -> Traceability:
+    mutants = checkout.mutants if checkout is not None else None
+    return Traceability(schema_of(old.file), revision, read_citations(mutants=mutants))
 
 
 Standings = Mapping[str, Sequence[tuple[Source, Standing]]]
