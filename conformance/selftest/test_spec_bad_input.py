@@ -13,7 +13,10 @@ from siconform.spec import buf
 UNREADABLE, WRONG = 2, 4
 _PRIORITY = "  int32 priority = 6;"
 _IMPORT = 'import "google/protobuf/descriptor.proto";'
-_TWICE = "field number `5` used more than once, in `int32 priority = 5;`: take a number that was"
+_TWICE = (
+    "field number `5` used more than once in Allocation, in `int32 priority = 5;`: take a number "
+    "that was"
+)
 
 
 def _with(before: str, after: str) -> bytes:
@@ -34,6 +37,13 @@ BAD_TEXTS: dict[str, tuple[bytes, str]] = {
     "a duplicated number, CRLF": (
         DUPLICATED.replace(b"\n", b"\r\n"),
         f"line {LINE}: {_TWICE} never used",
+    ),
+    "a duplicated number in an enum of a message": (
+        _with("    DRAIN_NODE = 3;", "    DRAIN_NODE = 2;"),
+        (
+            f"line {line_of(author_text(), 'DRAIN_NODE = 3')}: enum value `2` used more than once "
+            "in NodeInfo.ActionFromRM, in `DRAIN_NODE = 2;`"
+        ),
     ),
     "a duplicated name": (
         _with(_PRIORITY, "  int32 nodeID = 6;"),

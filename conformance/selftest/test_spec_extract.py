@@ -1,12 +1,14 @@
 """What a specification declares is written whole or not at all; buf's rules name what it breaks."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from selftest.spec_texts import SMALL, line_of, written
+from siconform.spec import buf
 from siconform.spec import extract as extracting
 from siconform.spec.extract import FILES, OccupiedFolder, extract
 from siconform.spec.model import Spec, UnreadableSpec
@@ -122,3 +124,23 @@ def test_the_same_text_and_prose_alone_break_no_rule(spec: Spec, tmp_path: Path)
     assert broken_rules(spec, spec) == ()
     assert broken_rules(spec, new) == ()
     assert broken_rules(read_spec("2024-10"), read_spec("2026-04")) == ()
+
+
+def test_buf_is_not_asked_where_both_declare_the_same(
+    spec: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = read_spec(written(tmp_path, "b.md", SMALL.replace("Nodes must be known.", "New prose.")))
+    other = read_spec(written(tmp_path, "c.md", SMALL.replace("count = 4", "count = 6")))
+    asked: list[str] = []
+
+    def run(arguments: Sequence[str], *_: object) -> tuple[buf.Finding, ...]:
+        asked.append(arguments[0])
+        return ()
+
+    monkeypatch.setattr(buf, "run", run)
+
+    broken_rules(spec, new)
+    assert asked == []
+
+    broken_rules(spec, other)
+    assert asked == ["breaking"]

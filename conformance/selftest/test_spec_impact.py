@@ -111,13 +111,24 @@ def test_a_change_of_a_member_touches_the_type_that_has_it() -> None:
     assert bases(found) == {"SI-NODE-904": {Basis.REWORDED, Basis.NAMED}}
 
 
-def test_a_requirement_that_mentions_what_went_is_near_and_no_more() -> None:
+def test_a_requirement_that_mentions_what_went_stands_on_it() -> None:
     gone = edited("  // What others hold there.\n  int64 heldByOthers = 3;\n", "")
 
     found = touched_by(gone, [MENTIONS])
 
+    assert bases(found) == {"SI-NODE-906": {Basis.MENTIONED, Basis.STATED}}
+    assert [one.requirement for one in found.touched] == [MENTIONS]
+
+
+def test_a_requirement_that_mentions_what_went_with_its_message_is_near_and_no_more() -> None:
+    of_section = replace(MENTIONS, sources=REJECTED.sources)
+    message = TEXT[TEXT.index("message NodeInfo") : TEXT.index("```\n\n### Schedulable")]
+    without = TEXT.replace(message, "").replace("repeated NodeInfo nodes", "repeated string nodes")
+
+    found = touched_by(spec(without, "draft.md"), [of_section])
+
     assert bases(found) == {"SI-NODE-906": {Basis.MENTIONED}}
-    assert [one.requirement for one in found.near] == [MENTIONS]
+    assert [one.requirement for one in found.near] == [of_section]
     assert found.touched == ()
 
 

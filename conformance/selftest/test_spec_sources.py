@@ -160,8 +160,8 @@ _DOES_NOT_COMPILE = [
         "string nodeID = 2;",
         "Action action",
         (
-            "field number `2` used more than once, in `Action action = 2;`: take a number "
-            "that was never used"
+            "field number `2` used more than once in NodeRequest, in `Action action = 2;`: take a "
+            "number that was never used"
         ),
     ),
     (

@@ -22,14 +22,18 @@ _MOST_ERRORS: Final = 20  # of one text
 
 def read(*arguments: str) -> "tuple[Spec, ...]":
     """What the arguments name; where one cannot be read all that is wrong with any is said."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # takes time
+
     from siconform.spec.buf import NoCompiler  # noqa: PLC0415  # protobuf takes time
     from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
     from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
 
     found, wrong = [], []
-    for argument in dict.fromkeys(arguments):
+    with ThreadPoolExecutor() as pool:  # each waits for a compiler
+        reading = [pool.submit(read_spec, argument) for argument in dict.fromkeys(arguments)]
+    for one in reading:
         try:
-            found.append(read_spec(argument))
+            found.append(one.result())
         except UnreadableSpec as error:
             wrong += _first(error)
         except NoCompiler as error:

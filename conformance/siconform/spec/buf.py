@@ -24,6 +24,7 @@ class Finding:
     line: int  # 0 when it is about the whole file
     rule: str  # COMPILE, or the rule's name such as FIELD_SAME_TYPE
     says: str
+    column: int = 0  # counted from 1; 0 where it is not known
 
 
 def executable() -> str:
@@ -63,4 +64,5 @@ def _finding(line: str) -> Finding | None:
     if not line.startswith("{"):
         return None
     said = json.loads(line)
-    return Finding(said.get("start_line", 0), said.get("type", ""), said.get("message", ""))
+    at = said.get("start_line", 0), said.get("start_column", 0)
+    return Finding(at[0], said.get("type", ""), said.get("message", ""), at[1])

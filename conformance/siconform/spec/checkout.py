@@ -54,6 +54,11 @@ class Checkout:
     rules: Mapping[str, RuleRow] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
 
+    @property
+    def mutants(self) -> Path:
+        """The folder of the mutants."""
+        return self.root / "conformance" / "proof"
+
 
 def find_checkout(start: Path | None = None) -> Checkout | None:
     """The checkout the kit runs from, read; None where it is installed without its repository.

@@ -14,6 +14,7 @@ from google.protobuf.descriptor_pb2 import (
 )
 
 from siconform.spec import buf
+from siconform.spec.blocks import code_of
 from siconform.spec.model import SpecError, UnreadableSpec
 
 SI_FILE = "si.proto"
@@ -31,6 +32,8 @@ _ADVICE = (
     (r"built-in options message", 'import "google/protobuf/descriptor.proto" first'),
     (r"first enum value|must be zero|zero value", "begin the enum with a value 0 that means unset"),
 )
+_NUMBER_TWICE = re.compile(r"^(?:field number|enum value) `-?\d+` used more than once")
+_BRACE = re.compile(r"(?:\b(?:message|enum)\s+(\w+)\s*)?\{|\}")
 _TWICE = re.compile(r"`(\w+)` declared multiple times")
 _DECLARED = re.compile(r"\b(?:message|enum)\s+(\w+)")
 _NOT_FOUND = re.compile(r"cannot find `(\w+)`")
@@ -125,7 +128,20 @@ def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[S
         code = code.split("//")[0].strip()
         beside = f", in `{code}`" if code else ""
         advice = next((says for pattern, says in _ADVICE if re.search(pattern, found.says)), "")
-        yield SpecError(f"{found.says}{beside}{advice and ': '}{advice}", found.line)
+        within = f" in {_owner(found, lines)}" if _NUMBER_TWICE.match(found.says) else ""
+        yield SpecError(f"{found.says}{within}{beside}{advice and ': '}{advice}", found.line)
+
+
+def _owner(found: buf.Finding, lines: Sequence[str]) -> str:
+    """The message or enum in which something was found: `NodeInfo.ActionFromRM`."""
+    last = lines[found.line - 1][: max(found.column - 1, 0)]
+    opened: list[str] = []
+    for brace in _BRACE.finditer("\n".join(code_of([*lines[: found.line - 1], last]))):
+        if brace[0] == "}":
+            del opened[-1:]
+        else:
+            opened.append(brace[1] or "")
+    return ".".join(name for name in opened if name)
 
 
 def _without_members(findings: Sequence[buf.Finding], lines: Sequence[str]) -> list[buf.Finding]:

@@ -45,7 +45,7 @@ NEW_HERE: Final = frozenset(
     }
 )
 RESERVED: Final = frozenset({Kind.RESERVED_ADDED, Kind.RESERVED_REMOVED})
-_WORDS_ONLY: Final = frozenset({Kind.FIELD_ROLE, Kind.API_COMMENT})
+WORDS_ONLY: Final = frozenset({Kind.FIELD_ROLE, Kind.API_COMMENT})
 OF_THE_FILE: Final = frozenset({Kind.PACKAGE, Kind.OPTION})
 _DISTINCT: Final = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]")
 
@@ -61,11 +61,14 @@ class Basis(Enum):
     INSIDE = "something inside of what it names is changed"
     RECORDED = "the catalogue has it otherwise from there on"
     MENTIONED = "its rule mentions what is gone"
+    STATED = "its rule names what is changed"
+    USED = "its rule is about what is changed, and its tests, monitors or mutants use it"
+    ALTERED = "a mutant breaks it by what is changed"
 
     @property
     def is_near(self) -> bool:
         """Whether it is no more than a reason to have a look."""
-        return self in (Basis.INSIDE, Basis.MENTIONED)
+        return self in (Basis.INSIDE, Basis.MENTIONED, Basis.ALTERED)
 
 
 _BY_SENTENCE: Final = {
@@ -121,7 +124,12 @@ def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Ma
                 last = name.rpartition(".")[2]
                 if f"{name}.".startswith(f"{change.old_place}.") and last not in left:
                     lost.setdefault(last, change)
-    return {name: change for name, change in lost.items() if _DISTINCT.search(name)}
+    return {name: change for name, change in lost.items() if is_distinct(name)}
+
+
+def is_distinct(name: str) -> bool:
+    """Whether a name is no word of English: `maxAllocations`, `DRAIN_NODE`, not `asks`."""
+    return _DISTINCT.search(name) is not None
 
 
 def _basis(where: str, change: Change, stands: Standing) -> Basis | None:
@@ -135,7 +143,7 @@ def _basis(where: str, change: Change, stands: Standing) -> Basis | None:
         return _inside(name, place, where, stands)
     if name == place or (change.kind in TAKEN_AWAY and name.startswith(f"{place}.")):
         return Basis.NAMED
-    return None if change.kind in _WORDS_ONLY else _inside(name, place, where, stands)
+    return None if change.kind in WORDS_ONLY else _inside(name, place, where, stands)
 
 
 def _inside(name: str, place: str, where: str, stands: Standing) -> Basis | None:

@@ -1,8 +1,9 @@
 """What a change of the SI touches: requirements, their tests and faults, code, published results.
 
 A requirement is touched where the sentence of one of its sources is gone, reads differently or
-moved, or where the declaration it names is changed. It is near a change inside a message it names,
-and near the loss of a field its rule mentions: worth a look, and counted apart.
+moved, and where what it names or is about is changed (`traceability`). It is near a change inside
+a message it names, near the loss of what its rule mentions, and near what a mutant changes to
+break it: worth a look, and counted apart.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from siconform.catalogue import Requirement, Source
 from siconform.spec.changes import Change
 from siconform.spec.checkout import Checkout, Published, RuleRow
+from siconform.spec.citations import read_citations
 from siconform.spec.code_usage import CodeUsage, Usage
 from siconform.spec.grounds import (
     NEW_HERE,
@@ -31,6 +33,8 @@ from siconform.spec.places import (
     standing,
 )
 from siconform.spec.rules import RuleChange, compare_rules
+from siconform.spec.schema import schema_of
+from siconform.spec.traceability import Traceability
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +122,7 @@ def impact(
 ) -> Impact:
     """What the changes between two specifications touch.
 
-    `tests` are the tests and monitors that cite each requirement. Code, faults and published
-    results are known where there is a checkout.
+    `tests` cite each requirement. A checkout adds code, most mutants and published results.
     """
     known = tuple(requirements)
     before, after = Footing(old), Footing(new)
@@ -130,9 +133,14 @@ def impact(
     code = CodeUsage(checkout.root, revision, old.file) if checkout is not None else None
     standings = _standings(known, revision, before, after)
     lost = lost_names(before, after, changes)
+    traces = _traces(old, revision, checkout)
     recorded = _recorded(known, revision, after) or _joined(known, revision, before, after)
     grounds = {
-        one.id: (*grounds_of(one, standings[one.id], changes, lost), *recorded.get(one.id, ()))
+        one.id: (
+            *grounds_of(one, standings[one.id], changes, lost),
+            *traces.grounds(one, changes),
+            *recorded.get(one.id, ()),
+        )
         for one in known
         if one.id in standings
     }
@@ -148,6 +156,11 @@ def impact(
         sum(s is Standing.UNSEEN for one in standings.values() for _, s in one),
         checkout is not None,
     )
+
+
+def _traces(old: Spec, revision: str, checkout: Checkout | None) -> Traceability:
+    mutants = checkout.mutants if checkout is not None else None
+    return Traceability(schema_of(old.file), revision, read_citations(mutants=mutants))
 
 
 Standings = Mapping[str, Sequence[tuple[Source, Standing]]]

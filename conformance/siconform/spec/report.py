@@ -5,6 +5,7 @@ Every way of showing it (terminal, Markdown, JSON) shows this report and decides
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -157,17 +158,19 @@ def report(
 
     With the requirements of the catalogue each changed rule says which of them stand on it.
     """
-    judged = judge(old, new)
-    touched = None
-    if tests is not None:
-        changes = [one.change for one in judged]
-        touched = impact(old, new, changes, requirements, tests=tests, checkout=checkout)
-    found = touched.rules if touched is not None else compare_rules(old, new, requirements)
-    rules = tuple(_without_renamed_places(found, judged))
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(broken_rules, old, new)  # a process of its own, meanwhile
+        judged = judge(old, new)
+        touched = None
+        if tests is not None:
+            changes = [one.change for one in judged]
+            touched = impact(old, new, changes, requirements, tests=tests, checkout=checkout)
+        found = touched.rules if touched is not None else compare_rules(old, new, requirements)
+        rules = tuple(_without_renamed_places(found, judged))
     missing = ""
     rules_of_buf: tuple[BrokenRule, ...] = ()
     try:
-        rules_of_buf = broken_rules(old, new)
+        rules_of_buf = asked.result()
     except buf.NoCompiler as error:
         missing = str(error)
     return Report(

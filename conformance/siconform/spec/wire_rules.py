@@ -73,8 +73,12 @@ _JSON = frozenset(
 def broken_rules(old: Spec, new: Spec) -> tuple[BrokenRule, ...]:
     """The rules of buf that `new` breaks for peers and code of `old`, in order of the text.
 
-    Raises buf.NoCompiler where buf is not installed.
+    Where both declare the same none is, and buf does not run. Raises buf.NoCompiler where it is not
+    installed.
     """
+    buf.executable()
+    if with_imports(old.file).file[-1] == with_imports(new.file).file[-1]:
+        return ()
     config = json.dumps({"version": "v2", "breaking": {"use": _USED}})
     with tempfile.TemporaryDirectory(prefix="siconform-") as name:
         folder = Path(name)

@@ -1,0 +1,258 @@
+"""Which requirements stand on an element by their rules, tests, monitors, dialects and mutants."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from selftest.spec_samples import requirement
+from siconform.catalogue import Requirement, catalogue
+from siconform.spec.changes import Change, Kind, compare
+from siconform.spec.citations import Citation, read_citations
+from siconform.spec.grounds import Basis
+from siconform.spec.impact import Impact, impact
+from siconform.spec.kit_names import kit_names
+from siconform.spec.schema import Schema, schema_of
+from siconform.spec.sources import from_bytes, read_spec
+from siconform.spec.traceability import Traceability
+
+PROTOS = Path(__file__).parents[2] / "proto" / "si"
+TERMINATIONS = (
+    ("STOPPED_BY_RM = 1;", "EVICTED = 1;\n  STOPPED_BY_RM = 2;"),
+    (" TIMEOUT = 2;", " TIMEOUT = 3;"),
+    ("PREEMPTED_BY_SCHEDULER = 3;", "PREEMPTED_BY_SCHEDULER = 4;"),
+    ("PLACEHOLDER_REPLACED = 4;", "PLACEHOLDER_REPLACED = 5;"),
+)
+SUITE = '''\
+"""A test with its helpers."""
+
+KINDS = {"kind": Termination.TIMEOUT}
+
+
+def served(rm, kind):
+    rm.sees(termination=kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@requirement("SI-NODE-901", "SI-NODE-902")
+def test_a_node_is_served(rm, kind):
+    served(rm, kind=rm.asks(priority=5))
+
+
+@requirement("SI-NODE-903")
+def test_nothing(rm):
+    rm.rests()
+'''
+MONITORS = """\
+def nodes_exist():
+    return [entry.node for entry in ()]
+
+
+MONITORS: Final = (Monitor(nodes_exist, ("SI-NODE-904",), outlives_registrations=True),)
+"""
+MUTANTS = """\
+NODES: Final = Elements(si.NodeRequest, "nodes")
+
+_row(
+    "node-nameless",
+    NODES.without("nodeID"),
+    breaks=("SI-NODE-905",),
+)
+
+
+@_fault("node-small", breaks=("SI-NODE-906",))
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        node.schedulableResource.resources["memory"].value -= 1
+
+
+@liberty("node-late", misjudged_by=("SI-NODE-907",))
+def _(request: si.NodeRequest) -> None:
+    request.rmID = ""
+"""
+
+
+def edited(revision: str, *edits: tuple[str, str]) -> Impact:
+    """The impact of edits of our own schema of a revision."""
+    path = PROTOS / revision / "si.proto"
+    text = path.read_text("utf-8")
+    for before, after in edits:
+        assert before in text, before
+        text = text.replace(before, after, 1)
+    old, new = read_spec(str(path)), from_bytes("draft", text.encode(), ".proto")
+    return impact(old, new, compare(old, new), catalogue().values(), tests={})
+
+
+@pytest.mark.parametrize(
+    ("revision", "edits", "expected"),
+    [
+        ("2024-10", [("int32 priority = 6;", "int32 priority = 16;")], {"PRE-005"}),
+        ("2023-12", [("int32 priority = 6;", "sint32 priority = 6;")], {"PRE-005"}),
+        (
+            "2023-12",
+            [("int32 maxAllocations = 5;", "int32 maxAllocations = 15;")],
+            {"ALLOC-002", "GANG-029", "GANG-030"},
+        ),
+        (
+            "2023-12",
+            [("  int32 maxAllocations = 5;\n", "")],
+            {"ALLOC-002", "GANG-029", "GANG-030"},
+        ),
+        ("2023-12", TERMINATIONS, {"REL-014", "REL-026"}),
+        ("2024-10", TERMINATIONS, {"REL-014", "REL-026"}),
+        ("2021-02", [("RESYNC = 1;", "RESYNC = 2;")], {"CONN-012"}),
+    ],
+)
+def test_a_requirement_whose_rule_is_about_an_element_stands_on_it(
+    revision: str, edits: list[tuple[str, str]], expected: set[str]
+) -> None:
+    found = edited(revision, *edits)
+
+    touched = {identifier for one in found.changes for identifier in one.touched}
+    assert {f"SI-{identifier}" for identifier in expected} <= touched
+
+
+@pytest.mark.parametrize(
+    ("revision", "element", "others"),
+    [
+        ("2024-10", "EventRecord.type", {"REL-014", "REL-026"}),  # of a termination
+        ("2024-10", "EventRecord.resource", {"RES-001", "ALLOC-002"}),  # of a node or an ask
+        ("2024-10", "EventRecord.Type.NODE", {"NODE-003", "NODE-011"}),  # in `see SI-NODE-002`
+        ("2024-10", "AddApplicationRequest.tags", {"ASK-029", "ALLOC-003"}),  # of an ask
+        ("2024-10", "AddApplicationRequest.queueName", {"PRE-001", "PRE-005"}),  # a set-up
+        ("2024-10", "NodeRequest.nodes", {"ALLOC-015", "GANG-021"}),  # a list is no value
+        ("2024-10", "UpdatedApplication.message", {"CONN-003", "ASK-027"}),  # of protobuf
+    ],
+)
+def test_a_requirement_that_has_only_the_word_does_not_stand_on_the_element(
+    revision: str, element: str, others: set[str]
+) -> None:
+    traces = Traceability(schema(revision), revision, read_citations())
+
+    named = {one.id for one in catalogue().values() if bases(traces, one, element)}
+
+    assert named.isdisjoint({f"SI-{identifier}" for identifier in others})
+
+
+def test_no_element_has_a_great_part_of_the_catalogue() -> None:
+    traces = Traceability(schema("2024-10"), "2024-10", read_citations())
+    known = [one for one in catalogue().values() if "2024-10" in one.revisions]
+
+    for element in ("Allocation.placeholder", "AllocationRelease.terminationType"):
+        named = [one for one in known if bases(traces, one, element)]
+        assert 0 < len(named) < len(known) / 6
+
+
+def schema(revision: str) -> Schema:
+    return schema_of(read_spec(revision).file)
+
+
+def bases(traces: Traceability, rule: Requirement, element: str) -> set[Basis]:
+    change = Change(Kind.FIELD_NUMBER, element, "1", "2")
+    return {ground.basis for ground in traces.grounds(rule, [change])}
+
+
+PRIORITY = "AllocationAsk.priority"
+
+
+@pytest.mark.parametrize(
+    ("text", "citation", "expected"),
+    [
+        ("An ask has a priority.", Citation((), frozenset({"priority"})), {Basis.USED}),
+        ("An ask has a priority.", Citation((), frozenset({"queue"})), set()),
+        ("It has a priority.", Citation((), frozenset({"priority"})), set()),  # of what?
+        ("An ask waits.", Citation((), frozenset({"priority"})), set()),
+        ("It is as AllocationAsk.priority has it.", None, {Basis.STATED}),
+        (
+            "An ask waits.",
+            Citation(
+                (),
+                frozenset(),
+                frozenset({"priority"}),
+                frozenset({"AllocationRequest", "asks", "priority"}),
+            ),
+            {Basis.ALTERED},
+        ),
+        (
+            "An ask waits.",
+            Citation(
+                (),
+                frozenset(),
+                frozenset({"priority"}),
+                frozenset({"AllocationResponse", "new", "priority"}),
+            ),
+            set(),
+        ),
+    ],
+)
+def test_a_word_of_english_takes_a_test_that_uses_the_field(
+    text: str, citation: Citation | None, expected: set[Basis]
+) -> None:
+    rule = replace(requirement("SI-ASK-901", text=text), control="")
+    cited = [replace(citation, requirements=(rule.id,))] if citation is not None else []
+
+    traces = Traceability(schema("2023-12"), "2023-12", cited)
+
+    assert bases(traces, rule, PRIORITY) == expected
+
+
+def test_what_only_a_mutant_shows_is_near() -> None:
+    assert Basis.ALTERED.is_near
+    assert not Basis.STATED.is_near
+    assert not Basis.USED.is_near
+
+
+def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_nobody() -> None:
+    rule = replace(requirement("SI-ASK-901", text="As maxAllocations says."), control="")
+    traces = Traceability(schema("2023-12"), "2023-12", ())
+    element = "AllocationAsk.maxAllocations"
+
+    assert bases(traces, rule, element) == {Basis.STATED}
+    for kind in (Kind.FIELD_ADDED, Kind.FIELD_ROLE, Kind.RESERVED_ADDED):
+        assert [*traces.grounds(rule, [Change(kind, element)])] == []
+
+
+def test_tests_monitors_and_mutants_are_read_from_their_source(tmp_path: Path) -> None:
+    package, mutants = tmp_path / "siconform", tmp_path / "proof"
+    for folder, name, source in (
+        (package / "suite", "test_nodes.py", SUITE),
+        (package / "monitors", "nodes.py", MONITORS),
+        (mutants / "faults", "nodes.py", MUTANTS),
+    ):
+        folder.mkdir(parents=True)
+        (folder / name).write_text(source, "utf-8")
+
+    test, idle, monitor, row, function = read_citations(package, mutants)
+
+    assert test.requirements == ("SI-NODE-901", "SI-NODE-902")
+    assert {"priority", "termination", "TIMEOUT"} <= test.uses
+    assert idle.requirements == ("SI-NODE-903",)
+    assert "priority" not in idle.uses
+    assert monitor.requirements == ("SI-NODE-904",)
+    assert monitor.uses == {"node"}
+    assert row.requirements == ("SI-NODE-905",)
+    assert row.sets == {"nodeID"}
+    assert {"NodeRequest", "nodes"} <= row.words
+    assert function.requirements == ("SI-NODE-906",)
+    assert function.sets == {"schedulableResource"}
+
+
+def test_an_installed_kit_has_its_own_tests_monitors_and_mutants() -> None:
+    installed = read_citations()
+    checkout = read_citations(mutants=PROTOS.parents[1] / "conformance" / "proof")
+
+    assert {"SI-PRE-005", "SI-CONN-012"} <= {i for one in installed for i in one.requirements}
+    assert any(one.sets for one in installed)
+    assert len(checkout) > len(installed)
+
+
+def test_dialects_say_what_the_kit_calls_a_field() -> None:
+    fields = ("queueName", "terminationType", "priority", "allocationTags", "user", "released")
+
+    assert kit_names(fields) == {
+        "queueName": {"queue"},
+        "terminationType": {"termination"},
+        "priority": {"priority", "priorityValue", "priority_class"},
+        "allocationTags": {"tags"},
+        "user": {"user"},
+        "released": set(),
+    }

@@ -1,0 +1,133 @@
+"""What tests, monitors and mutants name in their source, read without running it."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = Path(__file__).parents[1]
+_TOP_LEVEL: Final = re.compile(r"^(?=[A-Za-z_@])", re.MULTILINE)
+_DEFINED: Final = re.compile(r"^(?:(?:def|class) (\w+)|(\w+)(?:: [^=\n]*)? =)", re.MULTILINE)
+_WORD: Final = re.compile(r"\w+")
+_USED: Final = re.compile(r"\b(\w+)=(?!=)|\.(\w+)")
+_ID: Final = re.compile(r"SI-[A-Z]+-\d{3}")
+_TESTED: Final = re.compile(r"requirement\(([^)]*)\)")
+_MONITORED: Final = re.compile(r"Monitor\(\s*(\w+),\s*\(([^)]*)\)")
+_BROKEN: Final = re.compile(r"breaks=\(([^)]*)\)")
+_ASSIGNED: Final = re.compile(r"\.(\w+)(?:\.resources\[[^\]]*\]\.value)? [-+*]?= ")
+_EDITED: Final = re.compile(r"\.(?:without|change|turn|amounts|ClearField)\(([^)]*)|\bto=(\"\w+\")")
+_PUT: Final = re.compile(r"\.put\(([^)]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A test, a monitor or a mutant, and the names in its source."""
+
+    requirements: tuple[str, ...]
+    uses: frozenset[str]
+    """Keywords and attributes, also those of what it needs of its own module."""
+    sets: frozenset[str] = frozenset()
+    """Of a mutant: the fields that it sets in a message."""
+    words: frozenset[str] = frozenset()
+    """Of a mutant: every name in it, messages and lists among them."""
+
+
+_Definitions = Mapping[str, str]
+_Cited = Iterator[tuple[str, str]]  # ids as they stand in the source, and the source
+
+
+def read_citations(package: Path = _PACKAGE, mutants: Path | None = None) -> tuple[Citation, ...]:
+    """The tests, monitors and mutants of the kit, and the mutants of a checkout's folder.
+
+    An installed kit has no such folder, and the mutants of its self-test (`doctor`) alone.
+    """
+    folders = [package / "doctor", *([mutants] if mutants is not None else [])]
+    return (
+        *_read([package / "suite"], _tests, _of_monitor_or_test),
+        *_read([package / "monitors"], _monitors, _of_monitor_or_test),
+        *_read(folders, _mutants, _of_mutants),
+    )
+
+
+def _read(
+    folders: Iterable[Path],
+    cited: Callable[[list[str], _Definitions], _Cited],
+    made: Callable[[tuple[str, ...], str, str], Citation],
+) -> Iterator[Citation]:
+    modules = [
+        [*_statements(path.read_text("utf-8"))]
+        for folder in folders
+        for path in sorted(folder.rglob("*.py"))
+    ]
+    own = [_defined(statements) for statements in modules]
+    tables = {name: one for names in own for name, one in names.items() if name.isupper()}
+    for statements, names in zip(modules, own, strict=True):
+        for ids, source in cited(statements, names):
+            needed = _needed(source, {**tables, **names})
+            yield made(tuple(dict.fromkeys(_ID.findall(ids))), source, needed)
+
+
+def _of_monitor_or_test(ids: tuple[str, ...], _source: str, needed: str) -> Citation:
+    """Only what it uses."""
+    return Citation(ids, _used(needed))
+
+
+def _of_mutants(ids: tuple[str, ...], source: str, needed: str) -> Citation:
+    """What it uses, and what it does to messages."""
+    edits = " ".join(name for found in _EDITED.findall(source) for name in found)
+    put = re.findall(r"(\w+)=", " ".join(_PUT.findall(source)))
+    sets = {*_ASSIGNED.findall(source), *re.findall(r'"(\w+)"', edits), *put}
+    return Citation(ids, _used(needed), frozenset(sets), frozenset(_WORD.findall(needed)))
+
+
+def _statements(source: str) -> Iterator[str]:
+    """The statements of a module, a function with its decorators."""
+    decorators = ""
+    for piece in _TOP_LEVEL.split(source):
+        if piece.startswith("@"):
+            decorators += piece
+        else:
+            yield decorators + piece
+            decorators = ""
+
+
+def _defined(statements: Iterable[str]) -> dict[str, str]:
+    """The functions, classes and values of a module by name."""
+    found = ((_DEFINED.search(one), one) for one in statements)
+    return {match[1] or match[2]: one for match, one in found if match}
+
+
+def _needed(source: str, known: _Definitions) -> str:
+    """A statement with those that it needs, and that these need, one after the other."""
+    waiting, found = [source], dict.fromkeys([source])
+    while waiting:
+        names = dict.fromkeys(_WORD.findall(waiting.pop()))
+        more = [known[name] for name in names if name in known and known[name] not in found]
+        found.update(dict.fromkeys(more))
+        waiting += more
+    return "".join(found)
+
+
+def _used(source: str) -> frozenset[str]:
+    return frozenset(keyword or attribute for keyword, attribute in _USED.findall(source))
+
+
+def _tests(statements: list[str], _names: _Definitions) -> _Cited:
+    for_all = " ".join(one for one in statements if one.startswith("pytestmark"))
+    for one in statements:
+        ids = " ".join([*_TESTED.findall(one), *_TESTED.findall(for_all)])
+        if ids and re.search(r"^def test_", one, re.MULTILINE):
+            yield ids, one
+
+
+def _monitors(statements: list[str], names: _Definitions) -> _Cited:
+    for one in statements:
+        for name, ids in _MONITORED.findall(one):
+            yield ids, names[name]
+
+
+def _mutants(statements: list[str], _names: _Definitions) -> _Cited:
+    for one in statements:
+        for ids in _BROKEN.findall(one):
+            yield ids, one

@@ -1,0 +1,171 @@
+"""The requirements that stand on an element of the schema, as more than their sources show.
+
+An element is a field, a value of an enum or what they are declared in. The catalogue, tests,
+monitors, dialects and mutants are asked alike.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from siconform.catalogue import Requirement
+from siconform.spec.changes import Change
+from siconform.spec.citations import Citation
+from siconform.spec.grounds import (
+    NEW_HERE,
+    OF_THE_FILE,
+    RESERVED,
+    TAKEN_AWAY,
+    WORDS_ONLY,
+    Basis,
+    Ground,
+    is_distinct,
+)
+from siconform.spec.kit_names import kit_names
+from siconform.spec.places import name_of
+from siconform.spec.schema import Schema
+
+_SILENT: Final = NEW_HERE | RESERVED | OF_THE_FILE | WORDS_ONLY
+_OF_PROTOBUF: Final = frozenset({"message", "type", "value"})
+"""Fields whose name is said of any message and any field."""
+_ID: Final = re.compile(r"SI-[A-Z]+-\d{3}")
+
+
+@dataclass(frozen=True)
+class Traceability:
+    """What is known of the requirements of a revision beside their sources."""
+
+    schema: Schema
+    revision: str
+    citations: Sequence[Citation]
+
+    def grounds(self, requirement: Requirement, changes: Iterable[Change]) -> Iterator[Ground]:
+        """Why a requirement stands on what is changed."""
+        said = _Said(requirement, self.revision)
+        citations = self._by_requirement.get(requirement.id, ())
+        for change in changes:
+            if change.kind not in _SILENT:
+                for element in self._elements(change):
+                    basis = self._basis(element, said, citations)
+                    if basis is not None:
+                        yield Ground(basis, element, change)
+
+    def _basis(self, element: str, said: "_Said", citations: Sequence[Citation]) -> Basis | None:
+        owner, _, name = element.rpartition(".")
+        if self._is_stated(owner, name, said):
+            return Basis.STATED
+        if self._is_meant(owner, name, said):
+            ours = self._kit_names.get(name, frozenset())
+            if ours and any(ours & one.uses or name in one.sets for one in citations):
+                return Basis.USED
+        if any(name in one.sets and owner in self._reached(one.words) for one in citations):
+            return Basis.ALTERED
+        return None
+
+    def _is_stated(self, owner: str, name: str, said: "_Said") -> bool:
+        """Whether a rule has a name that is no word of English, or a value that the field has."""
+        if not said.words.isdisjoint(self._values_of(owner, name)):
+            return said.names(owner)
+        if name not in said.words:
+            return False
+        if said.names_within(owner, name):
+            return True
+        is_only = len(self._owners[name]) == 1 or said.names(owner)
+        return is_only and (is_distinct(name) or (owner in self.schema.enums and name.isupper()))
+
+    def _is_meant(self, owner: str, name: str, said: "_Said") -> bool:
+        """Whether a rule has the word that is the field's name, and may mean the field."""
+        if name not in said.words - _OF_PROTOBUF:
+            return False
+        return said.names(owner) or (len(self._owners[name]) == 1 and self._is_alone(name))
+
+    def _values_of(self, owner: str, name: str) -> Iterable[str]:
+        """The values of an enum field."""
+        message = self.schema.messages.get(owner)
+        enum = self.schema.enums.get(message.fields[name].type) if message else None
+        return enum.values if enum else ()
+
+    def _is_alone(self, name: str) -> bool:
+        """Whether nothing else of the SI has a name of the kit that this field has."""
+        ours = self._kit_names.get(name, frozenset())
+        others = (names for other, names in self._kit_names.items() if other != name)
+        return not any(ours & names for names in others)
+
+    def _elements(self, change: Change) -> Iterator[str]:
+        """The field or value that a change is about; all values of an enum that is gone."""
+        place = change.old_place
+        if place in self.schema.enums and change.kind in TAKEN_AWAY:
+            yield from (f"{place}.{value}" for value in self.schema.enums[place].values)
+        elif place in self._declared:
+            yield place
+
+    @cached_property
+    def _declared(self) -> frozenset[str]:
+        fields = (f"{m.name}.{name}" for m in self.schema.messages.values() for name in m.fields)
+        values = (f"{e.name}.{name}" for e in self.schema.enums.values() for name in e.values)
+        return frozenset((*fields, *values))
+
+    @cached_property
+    def _owners(self) -> Mapping[str, list[str]]:
+        owners: defaultdict[str, list[str]] = defaultdict(list)
+        for element in self._declared:
+            owner, _, name = element.rpartition(".")
+            owners[name].append(owner)
+        return owners
+
+    @cached_property
+    def _kit_names(self) -> Mapping[str, frozenset[str]]:
+        """Of fields that say something themselves, and are no lists of what does."""
+        messages = self.schema.messages
+        fields = [field for one in messages.values() for field in one.fields.values()]
+        return kit_names(
+            field.name
+            for field in fields
+            if not (field.cardinality == "repeated" and field.type in messages)
+        )
+
+    @cached_property
+    def _by_requirement(self) -> Mapping[str, Sequence[Citation]]:
+        found: defaultdict[str, list[Citation]] = defaultdict(list)
+        for one in self.citations:
+            for identifier in one.requirements:
+                found[identifier].append(one)
+        return found
+
+    def _reached(self, words: frozenset[str]) -> set[str]:
+        """The messages that are named, and those in their fields that are named, too."""
+        waiting = [name for name in self.schema.messages if name in words]
+        found = set(waiting)
+        while waiting:
+            for field in self.schema.messages[waiting.pop()].fields.values():
+                if field.name in words and field.type in self.schema.messages.keys() - found:
+                    found.add(field.type)
+                    waiting.append(field.type)
+        return found
+
+
+class _Said:
+    """What the catalogue says in a requirement, word by word, and the places it names."""
+
+    def __init__(self, requirement: Requirement, revision: str) -> None:
+        one = requirement
+        text = f"{one.text} {one.given} {one.when} {one.then} {one.control}"
+        self._text = _ID.sub("", text)
+        self.words = frozenset(re.findall(r"\w+", self._text))
+        self._places = {name_of(s.where) for s in one.sources if s.revision == revision}
+
+    def names(self, owner: str) -> bool:
+        """Whether a message or an enum is named, or the thing it is about: `ask`."""
+        if owner in self.words or any(f"{p}.".startswith(f"{owner}.") for p in self._places):
+            return True
+        *before, last = re.findall(r"[A-Z][a-z]*", owner.rpartition(".")[2])
+        needed = [word for word in before if word.endswith("ed")] + [last]  # `rejected`, `node`
+        return all({word.lower(), f"{word.lower()}s"} & self.words for word in needed)
+
+    def names_within(self, owner: str, name: str) -> bool:
+        """Whether a member is named with what it is in: `NodeInfo.action`."""
+        place = f"{owner.rpartition('.')[2]}.{name}"
+        return re.search(rf"\b{re.escape(place)}\b", self._text) is not None
