@@ -4,11 +4,17 @@
 Run it with the project installed: ``python reference/benchmarks/over_grpc.py``. It starts the
 reference and a yunikorn-core (``--core VERSION``, built first if need be), each anew for every run
 and in turn, on loopback and ports that the system chooses, and stops them; both speak the revision
-of that core. ``--target HOST:PORT``, which may be given several times, measures what runs there
+of that core. ``--before FOLDER`` measures the reference of another checkout in turn with them.
+``--target HOST:PORT``, which may be given several times, measures what runs there
 instead, by ``--revision``. The client knows the wire, and nothing of either side.
+
+Processor time is what the process of the scheduler took while the asks were served, user and system
+together: it depends less than the rate on what else the machine does.
 """
 
 import argparse
+import math
+import os
 import queue
 import statistics
 import subprocess
@@ -23,6 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
+import psutil
 import yaml
 from siwire import DEFAULT_REVISION, Capability, Revision, find_revision, rpc
 
@@ -41,7 +48,22 @@ partitions:
         submitacl: "*"
         queues: [{name: leaf, properties: {application.sort.policy: fifo}}]
 """
-Launch = Callable[[], Any]  # a context manager of the address
+Launch = Callable[[], Any]  # a context manager of what runs then
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where a scheduler listens, and its process if it was started for this."""
+
+    address: str
+    process: psutil.Process | None = None
+
+    def processor_time(self) -> float:
+        """Seconds since it was started, nan without a process."""
+        if self.process is None:
+            return math.nan
+        times = self.process.cpu_times()
+        return times.user + times.system
 
 
 @dataclass(frozen=True)
@@ -56,9 +78,13 @@ class Load:
 
 @dataclass(frozen=True)
 class Result:
-    """One run: allocations a second, and seconds from ask to allocation."""
+    """One run: allocations a second, and seconds.
+
+    Those of the processor for one allocation, and those from ask to allocation.
+    """
 
     rate: float
+    processor: float
     under_load: list[float]
     alone: list[float]
 
@@ -193,20 +219,22 @@ class Client:
                 raise SystemExit(f"{what} did not come within {TIMEOUT:.0f} seconds")
 
 
-def measure(address: str, revision: Revision, load: Load) -> Result:
-    """One run against the scheduler at ``address``, which has to be a fresh one for this rmID."""
-    with grpc.insecure_channel(address) as channel:
+def measure(scheduler: Running, revision: Revision, load: Load) -> Result:
+    """One run against ``scheduler``, which has to be a fresh one for this rmID."""
+    with grpc.insecure_channel(scheduler.address) as channel:
         client = Client(channel, revision, f"rm-{time.time_ns()}")
         client.prepares(load)
         size = load.asks_a_message
         bounds = [(first, min(first + size, load.asks)) for first in range(0, load.asks, size)]
         messages = [client.request(*bound) for bound in bounds]
         said: dict[str, float] = {}
+        before = scheduler.processor_time()
         began = time.perf_counter()
         for (first, last), message in zip(bounds, messages, strict=True):
             said |= dict.fromkeys((f"ask-{n}" for n in range(first, last)), time.perf_counter())
             client.allocation.says(message)
         client.waits_for(load.asks)
+        processor = (scheduler.processor_time() - before) / load.asks
         rate = load.asks / (max(client.allocated.values()) - began)
         under_load = [client.allocated[key] - at for key, at in said.items()]
         alone = []
@@ -217,36 +245,42 @@ def measure(address: str, revision: Revision, load: Load) -> Result:
             client.waits_for(number + 1)
             alone.append(client.allocated[f"ask-{number}"] - at)
         client.ends()
-    return Result(rate, under_load, alone)
+    return Result(rate, processor, under_load, alone)
 
 
 @contextmanager
-def running(command: list[str]) -> Iterator[str]:
-    """The address of a scheduler that is started for this and stopped afterwards."""
+def running(command: list[str], checkout: Path | None = None) -> Iterator[Running]:
+    """A scheduler that is started for this and stopped afterwards; of another checkout if given."""
+    environment = dict(os.environ)
+    if checkout is not None:
+        paths = (str(checkout / part) for part in ("reference", "proto"))
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
     process = subprocess.Popen(  # noqa: S603  # our own words
         [*command, "--listen", "127.0.0.1:0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        env=environment,
     )
     try:
         said = process.stdout.readline() if process.stdout is not None else ""
         if not said.startswith("listening on "):
             raise SystemExit(f"{command[0]} does not say where it listens")
-        yield said.removeprefix("listening on ").strip()
+        address = said.removeprefix("listening on ").strip()
+        yield Running(address, psutil.Process(process.pid))
     finally:
         process.kill()
         process.communicate()
 
 
 @contextmanager
-def there(address: str) -> Iterator[str]:
-    """The address of a scheduler that somebody else runs."""
-    yield address
+def there(address: str) -> Iterator[Running]:
+    """A scheduler that somebody else runs."""
+    yield Running(address)
 
 
-def beside(version: str) -> tuple[Revision, dict[str, Launch]]:
-    """The revision of this core, and the reference and that core by name."""
+def beside(version: str, checkout: Path | None) -> tuple[Revision, dict[str, Launch]]:
+    """The revision of this core, and the reference, that of ``checkout`` and that core by name."""
     versions = yaml.safe_load((CORES / "target.yaml").read_text("utf-8"))["versions"]
     if version not in versions:
         raise SystemExit(f"there is no yunikorn-core {version}, there are {', '.join(versions)}")
@@ -259,8 +293,11 @@ def beside(version: str) -> tuple[Revision, dict[str, Launch]]:
     )
     if built.returncode:
         raise SystemExit(f"yunikorn-core {version} could not be built")
+    serve = [*SERVE, revision.name]
+    before = {} if checkout is None else {"reference before": partial(running, serve, checkout)}
     return revision, {
-        "reference": partial(running, [*SERVE, revision.name]),
+        "reference": partial(running, serve),
+        **before,
         f"yunikorn-core {version}": partial(running, [built.stdout.strip()]),
     }
 
@@ -280,12 +317,14 @@ def say(line: str) -> None:
 def report(results: dict[str, list[Result]]) -> None:
     """Rates, latencies, and how far the first is ahead of the others."""
     say("")
-    say(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10}")
+    say(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10} {'processor us':>14}")
     medians = {}
     for name, runs in results.items():
         rates = [run.rate for run in runs]
         medians[name] = statistics.median(rates)
-        say(f"{name:20} {min(rates):10,.0f} {medians[name]:10,.0f} {max(rates):10,.0f}")
+        processor = statistics.median(run.processor for run in runs) * 1e6
+        figures = (min(rates), medians[name], max(rates))
+        say(f"{name:20} {' '.join(f'{one:10,.0f}' for one in figures)} {processor:14.1f}")
     say("")
     say(f"{'ms to allocation':20} {'under load':>19} {'one ask alone':>19}")
     say(f"{'':20} {'median':>9} {'p99':>9} {'median':>9} {'p99':>9}")
@@ -302,6 +341,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--core", default=CORE, metavar="VERSION", help="beside the reference")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="another checkout")
     parser.add_argument("--target", action="append", default=[], metavar="HOST:PORT")
     parser.add_argument("--revision", default=DEFAULT_REVISION.name, help="of the targets")
     parser.add_argument("--runs", type=int, default=5, help="of each, in turn")
@@ -316,15 +356,16 @@ def main() -> None:
         revision = find_revision(said.revision)
         schedulers: dict[str, Launch] = {one: partial(there, one) for one in said.target}
     else:
-        revision, schedulers = beside(said.core)
+        revision, schedulers = beside(said.core, said.before)
     say(f"SI {revision.name}")
     results: dict[str, list[Result]] = {name: [] for name in schedulers}
     for _ in range(said.runs):
         for name, launch in schedulers.items():
-            with launch() as address:
-                result = measure(address, revision, load)
+            with launch() as scheduler:
+                result = measure(scheduler, revision, load)
             results[name].append(result)
-            say(f"{name:20} {result.rate:10,.0f} allocations/s")
+            processor = f"{result.processor * 1e6:.1f} us of processor"
+            say(f"{name:20} {result.rate:10,.0f} allocations/s {processor}")
     report(results)
 
 

@@ -133,8 +133,9 @@ def test_very_many_that_waited_are_woken_in_portions_and_served_in_order(
 ) -> None:
     monkeypatch.setattr(configuration_update, "_MOST_TO_WAKE", 1)
     names = [f"a{number}" for number in range(6)]
-    rm = running("{name: q1, resources: {max: {memory: 1}}}", **dict.fromkeys(names, "q1"))
+    rm = running("{name: q1, resources: {max: {memory: 1}}}")
     for name in names:
+        rm.submits(name, "root.q1")
         rm.asks(f"of-{name}", name, memory=2)
 
     assert is_taken(rm.reconfigures(tree("{name: q1}")))

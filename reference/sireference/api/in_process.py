@@ -23,13 +23,12 @@ from sireference.core.model import (
     Answer,
     Answered,
     Call,
-    Configured,
     Effect,
     Event,
     Refused,
-    Registered,
     Settings,
     ShutDown,
+    is_answer,
 )
 from sireference.core.scheduler import Scheduler
 
@@ -205,7 +204,7 @@ class InProcess:
         for effect in effects:
             if isinstance(effect, Call):
                 calls.append(effect)
-            elif not isinstance(effect, Registered | Configured | Refused):
+            elif is_answer(effect):
                 where = (effect.rm_id, self._codec.method_of(effect))
                 answers.setdefault(where, []).append(effect)
         for (rm_id, method), said in answers.items():

@@ -1,6 +1,6 @@
 """Large requests as several events, so that nobody else waits for all of one to be read."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from sireference.core.model import (
@@ -20,22 +20,21 @@ class Elements(NamedTuple):
 
     field: str
     read: Callable[[Any], Any]
-    messages: Iterable[Any]
+    messages: Sequence[Any]
 
 
 def in_portions(make: Callable[..., Made], rm_id: str, *lists: Elements) -> Iterator[Made]:
     """Events that ``make`` makes of these lists in their order, each of a limited size."""
-    portion: dict[str, list[Any]] = {}
+    portion: dict[str, tuple[Any, ...]] = {}
     size = 0
     for field, read, messages in lists:
-        for message in messages:
+        done = 0
+        while done < len(messages):
             if size == MOST:
-                yield make(rm_id, **_tuples(portion), more_follows=True)
+                yield make(rm_id, **portion, more_follows=True)
                 portion, size = {}, 0
-            portion.setdefault(field, []).append(read(message))
-            size += 1
-    yield make(rm_id, **_tuples(portion))
-
-
-def _tuples(portion: dict[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
-    return {field: tuple(elements) for field, elements in portion.items()}
+            some = messages[done : done + MOST - size]
+            portion[field] = portion.get(field, ()) + tuple(map(read, some))
+            done += len(some)
+            size += len(some)
+    yield make(rm_id, **portion)

@@ -137,7 +137,7 @@ def ask(policies: Policies, message: si.AllocationAsk) -> Ask:
         priority=priority,
         priority_class=priority_class,
         execution_timeout=message.executionTimeoutMilliSeconds / reading.MILLISECONDS,
-        tags=dict(message.tags),
+        tags=reading.strings(message.tags),
         task_group=task_group,
         placeholder=message.placeholder and task_group != "",
         constraint=constraint(message.placementConstraint) if is_constrained else None,
@@ -157,7 +157,7 @@ def allocation(policies: Policies, message: si.Allocation) -> AllocationRecord:
         resource=reading.resource(message.resourcePerAlloc),
         priority=priority,
         priority_class=priority_class,
-        tags=dict(message.allocationTags),
+        tags=reading.strings(message.allocationTags),
         task_group=message.taskGroupName,
         placeholder=message.placeholder and message.taskGroupName != "",
     )

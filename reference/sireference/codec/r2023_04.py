@@ -85,7 +85,7 @@ def allocation_lists(reads: Reading, message: messages.AllocationRequest) -> Ite
 
 def ask(message: messages.Ask) -> Ask:
     """An AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
-    tags = dict(message.tags)
+    tags = reading.strings(message.tags)
     task_group = message.taskGroupName
     has_resource = message.HasField("resourceAsk")
     return Ask(
@@ -133,7 +133,7 @@ def existing(
         partition=partition_name(message.partitionName),
         resource=reading.resource(message.resourcePerAlloc),
         priority=message.priority,
-        tags=dict(message.allocationTags),
+        tags=reading.strings(message.allocationTags),
         task_group=task_group,
         placeholder=message.placeholder and task_group != "",
         originator=originator,
@@ -226,7 +226,8 @@ def write_allocation(made: AllocationRecord, message: messages.Allocation) -> No
     message.applicationID = its_ask.application_id
     message.nodeID = made.node_id
     message.partitionName = its_ask.partition
-    message.priority = its_ask.priority
+    if its_ask.priority:
+        message.priority = its_ask.priority
     writing.amounts(its_ask.resource, message.resourcePerAlloc)
     if its_ask.tags:
         message.allocationTags.update(its_ask.tags)

@@ -47,7 +47,8 @@ def write_allocation(made: AllocationRecord, message: messages.AllocationWithPol
     """An Allocation with policy and originator of its ask, but for its identity."""
     ask = made.ask
     r2023_04.write_allocation(made, message)
-    message.originator = ask.originator
+    if ask.originator:
+        message.originator = True
     if ask.preemption_policy is not None:
         policy = message.preemptionPolicy
         policy.SetInParent()

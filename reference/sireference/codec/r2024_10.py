@@ -56,7 +56,7 @@ def node(reads: Reading, message: messages.BareNode) -> NodeInfo:
 def allocation_lists(reads: Reading, message: messages.OneListRequest) -> Iterable[Elements]:
     """What is asked for or exists, then what is released."""
     return (
-        Elements("entries", lambda one: entry(reads, one), message.allocations),
+        Elements("entries", partial(entry, reads), message.allocations),
         Elements("releases", reads.release, message.releases.allocationsToRelease),
     )
 
@@ -89,7 +89,7 @@ def allocation(message: messages.KeyedAllocation) -> AllocationRecord:
 
 def ask(message: messages.KeyedAllocation) -> Ask:
     """An Allocation as what is asked for; a placeholder only with a task group (C-34)."""
-    tags = dict(message.allocationTags)
+    tags = reading.strings(message.allocationTags)
     task_group = message.taskGroupName
     return Ask(
         key=message.allocationKey,

@@ -1,6 +1,6 @@
 """What every revision reads alike: parts of requests as records of the core."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -22,12 +22,18 @@ MILLISECONDS: Final = 1000.0  # of one second
 
 def resource(message: messages.Resource) -> Resource:
     """A Resource message as amounts."""
-    return Resource({name: quantity.value for name, quantity in message.resources.items()})
+    quantities = message.resources
+    return Resource({name: quantities[name].value for name in quantities})
+
+
+def strings(said: Mapping[str, str]) -> dict[str, str]:
+    """Tags or attributes; by name, which costs a third of what ``dict`` does with a map field."""
+    return {name: said[name] for name in said}
 
 
 def node(message: messages.Node, action: NodeAction) -> NodeInfo:
     """What is said of a node; the partition is an attribute of the node."""
-    attributes = dict(message.attributes)
+    attributes = strings(message.attributes)
     is_said = message.HasField("schedulableResource")
     return NodeInfo(
         node_id=message.nodeID,
@@ -61,7 +67,7 @@ def application(message: messages.NewApplication, gang_style: str) -> NewApplica
         partition=partition_name(message.partitionName),
         user=message.ugi.user,
         groups=tuple(message.ugi.groups),
-        tags=dict(message.tags),
+        tags=strings(message.tags),
         execution_timeout=message.executionTimeoutMilliSeconds / MILLISECONDS,
         placeholder_ask=resource(message.placeholderAsk) if has_gang else None,
         gang_style=gang_style,

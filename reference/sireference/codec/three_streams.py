@@ -6,6 +6,7 @@ responses are written. What is here puts them together.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from siwire import Revision
@@ -85,7 +86,7 @@ def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, 
     si = revision.si
 
     def nodes(message: messages.NodeRequest, _: Policies) -> Iterator[Event]:
-        elements = Elements("nodes", lambda one: reading.node(reading, one), message.nodes)
+        elements = Elements("nodes", partial(reading.node, reading), message.nodes)
         return in_portions(UpdateNodes, message.rmID, elements)
 
     def applications(message: messages.ApplicationRequest, _: Policies) -> Iterator[Event]:

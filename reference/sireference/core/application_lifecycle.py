@@ -1,6 +1,7 @@
 """The life cycle of applications: they move by what comes and ends, and by time."""
 
 from functools import partial
+from typing import Final
 
 from sireference.core import queues, running_slots
 from sireference.core.gang import completion
@@ -26,6 +27,15 @@ _RUNNING_KIND = (ApplicationState.STARTING, ApplicationState.RUNNING)
 _COUNTED = (*_RUNNING_KIND, ApplicationState.FAILING)
 _GATHERED = (ApplicationState.ACCEPTED, ApplicationState.RESUMING)
 _OVER = (ApplicationState.COMPLETED, ApplicationState.FAILED)
+# The states that an ask or a real allocation moves on, and how that is told
+_ASK_CAME: Final = {
+    ApplicationState.NEW: "its first ask came",
+    ApplicationState.COMPLETING: "an ask came while it was waiting",
+}
+_ALLOCATION_MADE: Final = {
+    ApplicationState.ACCEPTED: "its first allocation was made",
+    ApplicationState.STARTING: "another allocation was made",
+}
 
 
 def move(
@@ -200,12 +210,10 @@ def withdraw(
 
 def has_ask(partition: Partition, application: Application, now: float) -> list[Effect]:
     """An ask came: a new application is accepted, a waiting one runs again."""
-    if application.state is ApplicationState.NEW:
-        return move(partition, application, ApplicationTrigger.RUN, now, "its first ask came")
-    if application.state is ApplicationState.COMPLETING:
-        message = "an ask came while it was waiting"
-        return move(partition, application, ApplicationTrigger.RUN, now, message)
-    return []
+    message = _ASK_CAME.get(application.state)
+    if message is None:
+        return []
+    return move(partition, application, ApplicationTrigger.RUN, now, message)
 
 
 def has_allocation(partition: Partition, application: Application, now: float) -> list[Effect]:
@@ -213,11 +221,8 @@ def has_allocation(partition: Partition, application: Application, now: float) -
 
     Where the rules have no state Starting it runs with the first.
     """
-    if application.state is ApplicationState.ACCEPTED:
-        message = "its first allocation was made"
-    elif application.state is ApplicationState.STARTING:
-        message = "another allocation was made"
-    else:
+    message = _ALLOCATION_MADE.get(application.state)
+    if message is None:
         return []
     return move(partition, application, ApplicationTrigger.RUN, now, message)
 

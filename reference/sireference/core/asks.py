@@ -100,8 +100,9 @@ def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
         yield "a key identifies one allocation"
     if ask.key in partition.foreign:
         yield f"allocation {quoted(ask.key)} is a foreign one"
-    if any(one.application_id != ask.application_id for one in partition.asks.with_key(ask.key)):
-        yield f"another application asks for allocation {quoted(ask.key)}"
+    for one in partition.asks.with_key(ask.key):
+        if one.application_id != ask.application_id:
+            yield f"another application asks for allocation {quoted(ask.key)}"
 
 
 def release(rm: ResourceManager, request: AskReleaseRequest, now: float) -> list[Effect]:

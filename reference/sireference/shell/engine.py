@@ -15,15 +15,14 @@ from sireference.core.counts import Counts, count
 from sireference.core.model import (
     Answer,
     Call,
-    Configured,
     ConnectionLost,
     Effect,
     Event,
     Refused,
     Register,
-    Registered,
     Settings,
     ShutDown,
+    is_answer,
 )
 from sireference.core.scheduler import Scheduler
 from sireference.core.snapshot import Snapshot
@@ -200,14 +199,14 @@ class Engine:
         answers: dict[tuple[str, str], list[Answer]] = {}
         method_of = self.codec.method_of
         for effect in effects:
-            if isinstance(effect, Refused):
+            if is_answer(effect):
+                answers.setdefault((effect.rm_id, method_of(effect)), []).append(effect)
+            elif isinstance(effect, Refused):
                 refused = effect
                 self.counters.refused += 1
             elif isinstance(effect, Call):
                 self.counters.tell([effect])
                 self.callbacks.deliver(effect, self.tell)
-            elif not isinstance(effect, Registered | Configured):
-                answers.setdefault((effect.rm_id, method_of(effect)), []).append(effect)
         lost: set[str] = set()
         for (rm_id, method), said in answers.items():
             if rm_id not in lost and not self._deliver(rm_id, method, said):

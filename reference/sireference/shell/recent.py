@@ -7,15 +7,13 @@ from typing import Final
 
 from sireference.core.model import (
     Answer,
-    Call,
-    Configured,
     ConnectionLost,
     Effect,
     Event,
     Refused,
     Register,
-    Registered,
     ShutDown,
+    is_answer,
 )
 
 _KEPT: Final = 200
@@ -42,25 +40,29 @@ class RecentEvents:
     """The last of them; what is older is forgotten."""
 
     def __init__(self) -> None:
-        self._last: deque[Recent] = deque(maxlen=_KEPT)
+        self._last: deque[tuple[float, str, News]] = deque(maxlen=_KEPT)
         self._count = 0
 
     def event(self, event: Event, now: float) -> None:
         """An RM came or went, if that is what the event is."""
         news = _COMING_AND_GOING.get(type(event))
         if news is not None:
-            self._note(event.rm_id, news, now)
+            self._note([(now, event.rm_id, news)])
 
     def effects(self, effects: Iterable[Effect], now: float) -> None:
         """An RM was told this."""
-        for effect in effects:
-            if not isinstance(effect, Registered | Configured | Call):
-                self._note(effect.rm_id, effect, now)
+        self._note(
+            [
+                (now, effect.rm_id, effect)
+                for effect in effects
+                if is_answer(effect) or isinstance(effect, Refused)
+            ]
+        )
 
     def all(self) -> list[Recent]:
         """Those that are remembered, the last one first."""
-        return list(reversed(self._last))
+        return [Recent(self._count - later, *one) for later, one in enumerate(reversed(self._last))]
 
-    def _note(self, rm_id: str, news: News, now: float) -> None:
-        self._count += 1
-        self._last.append(Recent(self._count, now, rm_id, news))
+    def _note(self, news: list[tuple[float, str, News]]) -> None:
+        self._count += len(news)
+        self._last.extend(news)

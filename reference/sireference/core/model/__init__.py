@@ -29,6 +29,7 @@ from sireference.core.model.effects import (
     ReleasedAllocation,
     ReleasedAsk,
     UpdatedApplication,
+    is_answer,
 )
 from sireference.core.model.event_records import (
     DETAILS_UNTIL_2023_12,
@@ -149,6 +150,7 @@ __all__ = [
     "UpdateNodes",
     "UpdatedApplication",
     "UtilisationReport",
+    "is_answer",
     "partition_name",
     "quoted",
 ]

@@ -1,12 +1,12 @@
 """What travels by callback: what the scheduler tells or asks an RM there, and its answers."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 from sireference.core.model.event_records import EventRecord
+from sireference.core.states import Symbol
 
 
-class Callback(Enum):
+class Callback(Symbol):
     """What an RM may take by callback, beside the answers that every RM takes."""
 
     PREDICATES = "may this ask be on that node"
@@ -16,7 +16,7 @@ class Callback(Enum):
     CACHE_SYNC = "allocations to assume and to forget"
 
 
-class SchedulingState(Enum):
+class SchedulingState(Symbol):
     """How the scheduling of an ask goes; the names are the SI's."""
 
     SKIPPED = "passed over in this round"

@@ -1,6 +1,7 @@
 """Effects: what goes out."""
 
 from dataclasses import dataclass
+from typing import Final, TypeGuard, get_args
 
 from sireference.core.model.callbacks import Call
 from sireference.core.model.records import AllocationRecord, AskRelease, Release
@@ -137,3 +138,9 @@ AllocationEffect = (
 )
 Answer = NodeEffect | ApplicationEffect | AllocationEffect
 Effect = Registered | Configured | Refused | Answer | Call
+_ANSWERS: Final = frozenset(get_args(Answer))
+
+
+def is_answer(effect: Effect) -> TypeGuard[Answer]:
+    """Whether ``effect`` is an answer."""
+    return type(effect) in _ANSWERS

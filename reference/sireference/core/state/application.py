@@ -9,7 +9,7 @@ for. A scheduling pass looks only at groups that do not wait.
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from sireference.core.model import Ask, NewApplication
 from sireference.core.resources import NOTHING, Resource
@@ -24,6 +24,7 @@ from sireference.core.state.wait_reason import WaitReason
 from sireference.core.states import ApplicationState, AskState
 
 _NOT_BEGUN = (ApplicationState.NEW, ApplicationState.ACCEPTED)
+_PENDING: Final = AskState.PENDING  # to look it up in the Enum at every step would take long
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +72,7 @@ class PendingAsk:
     def wants_more(self) -> bool:
         """Whether it has an allocation to be served with."""
         on_their_way = self.made + self.awaiting + self.proposed
-        return self.state is AskState.PENDING and on_their_way < self.ask.max_allocations
+        return self.state is _PENDING and on_their_way < self.ask.max_allocations
 
 
 class AskGroup:
@@ -145,8 +146,7 @@ class AskGroup:
 
     def first(self) -> PendingAsk | None:
         """The ask to be served next, None when there is none."""
-        heap = self._heap
-        while heap:
+        while heap := self._heap:
             pending = heap[0][2]
             if pending.ask_group is self:
                 if pending.wants_more:

@@ -5,7 +5,7 @@ that cannot hold what it is after. A bound is never too narrow; it may be too wi
 gone, until a search has been through the whole block in vain.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -54,10 +54,11 @@ LOWER: Final = Bound(_smallest, lambda bound, amount: bound.fits(amount))
 class _Block(Generic[Kind]):
     """Neighbours; ``is_exact`` says that nothing went since their bound was worked out."""
 
-    __slots__ = ("bound", "is_exact", "places")
+    __slots__ = ("bound", "is_exact", "keys", "members")
 
-    def __init__(self, places: list[tuple[Key, Kind]], bound: Resource) -> None:
-        self.places = places
+    def __init__(self, keys: list[Key], members: list[Kind], bound: Resource) -> None:
+        self.keys = keys  # of the members, in their order
+        self.members = members
         self.bound = bound
         self.is_exact = False
 
@@ -83,35 +84,37 @@ class Blocks(Generic[Kind]):
         """Take ``member`` in."""
         amount = self._amount(member)
         if not self._blocks:
-            self._blocks.append(_Block([(key, member)], amount))
+            self._blocks.append(_Block([key], [member], amount))
             self._last.append(key)
             self._whole = amount
             return
         at = min(bisect_left(self._last, key), len(self._last) - 1)
         block = self._blocks[at]
-        insort(block.places, (key, member))
-        self._last[at] = block.places[-1][0]
+        place = bisect_left(block.keys, key)
+        block.keys.insert(place, key)
+        block.members.insert(place, member)
+        self._last[at] = block.keys[-1]
         if not self._bound.holds(block.bound, amount):
             block.bound = self._bound.of((block.bound, amount))
             self._whole = self._bound.of((self._whole, amount))
-        if len(block.places) > _MOST:
+        if len(block.keys) > _MOST:
             self._split(at)
 
     def remove(self, key: Key) -> None:
         """Take the member out that stands there."""
         at = bisect_left(self._last, key)
         block = self._blocks[at]
-        del block.places[bisect_left(block.places, (key,))]
+        place = bisect_left(block.keys, key)
+        del block.keys[place], block.members[place]
         block.is_exact = self._is_exact = False
-        if block.places:
-            self._last[at] = block.places[-1][0]
-        if len(block.places) < _LEAST:
+        if block.keys:
+            self._last[at] = block.keys[-1]
+        if len(block.keys) < _LEAST:
             self._join(at)
 
     def __iter__(self) -> Iterator[Kind]:
         for block in self._blocks:
-            for _, member in block.places:
-                yield member
+            yield from block.members
 
     def where(self, may_be: Callable[[Resource], bool]) -> Iterator[Kind]:
         """In order, all members but those of blocks whose bound cannot be.
@@ -123,8 +126,7 @@ class Blocks(Generic[Kind]):
             return
         for block in self._blocks:
             if may_be(block.bound):
-                for _, member in block.places:
-                    yield member
+                yield from block.members
                 if not block.is_exact:
                     self._work_out(block)
         if not self._is_exact:
@@ -132,28 +134,29 @@ class Blocks(Generic[Kind]):
             self._is_exact = True
 
     def _work_out(self, block: _Block[Kind]) -> None:
-        block.bound = self._bound.of(self._amount(member) for _, member in block.places)
+        block.bound = self._bound.of(self._amount(member) for member in block.members)
         block.is_exact = True
         self._is_exact = False
 
     def _split(self, at: int) -> None:
         block = self._blocks[at]
-        half = len(block.places) // 2
-        later = _Block(block.places[half:], block.bound)
-        del block.places[half:]
+        half = len(block.keys) // 2
+        later = _Block(block.keys[half:], block.members[half:], block.bound)
+        del block.keys[half:], block.members[half:]
         self._blocks.insert(at + 1, later)
-        self._last.insert(at, block.places[-1][0])
+        self._last.insert(at, block.keys[-1])
         self._work_out(block)
         self._work_out(later)
 
     def _join(self, at: int) -> None:
         """Put a small block together with the one before it, or drop it if it is empty."""
         block = self._blocks[at]
-        if not block.places:
+        if not block.keys:
             del self._blocks[at], self._last[at]
-        elif at and len(block.places) + len(self._blocks[at - 1].places) <= _MOST:
+        elif at and len(block.keys) + len(self._blocks[at - 1].keys) <= _MOST:
             before = self._blocks[at - 1]
-            before.places += block.places
+            before.keys += block.keys
+            before.members += block.members
             before.bound = self._bound.of((before.bound, block.bound))
             before.is_exact = False
             del self._blocks[at], self._last[at - 1]

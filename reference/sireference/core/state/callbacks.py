@@ -57,13 +57,10 @@ class Callbacks:
 
     def allocation_added(self, allocation: Allocation) -> None:
         """There is a new allocation."""
-        self.event_log.allocation_added(allocation)
-        user_group_log.used(
-            self.event_log,
-            allocation.application,
-            ChangeType.ADD,
-            allocation.record.ask.resource,
-        )
+        if self.event_log.is_read:
+            application, resource = allocation.application, allocation.record.ask.resource
+            self.event_log.allocation_added(allocation)
+            user_group_log.used(self.event_log, application, ChangeType.ADD, resource)
         self.cache.allocation_added(allocation)
 
     def allocation_resized(self, allocation: Allocation, before: Resource) -> None:

@@ -67,7 +67,7 @@ class LazyHeap(Generic[Kind]):
                 self._stale -= 1
                 continue
             now = member.next_sort_key()
-            if now == sort_key:
+            if now == sort_key or (now is not None and len(heap) == 1):
                 return member
             heapq.heappop(heap)
             member.sort_key = None

@@ -56,12 +56,12 @@ class Partition:
         callbacks: Callbacks,
         rules: Rules,
     ) -> None:
-        self.rm_id = rm_id
-        self.name = config.name
+        self.rm_id, self.name = rm_id, config.name
         self.is_draining = False  # takes no new nodes and applications
         self.config = config
         self.settings, self.timers = settings, timers
         self.identities, self.rules = identities, rules
+        self.identifies_by_key = rules.identification is Identification.BY_KEY  # allocations
         self.callbacks = callbacks
         self.event_log, self.states = callbacks.event_log, callbacks.states
         self.root = Queue(config.root)
@@ -103,11 +103,6 @@ class Partition:
     def number(self) -> int:
         """The next number in the order of arrival."""
         return next(self._numbers)
-
-    @property
-    def identifies_by_key(self) -> bool:
-        """Whether the key of a request identifies its allocation."""
-        return self.rules.identification is Identification.BY_KEY
 
     def new_identity(self, ask: Ask) -> str:
         """The identity of a new allocation of ``ask``, none that the RM brought along."""

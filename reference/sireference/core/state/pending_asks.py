@@ -1,6 +1,7 @@
 """The pending asks of one partition: they come, are replaced, served, withdrawn."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from sireference.core.model import Ask, ChangeType
 from sireference.core.state.allocation import Allocation
@@ -82,7 +83,8 @@ class PendingAsks:
 
     def with_key(self, key: str) -> list[Application]:
         """The applications that have a pending ask with that key, in the order they came."""
-        return sorted(self._by_key.get(key, ()), key=lambda application: application.number)
+        applications = self._by_key.get(key)
+        return sorted(applications, key=attrgetter("number")) if applications else []
 
     def _take_in(self, pending: PendingAsk) -> None:
         application = pending.application

@@ -50,6 +50,7 @@ class Queue(Quota):
 
     __slots__ = (
         "_born",
+        "_is_fenced",
         "_sorts_by_priority",
         "_total",
         "applications",
@@ -63,6 +64,7 @@ class Queue(Quota):
         "is_draining",
         "is_dynamic",
         "is_fair",
+        "is_state_aware",
         "name",
         "number",
         "parent",
@@ -113,7 +115,10 @@ class Queue(Quota):
         self.guaranteed = None if config.guaranteed is None else Resource(config.guaranteed)
         self.most_applications = config.max_applications
         self.is_fair = config.properties.sort_policy is SortPolicy.FAIR
+        # its applications begin one after the other
+        self.is_state_aware = config.properties.sort_policy is SortPolicy.STATE_AWARE
         self._sorts_by_priority = config.properties.sort_priority
+        self._is_fenced = config.properties.priority_policy is PriorityPolicy.FENCE
 
     def limit(
         self,
@@ -128,11 +133,6 @@ class Queue(Quota):
         self.wake_those_with_slot()
         if self.parent is not None:
             self.parent._update(self)  # noqa: SLF001  # a queue, too
-
-    @property
-    def is_state_aware(self) -> bool:
-        """Whether its applications begin one after the other."""
-        return self.config.properties.sort_policy is SortPolicy.STATE_AWARE
 
     @property
     def is_empty(self) -> bool:
@@ -240,10 +240,11 @@ class Queue(Quota):
         first = self.first_served()
         if first is None or self.parent is None:
             return None
-        properties = self.config.properties
-        is_fenced = properties.priority_policy is PriorityPolicy.FENCE
-        self.priority = properties.priority_offset + (0 if is_fenced else first.priority)
-        share = share_of_right(self.used, self.guaranteed, self.root.total)
+        offset = self.config.properties.priority_offset
+        self.priority = offset + (0 if self._is_fenced else first.priority)
+        share = 0.0
+        if len(self.parent.children) > 1:
+            share = share_of_right(self.used, self.guaranteed, self.root.total)
         if self.parent._sorts_by_priority:  # noqa: SLF001  # a queue, too
             return -self.priority, share, self.number
         return share, -self.priority, self.number
