@@ -4,6 +4,7 @@ import pytest
 from sireference.core.model import Ask
 from sireference.core.preemption import victim_search
 from sireference.core.resources import Resource
+from sireference.core.state.node import Node
 from tests.preempting import ALLOWED, DELAY, OPTED_OUT, Preempting, preempted
 
 
@@ -19,7 +20,7 @@ def test_of_very_many_nodes_enough_are_looked_at(
     seen: list[str] = []
     on = victim_search.Search._on
 
-    def watched(search: victim_search.Search, node: victim_search.Node) -> object:
+    def watched(search: victim_search.Search, node: Node) -> object:
         seen.append(node.node_id)
         return on(search, node)
 
