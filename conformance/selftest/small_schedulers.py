@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from patience import patient
 from siwire import rpc
 
 
@@ -25,7 +26,7 @@ def served(module: str) -> Iterator[grpc.Channel]:
     with grpc.insecure_channel(process.stdout.readline().split()[-1]) as channel:
         yield channel
     process.terminate()
-    assert process.wait(10) == 0
+    assert process.wait(patient(10)) == 0
     process.stdout.close()
 
 
@@ -37,7 +38,7 @@ class Stream:
         self._out: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.says()
         call = rpc.callable_for(channel, methods[name])
-        self.told = call(iter(self._out.get, None), timeout=20)
+        self.told = call(iter(self._out.get, None), timeout=patient(20))
 
     def says(self, **content: Any) -> None:
         self._out.put(self._kind(rmID="rm", **content))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from dockerfile_parse import DockerfileParser  # type: ignore[import-untyped]  # has no types
+from patience import patient
 from siconform import shipped
 
 pytestmark = pytest.mark.end_to_end
@@ -52,7 +53,7 @@ def judged(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=90,
+        timeout=patient(90),
         check=False,
     )
     summary = folder / "summary.md"
@@ -67,7 +68,7 @@ def test_the_action_is_as_the_published_schema_of_actions_says() -> None:
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions"]
 
     done = subprocess.run(  # noqa: S603  # our own words
-        [*check, str(ACTION)], capture_output=True, text=True, timeout=60, check=False
+        [*check, str(ACTION)], capture_output=True, text=True, timeout=patient(60), check=False
     )
 
     assert done.returncode == 0, done.stdout + done.stderr

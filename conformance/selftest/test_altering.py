@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import patient
 
 PREAMBLE = """
 import json
@@ -19,7 +20,7 @@ def _says(script: str, tmp_path: Path) -> object:
     file = tmp_path / "script.py"
     file.write_text(PREAMBLE + script, "utf-8")
     done = subprocess.run(  # noqa: S603  # ourselves
-        [sys.executable, str(file)], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, str(file)], capture_output=True, text=True, check=True, timeout=patient(60)
     )
     found: object = json.loads(done.stdout.splitlines()[-1])
     return found

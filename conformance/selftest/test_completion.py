@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 from click.shell_completion import BashComplete, CompletionItem
 from click.testing import CliRunner
+from patience import patient
 from siconform.catalogue import catalogue
 from siconform.cli import main
 from siconform.protocol.queue_configurations import conformance_queues
@@ -75,7 +76,7 @@ def test_a_shell_asks_the_program_itself() -> None:
         env={**os.environ, **asks},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=patient(30),
         check=True,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from patience import patient
 from siconform.baseline import read_baseline
 
 pytestmark = pytest.mark.end_to_end
@@ -22,7 +23,7 @@ def judged(results: Path, *options: str) -> tuple[subprocess.CompletedProcess[st
         [*command, "--results", str(results), *options, TEST],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=patient(100),
         check=False,
     )
     return done, json.loads((results / "results.json").read_text("utf-8"))

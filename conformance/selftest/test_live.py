@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from patience import patient
 
 from .conftest import ANNOUNCING, PREAMBLE
 from .processes import wait_for
@@ -196,7 +197,7 @@ def test_in_a_pipe_a_failure_is_a_line_as_it_happens(suite: Path) -> None:
         if line.startswith("FAIL"):
             break
     (suite / "go-on").touch()
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=patient(60))
 
     assert before[-1].startswith("FAIL  SI-NODE-004  MUST   accepted")
     assert "CONFORMANT" not in "".join(before)

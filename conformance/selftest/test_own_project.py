@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from patience import patient
 from siconform.results import schema
 
 pytestmark = pytest.mark.end_to_end
@@ -61,7 +62,7 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 def run(project: pytest.Pytester, *options: str) -> pytest.RunResult:
-    return project.runpytest_subprocess("-p", "no:cacheprovider", *options, timeout=90)
+    return project.runpytest_subprocess("-p", "no:cacheprovider", *options, timeout=patient(90))
 
 
 def results(project: pytest.Pytester) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 from proof import known
 from proof.fault import CHANGES, Change, Wire, fault, keep, liberty
 from proof.known import MODULES, load
@@ -75,7 +76,7 @@ def test_a_proxy_of_another_revision_is_not_started() -> None:
     proxy = [sys.executable, "-P", "-m", "proof.proxy", "drain-ignored", "--revision", "2021-02"]
 
     done = subprocess.run(  # noqa: S603  # ourselves
-        proxy, capture_output=True, text=True, check=False, timeout=60
+        proxy, capture_output=True, text=True, check=False, timeout=patient(60)
     )
 
     assert done.returncode == 2
@@ -225,7 +226,7 @@ def test_a_fault_is_noticed(name: str, requirement: str, verdict: str, tmp_path:
     results = tmp_path / "out"
 
     subprocess.run(  # noqa: S603  # ourselves
-        [*run, "-k", requirement, "--results", str(results)], check=False, timeout=100
+        [*run, "-k", requirement, "--results", str(results)], check=False, timeout=patient(100)
     )
 
     read = json.loads((results / "results.json").read_text("utf-8"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 
 from .preloaded import preloaded_python
 from .processes import wait_for
@@ -148,13 +149,13 @@ def test_two_runs_in_one_folder_at_a_time(pytester: pytest.Pytester) -> None:
     wait_for(lambda: "did not come to its end" in results.read_text())
 
     second = subprocess.run(  # noqa: S603  # ourselves
-        command, cwd=pytester.path, capture_output=True, text=True, check=False, timeout=60
+        command, cwd=pytester.path, capture_output=True, text=True, check=False, timeout=patient(60)
     )
     (pytester.path / "go-on").touch()
 
     assert second.returncode == 4
     assert "another run is writing its results to" in second.stderr
-    assert first.wait(60) == 0
+    assert first.wait(patient(60)) == 0
     assert json.loads(results.read_text())["verdict"] == "CONFORMANT"
 
 

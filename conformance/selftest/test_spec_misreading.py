@@ -11,6 +11,7 @@ from google.protobuf.descriptor_pb2 import (
     FieldDescriptorProto,
     FileDescriptorProto,
 )
+from patience import patient
 from selftest.spec_edits import INTO_A_ONEOF, ONE_IN_FRONT, REUSED, VALUE_IN_FRONT, edited, unedited
 from siconform.spec.classes import Class, judge
 from siconform.spec.meanings import absence_of
@@ -169,12 +170,12 @@ def test_a_stream_sent_to_a_unary_method_loses_all_but_its_first_message(
     channel: grpc.Channel,
 ) -> None:
     call: Any = channel.stream_stream("/Scheduler/Unary")
-    assert list(call(iter([b"1", b"2", b"3"]), timeout=10)) == [b"1"]
+    assert list(call(iter([b"1", b"2", b"3"]), timeout=patient(10))) == [b"1"]
 
 
 def test_one_message_sent_to_a_streaming_method_is_answered(channel: grpc.Channel) -> None:
     call: Any = channel.unary_unary("/Scheduler/Stream")
-    assert call(b"1", timeout=10) == b"1"
+    assert call(b"1", timeout=patient(10)) == b"1"
 
 
 def test_which_field_names_an_allocation_depends_on_the_fields_there_are() -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import patient
 
 _HEAVY = ("pytest", "_pytest", "grpc", "hypothesis", "psutil", "rich")
 _PROGRAM = """\
@@ -36,7 +37,7 @@ def test_no_command_that_only_tells_imports_what_takes_time(words: tuple[str, ..
         [sys.executable, "-c", _PROGRAM.format(heavy=_HEAVY), *words],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=patient(30),
         check=False,
     )
 

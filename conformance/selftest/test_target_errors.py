@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from patience import patient
 
 from .certificates import HERE, Authority, secured
 from .conftest import FinishedRun
@@ -119,7 +120,7 @@ def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, nobody: str) -> 
     done = subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, *words],
         stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=tmp_path, check=False,
-        env={**plain, "TERM": "xterm"}, timeout=60,
+        env={**plain, "TERM": "xterm"}, timeout=patient(60),
     )  # fmt: skip
     os.close(theirs)
     lines = _all(ours).decode().splitlines()
