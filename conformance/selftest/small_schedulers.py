@@ -43,6 +43,13 @@ class Stream:
     def says(self, **content: Any) -> None:
         self._out.put(self._kind(rmID="rm", **content))
 
+    def states(self, count: int) -> list[str]:
+        """The next states of applications, in however many messages they come."""
+        states: list[str] = []
+        while len(states) < count:
+            states += [update.state for update in next(self.told).updated]
+        return states
+
     def ends(self) -> None:
         self._out.put(None)
         assert list(self.told) == []

@@ -61,8 +61,7 @@ def test_a_request_is_allocated(channel: grpc.Channel) -> None:
 
     allocation = next(of_allocations.told).new[0]
     assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
-    states = [update.state for _ in range(2) for update in next(of_applications.told).updated]
-    assert states == ["Accepted", "Running"]
+    assert of_applications.states(2) == ["Accepted", "Running"]
     for stream in (of_applications, of_nodes, of_allocations):
         stream.ends()
 

@@ -43,10 +43,7 @@ def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
 
     allocation = next(of_allocations.told).new[0]
     assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
-    assert [u.state for _ in range(2) for u in next(of_applications.told).updated] == [
-        "Accepted",
-        "Running",
-    ]
+    assert of_applications.states(2) == ["Accepted", "Running"]
     of_applications.ends()
     of_nodes.ends()
     of_allocations.ends()

@@ -39,7 +39,7 @@ from sireference.shell.options import Limits
 from sireference.shell.streams import StreamTable
 from siwire import REVISIONS, Revision
 from tests import keyed_moves
-from tests.driving import RM, STOPPED, of, of_allocations, of_asks
+from tests.driving import RM, STOPPED, identities, keys, of, of_allocations, of_asks
 from tests.fields import asked
 from tests.histories import Player
 from tests.history_moves import histories
@@ -75,6 +75,32 @@ def test_a_sentence_that_withdraws_many_is_handled_in_portions(
 
     assert sum(len(of(effects, ReleasedAsk)) for effects in said) == withdrawn
     assert max(len(of(effects, ReleasedAsk)) for effects in said) <= 3
+
+
+def test_sentences_about_one_are_handled_beside_those_about_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(portions, "MOST", 3)
+    rm = RM()
+    rm.creates("n1", memory=8)
+    rm.submits("a0")
+    rm.submits("a1")
+    rm.asks("held", "a0", memory=1, most=4)
+    one, *_ = identities(rm.asks("held", "a1", memory=1, most=4))
+    for number in range(10):
+        rm.asks(f"k{number}", "a0", memory=1)
+        rm.asks(f"k{number}", "a1", memory=1)
+    event = UpdateAllocations(
+        "rm",
+        ask_releases=(of_asks("a0"), of_asks("a1", "k0")),
+        releases=(of_allocations("a0"), of_allocations("a1", one)),
+    )
+
+    said = [rm.scheduler.handle(part, rm.now) for part in rm.scheduler.portions(event)]
+
+    assert sum(len(of(effects, ReleasedAsk)) for effects in said) == 11
+    assert sum(len(of(effects, ReleasedAllocation)) for effects in said) == 5
+    assert keys(said[-1]) == [f"k{number}" for number in range(1, 6)]
 
 
 @given(histories, st.sampled_from(["", "a1", "g1"]))

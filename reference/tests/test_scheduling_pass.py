@@ -221,3 +221,14 @@ def test_a_pass_costs_the_steps_that_the_page_about_it_says(
     steps.clear()
     rm.releases(made[0], "a1")
     assert steps == [("k1", False)]
+
+
+def test_a_pass_ends_after_very_many_looks_and_another_one_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scheduling_pass, "_MOST_LOOKS", 1)
+    rm = cluster(1)
+
+    made = keys(rm.asks("k1", memory=1, most=5))
+    assert len(made) == 2
+    assert len(keys(rm.waits(0))) == 3
