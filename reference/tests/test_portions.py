@@ -62,6 +62,19 @@ def handled(rm: RM, events: Iterable[Event]) -> list[Effect]:
     return [effect for event in events for effect in rm.scheduler.handle(event, rm.now)]
 
 
+def one_by_one(history: list[Any], event: Event) -> tuple[Player, list[Effect], list[Effect]]:
+    """After a history the event in portions of one, and what is told then; and told at once."""
+    whole, in_portions = Player(), Player()
+    for move in history:
+        whole.play(move)
+        in_portions.play(move)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "MOST", 1)
+        parts = in_portions.scheduler.portions(event)
+        said = [e for p in parts for e in in_portions.scheduler.handle(p, in_portions.now)]
+    return in_portions, said, whole.scheduler.handle(event, whole.now)
+
+
 @pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("nobody", 0)])
 def test_a_sentence_that_withdraws_many_is_handled_in_portions(
     monkeypatch: pytest.MonkeyPatch, application: str, withdrawn: int
@@ -149,17 +162,8 @@ def test_portions_of_all_asked_for_and_held_mean_the_same(
 @settings(max_examples=examples(30))
 def test_an_application_can_go_bit_by_bit(history: list[Any], application: str) -> None:
     event = UpdateApplications("rm", remove=(RemoveApplication(application),))
-    whole, in_portions = Player(), Player()
-    for move in history:
-        whole.play(move)
-        in_portions.play(move)
+    in_portions, said, at_once = one_by_one(history, event)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(portions, "MOST", 1)
-        parts = in_portions.scheduler.portions(event)
-        said = [e for p in parts for e in in_portions.scheduler.handle(p, in_portions.now)]
-
-    at_once = whole.scheduler.handle(event, whole.now)
     assert of(said, ReleasedAllocation) == of(at_once, ReleasedAllocation)
     for partition in in_portions.partitions:
         books_balance(partition)
@@ -170,18 +174,8 @@ def test_an_application_can_go_bit_by_bit(history: list[Any], application: str) 
 @settings(max_examples=examples(30))
 def test_a_node_can_go_bit_by_bit(history: list[Any], names: tuple[str, ...]) -> None:
     gone = tuple(NodeInfo(name, NodeAction.DECOMMISSION) for name in names)
-    event = UpdateNodes("rm", gone)
-    whole, in_portions = Player(), Player()
-    for move in history:
-        whole.play(move)
-        in_portions.play(move)
+    in_portions, said, at_once = one_by_one(history, UpdateNodes("rm", gone))
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(portions, "MOST", 1)
-        parts = in_portions.scheduler.portions(event)
-        said = [e for p in parts for e in in_portions.scheduler.handle(p, in_portions.now)]
-
-    at_once = whole.scheduler.handle(event, whole.now)
     assert of(said, ReleasedAllocation) == of(at_once, ReleasedAllocation)
     assert of(said, RejectedNode) == of(at_once, RejectedNode)
     for partition in in_portions.partitions:

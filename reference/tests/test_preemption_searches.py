@@ -13,6 +13,16 @@ def rm() -> Preempting:
     return Preempting()
 
 
+def the_last_of(rm: Preempting, nodes: int) -> str:
+    """So many full nodes and one more, where the only victim is."""
+    for number in range(nodes):
+        rm.creates(f"n{number:02}", memory=1)
+        rm.takes(f"spared{number}", preemption_policy=OPTED_OUT)
+    rm.creates("last", memory=1)
+    (victim,) = rm.takes("v")
+    return victim
+
+
 def test_of_very_many_nodes_enough_are_looked_at(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,11 +47,7 @@ def test_a_search_that_found_nobody_yet_goes_on_where_it_was(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)
-    for number in range(25):
-        rm.creates(f"n{number:02}", memory=1)
-        rm.takes(f"spared{number}", preemption_policy=OPTED_OUT)
-    rm.creates("last", memory=1)
-    (victim,) = rm.takes("v")
+    victim = the_last_of(rm, 25)
 
     assert preempted(rm.claims()) == []
     assert len(rm.partition().preemptors.paused) == 1
@@ -54,11 +60,7 @@ def test_a_search_goes_on_without_a_node_that_is_gone(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)
-    for number in range(15):
-        rm.creates(f"n{number:02}", memory=1)
-        rm.takes(f"spared{number}", preemption_policy=OPTED_OUT)
-    rm.creates("last", memory=1)
-    rm.takes("v")
+    the_last_of(rm, 15)
     rm.claims()
 
     rm.decommissions("last")

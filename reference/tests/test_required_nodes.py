@@ -6,16 +6,11 @@ from typing import Any, Final
 import pytest
 from sireference.core.model import Effect, PreemptionPolicy
 from sireference.core.states import NodeAction
+from tests.configuring import TOP
 from tests.driving import placed
 from tests.keyed import Keyed
 
-_QUEUES: Final = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
+_QUEUES: Final = """\
           - name: p
             limits: [{{users: [bob], maxresources: {{memory: {limit}}}}}]
             queues:
@@ -28,7 +23,7 @@ Step = Callable[[Keyed], Any]
 
 
 def _queues(**less: int) -> str:
-    return _QUEUES.format(**_AMPLE | less)
+    return TOP + _QUEUES.format(**_AMPLE | less)
 
 
 def _holds(memory: int, node_id: str = "n1") -> Step:

@@ -181,7 +181,8 @@ class AskRelease:
 class NodeInfo:
     """What the RM says of a node; a resource that was not sent is None.
 
-    With ``at_most`` a node that is decommissioned keeps what is more than that, until it is again.
+    With ``at_most`` no more than so many of its allocations end, and a node that is decommissioned
+    stays until that is said again.
     """
 
     node_id: str
