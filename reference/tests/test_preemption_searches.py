@@ -56,16 +56,14 @@ def test_a_search_that_found_nobody_yet_goes_on_where_it_was(
     assert not rm.partition().preemptors.paused
 
 
-def test_a_search_goes_on_without_a_node_that_is_gone(
+def test_a_search_goes_on_without_a_node_that_drains_by_then(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)
     the_last_of(rm, 15)
     rm.claims()
 
-    rm.decommissions("last")
-
-    assert preempted(rm.waits(1)) == []
+    assert preempted(rm.drains("last") + rm.waits(1)) == []
 
 
 def test_asks_of_several_sizes_do_not_choose_the_same_victim(rm: Preempting) -> None:
