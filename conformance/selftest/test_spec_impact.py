@@ -182,7 +182,7 @@ def test_results_of_the_old_revision_have_to_be_run_again_where_they_judged_it()
     touched, untouched = "SI-NODE-903", "SI-NODE-901"
     checkout = Checkout(
         Path("nowhere"),
-        {touched: RuleRow(("test_a",), ("core/nodes.py::f",), ("test_b.py",), ("a-fault",))},
+        {touched: RuleRow(("test_a",), ("a-fault",))},
         (
             Published("one", REVISION, "nox", "docs/results/one.md", frozenset({touched})),
             Published("one", "2024-10", "nox", "docs/results/one.md", frozenset({touched})),

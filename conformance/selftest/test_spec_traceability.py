@@ -7,10 +7,9 @@ import pytest
 from selftest.spec_samples import requirement
 from siconform.catalogue import Requirement, catalogue
 from siconform.spec.changes import Change, Kind, compare
-from siconform.spec.citations import Citation, read_citations
+from siconform.spec.citations import Citation, kit_names, read_citations
 from siconform.spec.grounds import Basis
 from siconform.spec.impact import Impact, impact
-from siconform.spec.kit_names import kit_names
 from siconform.spec.schema import Schema, schema_of
 from siconform.spec.sources import from_bytes, read_spec
 from siconform.spec.traceability import Traceability

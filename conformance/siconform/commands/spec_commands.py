@@ -14,7 +14,7 @@ from siconform.commands.spec_output import (
     code_of,
     ends,
     read,
-    read_former,
+    read_earlier,
     say,
     shown,
     tell,
@@ -152,36 +152,36 @@ def check(
 
     A file that is new, or that mends one which did not compile, has to compile and no more.
     """
-    from siconform.spec.former import NoFormer, former_of  # noqa: PLC0415  # takes time
+    from siconform.spec.sources import GitError, version_at  # noqa: PLC0415  # takes time
 
     chosen = [*dict.fromkeys(files)]
     try:
-        formers = [former_of(file, against) for file in chosen]
-    except NoFormer as error:
+        earlier = [version_at(file, against) for file in chosen]
+    except GitError as error:
         ends(str(error), WRONG)
     told, codes = [], []
-    for new, former in zip(read(*chosen), formers, strict=True):
-        found = _since(former, new)
+    for new, before in zip(read(*chosen), earlier, strict=True):
+        found = _since(before, new)
         codes.append(code_of(found, fail_on) if found else 0)
         told.append(
             shown(found, form, codes[-1], details=details, coloured=output is None)
             if found
-            else _not_compared(new, former)
+            else _not_compared(new, before)
         )
     say("\n".join(told), output)
     sys.exit(max(codes))
 
 
-def _since(former: str | None, new: "Spec") -> "Report | None":
-    """What became of a file; None where it is new or did not compile."""
+def _since(before: str | None, new: "Spec") -> "Report | None":
+    """The report on a file; None if it is new or did not compile before."""
     from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
 
-    old = read_former(former)
+    old = read_earlier(before)
     return None if old is None else report(old, new, tuple(catalogue().values()))
 
 
-def _not_compared(new: "Spec", former: str | None) -> str:
+def _not_compared(new: "Spec", before: str | None) -> str:
     from siconform.spec.layout import not_compared  # noqa: PLC0415  # protobuf takes time
 
-    return f"{not_compared(new, former)}\n"
+    return f"{not_compared(new, before)}\n"

@@ -115,8 +115,8 @@ def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Ma
 
     Only names that are no words of English: `maxAllocations`, not `asks`.
     """
-    left = {name.rpartition(".")[2] for name in after.declared | after.spec.constants.keys()}
-    gone = sorted(before.declared | before.spec.constants.keys())
+    left = {name.rpartition(".")[2] for name in after.declared.keys() | after.spec.constants.keys()}
+    gone = sorted(before.declared.keys() | before.spec.constants.keys())
     lost: dict[str, Change] = {}
     for change in changes:
         if change.kind in TAKEN_AWAY:

@@ -130,7 +130,7 @@ def impact(
     rules = compare_rules(old, new, known)
     if revision is None:
         return Impact(None, tuple(_of_changes(changes, (), old, None)), rules=rules)
-    code = CodeUsage(checkout.root, revision, old.file) if checkout is not None else None
+    code = CodeUsage(checkout.root, revision, schema_of(old.file)) if checkout is not None else None
     standings = _standings(known, revision, before, after)
     lost = lost_names(before, after, changes)
     traces = _traces(old, revision, checkout)

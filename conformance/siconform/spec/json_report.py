@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from importlib import resources
 from typing import Any, Final
 
 from siconform.spec import layout
@@ -50,13 +49,6 @@ def as_values(report: Report, exit_code: int) -> dict[str, Any]:
         },
         "impact": None if report.impact is None else _impact(report.impact),
     }
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of a report."""
-    text = resources.files("siconform.spec").joinpath("report.schema.json").read_text("utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def _side(spec: Spec) -> dict[str, Any]:

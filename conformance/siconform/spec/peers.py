@@ -45,7 +45,7 @@ def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset
     found: dict[str, set[Peer]] = {}
 
     def note(names: Iterable[str], peer: Peer) -> None:
-        for name in reachable(schema, names):
+        for name in schema.reachable(names):
             found.setdefault(name, set()).add(peer)
 
     for method in schema.methods.values():
@@ -65,20 +65,4 @@ def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset
 def carried_by_rpc(schema: Schema) -> frozenset[str]:
     """Every message that some rpc carries, by itself or inside of another one."""
     methods = schema.methods.values()
-    return frozenset(reachable(schema, (n for m in methods for n in (m.input, m.output))))
-
-
-def reachable(schema: Schema, names: Iterable[str]) -> set[str]:
-    """The messages of `names` and all that their fields hold, however deep."""
-    seen: set[str] = set()
-    waiting = [name for name in names if name in schema.messages]
-    while waiting:
-        name = waiting.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        for field in schema.messages[name].fields.values():
-            held = field.type.removeprefix("map<").removesuffix(">").rpartition(", ")[2]
-            if held in schema.messages:
-                waiting.append(held)
-    return seen
+    return frozenset(schema.reachable(n for m in methods for n in (m.input, m.output)))

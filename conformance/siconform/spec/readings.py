@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from siconform.spec.changes import Change, Kind
 from siconform.spec.misreading import Decoder, Form, Outcome, Reading, Route
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
-from siconform.spec.owners import Memory, Owner, memory_before, revision_decoder, revision_schema
+from siconform.spec.owners import Memory, Owner, memory_before, revision_decoder
 from siconform.spec.pairing import field_partners, paired
-from siconform.spec.schema import Field, Message, Reserved, Schema, schema_of
+from siconform.spec.schema import Field, Message, Reserved, Schema, revision_schema, schema_of
 
 OLD, NEW = "old", "new"
 _BOTH_HAVE_IT = frozenset(
@@ -22,7 +22,7 @@ _BOTH_HAVE_IT = frozenset(
         Kind.FIELD_JSON_NAME,
     }
 )
-_OF_VALUES = frozenset(
+OF_VALUES = frozenset(
     {
         Kind.VALUE_ADDED,
         Kind.VALUE_REMOVED,
@@ -57,7 +57,7 @@ class Exchange:
 
     def readings(self, change: Change) -> tuple[Reading, ...]:
         """What each side decodes of the other's messages; empty where bytes have no part."""
-        if change.kind in _OF_VALUES:
+        if change.kind in OF_VALUES:
             between, older = self._values(change), self._older_values(change)
         elif change.kind in _BOTH_HAVE_IT:
             between, older = self._fields(change), self._older_fields(change)
@@ -189,7 +189,7 @@ class Exchange:
             old_enum = self._back[new_enum]
         elif change.kind is Kind.VALUE_REMOVED:
             new_enum = self.pairs[old_enum]
-        carrier = self.carrier(old_enum, new_enum)
+        carrier = find_carrier((self.before, old_enum), (self.after, new_enum), self.pairs)
         if carrier is None:
             return
         there, back = self._route(carrier.message, carrier.new_message)
@@ -230,10 +230,6 @@ class Exchange:
         if was not in self.before.messages or self.before.messages[was].owner(number):
             return None
         return next(reversed(self.memory.others(message, number, name)), None)
-
-    def carrier(self, old_enum: str, new_enum: str) -> Carrier | None:
-        """A field that brings values of the enum from one side to the other, if there is one."""
-        return find_carrier((self.before, old_enum), (self.after, new_enum), self.pairs)
 
     def _older_fields(self, change: Change) -> Iterator[Reading]:
         """What peers of older revisions make of a number that was another field's there."""

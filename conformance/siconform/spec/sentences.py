@@ -13,7 +13,7 @@ from siconform.spec.schema import Field, Schema
 _TOGETHER = " and "
 _LIKE_YOU = ("uni", "use", "uti", "uu")
 _VOWELS = "aeiou"
-_AGES = {OLD: "an old", NEW: "a new"}
+AGES = {OLD: "an old", NEW: "a new"}
 
 
 class Teller:
@@ -39,8 +39,8 @@ class Teller:
         """Who reads what the other side wrote: `an old RM`, `a new scheduler`, `an old peer`."""
         sent_by = self._senders.get(writer, {}).get(message, frozenset())
         peer = next(iter(sent_by)).other.value if len(sent_by) == 1 else "peer"
-        if side in _AGES:
-            return f"{_AGES[side]} {peer}"
+        if side in AGES:
+            return f"{AGES[side]} {peer}"
         return f"{article(peer)} of {side}"
 
     def _of_field(self, reading: Reading) -> str:

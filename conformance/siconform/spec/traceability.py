@@ -13,7 +13,7 @@ from typing import Final
 
 from siconform.catalogue import Requirement
 from siconform.spec.changes import Change
-from siconform.spec.citations import Citation
+from siconform.spec.citations import Citation, kit_names
 from siconform.spec.grounds import (
     NEW_HERE,
     OF_THE_FILE,
@@ -24,7 +24,6 @@ from siconform.spec.grounds import (
     Ground,
     is_distinct,
 )
-from siconform.spec.kit_names import kit_names
 from siconform.spec.places import name_of
 from siconform.spec.schema import Schema
 
