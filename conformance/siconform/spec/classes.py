@@ -6,12 +6,12 @@ from enum import StrEnum
 
 from siconform.spec.advice import advice
 from siconform.spec.changes import Change, Kind, compare
+from siconform.spec.cross_decoding import NEW, OLD, Exchange
 from siconform.spec.meanings import absence_in
+from siconform.spec.message_senders import Peer, carried_by_rpc, implementer, senders
 from siconform.spec.misreading import Form, Outcome, Reading
 from siconform.spec.model import Spec
 from siconform.spec.pairing import in_interface, interface_partners
-from siconform.spec.peers import Peer, carried_by_rpc, implementer, senders
-from siconform.spec.readings import NEW, OLD, Exchange
 from siconform.spec.schema import revision_schema
 from siconform.spec.sentences import AGES, Teller, of_new_interface, without_bytes
 

@@ -1,7 +1,6 @@
 """A report as JSON, as `report.schema.json` beside this module describes it."""
 
 import json
-from collections.abc import Iterable
 from typing import Any, Final
 
 from siconform.spec import layout
@@ -119,7 +118,7 @@ def _impact(found: Impact) -> dict[str, Any]:
                 "id": one.requirement.id,
                 "near": one.is_near,
                 "lost_all_sentences": one.has_lost_all,
-                "grounds": _unique(f"{g.basis.value}: {g.where}".rstrip(": ") for g in one.grounds),
+                "grounds": list(dict.fromkeys(map(str, one.reasons))),
                 "tests": list(one.tests),
                 "faults": list(one.in_checkout.faults),
             }
@@ -143,7 +142,3 @@ def _impact(found: Impact) -> dict[str, Any]:
             for run in found.results
         ],
     }
-
-
-def _unique(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(words))

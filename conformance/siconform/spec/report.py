@@ -14,11 +14,11 @@ from siconform.spec import buf
 from siconform.spec.changes import Kind
 from siconform.spec.checkout import Checkout
 from siconform.spec.classes import Class, Judgement, judge
-from siconform.spec.grounds import WORDS_ONLY
+from siconform.spec.cross_decoding import OF_VALUES
 from siconform.spec.impact import Impact, impact
+from siconform.spec.impact_reasons import WORDS_ONLY
 from siconform.spec.model import Sentence, Spec
 from siconform.spec.places import name_of
-from siconform.spec.readings import OF_VALUES
 from siconform.spec.rules import RuleChange, RuleChangeKind, compare_rules
 from siconform.spec.wire_rules import Breaks, BrokenRule, broken_rules
 

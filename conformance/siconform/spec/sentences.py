@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from siconform.spec.changes import Change, Kind
+from siconform.spec.cross_decoding import NEW, OLD, split
 from siconform.spec.meanings import absence_in
+from siconform.spec.message_senders import Peer
 from siconform.spec.misreading import Form, Outcome, Reading
 from siconform.spec.naming import words
-from siconform.spec.peers import Peer
-from siconform.spec.readings import NEW, OLD, split
 from siconform.spec.schema import Field, Schema
 
 _TOGETHER = " and "

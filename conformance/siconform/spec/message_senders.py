@@ -1,4 +1,4 @@
-"""Who sends a message: an RM, a scheduler or both."""
+"""Which peer sends each message: an RM, a scheduler or both."""
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -10,18 +10,18 @@ from siconform.spec.schema import Schema
 
 
 class Peer(Enum):
-    """One end of the interface."""
+    """An end of the interface."""
 
     RM = "RM"
     SCHEDULER = "scheduler"
 
     @property
     def other(self) -> "Peer":
-        """The end it speaks to."""
+        """The peer at the other end."""
         return Peer.SCHEDULER if self is Peer.RM else Peer.RM
 
 
-_CALLED: Final[Mapping[str, Peer]] = {
+_WITHOUT_RPC: Final[Mapping[str, Peer]] = {
     "PredicatesArgs": Peer.SCHEDULER,
     "PreemptionPredicatesArgs": Peer.SCHEDULER,
     "PreemptionPredicatesResponse": Peer.RM,
@@ -29,40 +29,39 @@ _CALLED: Final[Mapping[str, Peer]] = {
     "UpdateContainerSchedulingStateRequest": Peer.SCHEDULER,
     "EventRecord": Peer.SCHEDULER,
 }
-"""Who sends what no rpc carries, for a schema that came without its Go API."""
+"""Senders of messages that no rpc carries, for a schema without its Go API."""
 
-
-_OF_THE_RM: Final = ("Callback", "Plugin")
+_RM_INTERFACES: Final = ("Callback", "Plugin")
 
 
 def implementer(interface: str) -> Peer:
-    """Who implements an interface of the Go API; the other end calls it."""
-    return Peer.RM if any(word in interface for word in _OF_THE_RM) else Peer.SCHEDULER
+    """The peer that implements an interface of the Go API; the other one calls it."""
+    return Peer.RM if any(word in interface for word in _RM_INTERFACES) else Peer.SCHEDULER
 
 
 def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset[Peer]]:
-    """Message to the peers that send it, by rpc, by the Go API, or inside of another message."""
+    """The peers that send each message: by rpc, by the Go API, or inside another message."""
     found: dict[str, set[Peer]] = {}
 
-    def note(names: Iterable[str], peer: Peer) -> None:
+    def add(names: Iterable[str], peer: Peer) -> None:
         for name in schema.reachable(names):
             found.setdefault(name, set()).add(peer)
 
     for method in schema.methods.values():
-        note([method.input], Peer.RM)
-        note([method.output], Peer.SCHEDULER)
+        add([method.input], Peer.RM)
+        add([method.output], Peer.SCHEDULER)
     for call in api.values():
         arguments, _, results = call.signature.partition(")")
         caller = implementer(call.name).other
-        note(GO_MESSAGE.findall(arguments), caller)
-        note(GO_MESSAGE.findall(results), caller.other)
-    for name, peer in _CALLED.items():
+        add(GO_MESSAGE.findall(arguments), caller)
+        add(GO_MESSAGE.findall(results), caller.other)
+    for name, peer in _WITHOUT_RPC.items():
         if name not in found:
-            note([name], peer)
+            add([name], peer)
     return {name: frozenset(peers) for name, peers in found.items()}
 
 
 def carried_by_rpc(schema: Schema) -> frozenset[str]:
-    """Every message that some rpc carries, by itself or inside of another one."""
+    """Every message that an rpc carries, by itself or inside another one."""
     methods = schema.methods.values()
     return frozenset(schema.reachable(n for m in methods for n in (m.input, m.output)))
