@@ -3,8 +3,8 @@
 import pytest
 from selftest.spec_edits import edited, unedited
 from siconform.spec.changes import Change, Kind, compare
+from siconform.spec.message_senders import Peer, carried_by_rpc, senders
 from siconform.spec.naming import Rename, rename_of, words
-from siconform.spec.peers import Peer, carried_by_rpc, senders
 from siconform.spec.schema import Reserved, schema_of
 from siconform.spec.sources import read_spec
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, git, spec
-from siconform.spec.former import former_of
+from siconform.spec.sources import version_at
 
 CHECKOUT = Path(__file__).parents[2]
 RENUMBERED = edited_text(("  int32 priority = 6;", "  int32 priority = 16;"))
@@ -90,8 +90,8 @@ def test_a_text_is_found_from_a_folder_below(
     (repository / "below").mkdir()
     monkeypatch.chdir(repository / "below")
 
-    assert former_of("../text.md") == "git:HEAD:text.md"
-    assert former_of(str(repository / "text.md")) == "git:HEAD:text.md"
+    assert version_at("../text.md") == "git:HEAD:text.md"
+    assert version_at(str(repository / "text.md")) == "git:HEAD:text.md"
     assert spec("check", "../text.md").exit_code == 0
 
 

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from siconform.spec.checkout import CheckoutError, find_checkout
 from siconform.spec.code_usage import CodeUsage
-from siwire import REVISIONS
+from siconform.spec.schema import revision_schema
 
 ROOT = Path(__file__).parents[2]
 REVISION = "2023-12"
@@ -47,9 +46,7 @@ class Codec:
 
 
 def usage(root: Path, revision: str = REVISION) -> CodeUsage:
-    file = FileDescriptorProto()
-    REVISIONS[revision].si.DESCRIPTOR.CopyToProto(file)
-    return CodeUsage(root, revision, file)
+    return CodeUsage(root, revision, revision_schema(revision))
 
 
 @pytest.fixture

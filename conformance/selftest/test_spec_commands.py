@@ -2,6 +2,7 @@
 
 import json
 import os
+from importlib import resources
 from pathlib import Path
 
 import jsonschema
@@ -10,13 +11,15 @@ from click.testing import CliRunner
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, git, spec, untouched
 from siconform.cli import main
-from siconform.spec import json_report
 from siconform.spec.layout import headline
 from siconform.spec.report import report
 from siconform.spec.sources import read_spec
 from siwire import REVISIONS
 
 RENUMBERED = edited_text(("  int32 priority = 6;", "  int32 priority = 16;"))
+SCHEMA = json.loads(
+    resources.files("siconform.spec").joinpath("report.schema.json").read_text("utf-8")
+)
 LOWERED = edited_text(("known already must be", "known already should be"))
 
 
@@ -44,7 +47,7 @@ def test_every_form_says_the_verdict_first_and_the_same_things() -> None:
     assert bold.strip("*").split() == verdict.split()
     assert f"- {sentence}" in markdown.stdout
     document = json.loads(as_json.stdout)
-    jsonschema.validate(document, json_report.schema())
+    jsonschema.validate(document, SCHEMA)
     assert document["changes"][0]["old_peer"] == sentence
     assert {document["exit_code"], terminal.exit_code, markdown.exit_code, as_json.exit_code} == {1}
 
@@ -54,7 +57,7 @@ def test_every_form_says_the_verdict_first_and_the_same_things() -> None:
 def test_json_of_known_revisions_is_valid(command: str, old: str, new: str) -> None:
     document = json.loads(spec(command, old, new, "--format", "json").stdout)
 
-    jsonschema.validate(document, json_report.schema())
+    jsonschema.validate(document, SCHEMA)
     assert (document["impact"] is None) == (command == "diff")
 
 

@@ -9,8 +9,8 @@ from selftest.spec_samples import REVISION, TEXT, edited, requirement, spec
 from siconform.catalogue import Requirement, catalogue
 from siconform.spec.changes import compare
 from siconform.spec.checkout import Checkout, Published, RuleRow
-from siconform.spec.grounds import Basis
 from siconform.spec.impact import Impact, impact
+from siconform.spec.impact_reasons import ReasonKind
 from siconform.spec.model import Spec
 from siconform.spec.sources import read_spec
 
@@ -38,9 +38,9 @@ def touched_by(
     return impact(old, new, compare(old, new), requirements, tests={}, checkout=checkout)
 
 
-def bases(found: Impact) -> dict[str, set[Basis]]:
+def bases(found: Impact) -> dict[str, set[ReasonKind]]:
     return {
-        one.requirement.id: {ground.basis for ground in one.grounds} for one in found.requirements
+        one.requirement.id: {reason.kind for reason in one.reasons} for one in found.requirements
     }
 
 
@@ -55,31 +55,34 @@ def test_the_same_text_touches_nothing() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("should be rejected", "must be rejected", {"SI-NODE-903": {Basis.REWORDED}}),
-        ("It may be left out", "It may be left", {"SI-NODE-902": {Basis.REWORDED}}),
+        ("should be rejected", "must be rejected", {"SI-NODE-903": {ReasonKind.REWORDED}}),
+        ("It may be left out", "It may be left", {"SI-NODE-902": {ReasonKind.REWORDED}}),
         (
             "  // Names the node.\n  string nodeID = 1;\n",
             "",
-            {"SI-NODE-901": {Basis.GONE, Basis.NAMED}},
+            {"SI-NODE-901": {ReasonKind.GONE, ReasonKind.NAMED}},
         ),
-        ("int64 freeCapacity = 2", "int64 freeCapacity = 9", {"SI-NODE-902": {Basis.NAMED}}),
-        ("int64 freeCapacity = 2", "sint64 freeCapacity = 2", {"SI-NODE-902": {Basis.NAMED}}),
+        ("int64 freeCapacity = 2", "int64 freeCapacity = 9", {"SI-NODE-902": {ReasonKind.NAMED}}),
+        ("int64 freeCapacity = 2", "sint64 freeCapacity = 2", {"SI-NODE-902": {ReasonKind.NAMED}}),
         (
             'RackName = "si/rackname"',
             'RackName = "si/rack"',
-            {"SI-CONST-901": {Basis.REWORDED, Basis.NAMED}},
+            {"SI-CONST-901": {ReasonKind.REWORDED, ReasonKind.NAMED}},
         ),
-        ('RackName = "si/rackname"\n', "", {"SI-CONST-901": {Basis.GONE, Basis.NAMED}}),
+        ('RackName = "si/rackname"\n', "", {"SI-CONST-901": {ReasonKind.GONE, ReasonKind.NAMED}}),
         (
             "reserved 7;",
             "reserved 7, 8;",
-            {"SI-NODE-905": {Basis.INSIDE}, "SI-WIRE-901": {Basis.GONE, Basis.NAMED}},
+            {
+                "SI-NODE-905": {ReasonKind.INSIDE},
+                "SI-WIRE-901": {ReasonKind.GONE, ReasonKind.NAMED},
+            },
         ),
-        ("string rmID = 2", "string rmID = 3", {"SI-NODE-905": {Basis.INSIDE}}),
+        ("string rmID = 2", "string rmID = 3", {"SI-NODE-905": {ReasonKind.INSIDE}}),
     ],
 )
 def test_a_change_touches_what_stands_on_it(
-    old: str, new: str, expected: dict[str, set[Basis]]
+    old: str, new: str, expected: dict[str, set[ReasonKind]]
 ) -> None:
     assert bases(touched_by(edited(old, new))) == expected
 
@@ -89,7 +92,7 @@ def test_a_sentence_in_another_section_has_moved() -> None:
         "### Schedulable nodes registration and updates", "### Nodes and what they report"
     )
 
-    assert bases(touched_by(moved, [REJECTED])) == {"SI-NODE-903": {Basis.MOVED}}
+    assert bases(touched_by(moved, [REJECTED])) == {"SI-NODE-903": {ReasonKind.MOVED}}
 
 
 def test_a_new_sentence_that_a_later_revision_has_for_a_requirement_touches_it() -> None:
@@ -98,7 +101,7 @@ def test_a_new_sentence_that_a_later_revision_has_for_a_requirement_touches_it()
     both = replace(NODE_ID, sources=(*NODE_ID.sources, replace(later, revision="2026-04")))
     told = edited("  string rmID = 2;", f"  // {said[1]}\n  string rmID = 2;")
 
-    assert bases(touched_by(told, [both])) == {"SI-NODE-901": {Basis.JOINED}}
+    assert bases(touched_by(told, [both])) == {"SI-NODE-901": {ReasonKind.JOINED}}
     assert touched_by(told, [NODE_ID]).requirements == ()
     assert touched_by(spec(name="draft.md"), [both]).requirements == ()
 
@@ -108,7 +111,7 @@ def test_a_change_of_a_member_touches_the_type_that_has_it() -> None:
     standing = replace(TYPE, sources=requirement("X", ("type of NodeInfo", code)).sources)
     found = touched_by(edited("int64 heldByOthers = 3", "int64 heldByOthers = 4"), [standing])
 
-    assert bases(found) == {"SI-NODE-904": {Basis.REWORDED, Basis.NAMED}}
+    assert bases(found) == {"SI-NODE-904": {ReasonKind.REWORDED, ReasonKind.NAMED}}
 
 
 def test_a_requirement_that_mentions_what_went_stands_on_it() -> None:
@@ -116,7 +119,7 @@ def test_a_requirement_that_mentions_what_went_stands_on_it() -> None:
 
     found = touched_by(gone, [MENTIONS])
 
-    assert bases(found) == {"SI-NODE-906": {Basis.MENTIONED, Basis.STATED}}
+    assert bases(found) == {"SI-NODE-906": {ReasonKind.MENTIONED, ReasonKind.STATED}}
     assert [one.requirement for one in found.touched] == [MENTIONS]
 
 
@@ -127,7 +130,7 @@ def test_a_requirement_that_mentions_what_went_with_its_message_is_near_and_no_m
 
     found = touched_by(spec(without, "draft.md"), [of_section])
 
-    assert bases(found) == {"SI-NODE-906": {Basis.MENTIONED}}
+    assert bases(found) == {"SI-NODE-906": {ReasonKind.MENTIONED}}
     assert [one.requirement for one in found.near] == [of_section]
     assert found.touched == ()
 
@@ -182,7 +185,7 @@ def test_results_of_the_old_revision_have_to_be_run_again_where_they_judged_it()
     touched, untouched = "SI-NODE-903", "SI-NODE-901"
     checkout = Checkout(
         Path("nowhere"),
-        {touched: RuleRow(("test_a",), ("core/nodes.py::f",), ("test_b.py",), ("a-fault",))},
+        {touched: RuleRow(("test_a",), ("a-fault",))},
         (
             Published("one", REVISION, "nox", "docs/results/one.md", frozenset({touched})),
             Published("one", "2024-10", "nox", "docs/results/one.md", frozenset({touched})),

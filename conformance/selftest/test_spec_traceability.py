@@ -7,10 +7,9 @@ import pytest
 from selftest.spec_samples import requirement
 from siconform.catalogue import Requirement, catalogue
 from siconform.spec.changes import Change, Kind, compare
-from siconform.spec.citations import Citation, read_citations
-from siconform.spec.grounds import Basis
+from siconform.spec.citations import Citation, kit_names, read_citations
 from siconform.spec.impact import Impact, impact
-from siconform.spec.kit_names import kit_names
+from siconform.spec.impact_reasons import ReasonKind
 from siconform.spec.schema import Schema, schema_of
 from siconform.spec.sources import from_bytes, read_spec
 from siconform.spec.traceability import Traceability
@@ -146,9 +145,9 @@ def schema(revision: str) -> Schema:
     return schema_of(read_spec(revision).file)
 
 
-def bases(traces: Traceability, rule: Requirement, element: str) -> set[Basis]:
+def bases(traces: Traceability, rule: Requirement, element: str) -> set[ReasonKind]:
     change = Change(Kind.FIELD_NUMBER, element, "1", "2")
-    return {ground.basis for ground in traces.grounds(rule, [change])}
+    return {reason.kind for reason in traces.reasons(rule, [change])}
 
 
 PRIORITY = "AllocationAsk.priority"
@@ -157,11 +156,11 @@ PRIORITY = "AllocationAsk.priority"
 @pytest.mark.parametrize(
     ("text", "citation", "expected"),
     [
-        ("An ask has a priority.", Citation((), frozenset({"priority"})), {Basis.USED}),
+        ("An ask has a priority.", Citation((), frozenset({"priority"})), {ReasonKind.USED}),
         ("An ask has a priority.", Citation((), frozenset({"queue"})), set()),
         ("It has a priority.", Citation((), frozenset({"priority"})), set()),  # of what?
         ("An ask waits.", Citation((), frozenset({"priority"})), set()),
-        ("It is as AllocationAsk.priority has it.", None, {Basis.STATED}),
+        ("It is as AllocationAsk.priority has it.", None, {ReasonKind.STATED}),
         (
             "An ask waits.",
             Citation(
@@ -170,7 +169,7 @@ PRIORITY = "AllocationAsk.priority"
                 frozenset({"priority"}),
                 frozenset({"AllocationRequest", "asks", "priority"}),
             ),
-            {Basis.ALTERED},
+            {ReasonKind.ALTERED},
         ),
         (
             "An ask waits.",
@@ -185,7 +184,7 @@ PRIORITY = "AllocationAsk.priority"
     ],
 )
 def test_a_word_of_english_takes_a_test_that_uses_the_field(
-    text: str, citation: Citation | None, expected: set[Basis]
+    text: str, citation: Citation | None, expected: set[ReasonKind]
 ) -> None:
     rule = replace(requirement("SI-ASK-901", text=text), control="")
     cited = [replace(citation, requirements=(rule.id,))] if citation is not None else []
@@ -196,9 +195,9 @@ def test_a_word_of_english_takes_a_test_that_uses_the_field(
 
 
 def test_what_only_a_mutant_shows_is_near() -> None:
-    assert Basis.ALTERED.is_near
-    assert not Basis.STATED.is_near
-    assert not Basis.USED.is_near
+    assert ReasonKind.ALTERED.is_near
+    assert not ReasonKind.STATED.is_near
+    assert not ReasonKind.USED.is_near
 
 
 def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_nobody() -> None:
@@ -206,9 +205,9 @@ def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_nobody() -> None:
     traces = Traceability(schema("2023-12"), "2023-12", ())
     element = "AllocationAsk.maxAllocations"
 
-    assert bases(traces, rule, element) == {Basis.STATED}
+    assert bases(traces, rule, element) == {ReasonKind.STATED}
     for kind in (Kind.FIELD_ADDED, Kind.FIELD_ROLE, Kind.RESERVED_ADDED):
-        assert [*traces.grounds(rule, [Change(kind, element)])] == []
+        assert [*traces.reasons(rule, [Change(kind, element)])] == []
 
 
 def test_tests_monitors_and_mutants_are_read_from_their_source(tmp_path: Path) -> None:

@@ -22,10 +22,11 @@ from siconform.protocol.requests import (
     ReleaseRequest,
 )
 from siconform.protocol.subjects import AllOf
+from siconform.spec.compiling import with_imports
+from siconform.spec.model import Spec
 from siconform.spec.sources import from_revision
 from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.dialects.dialect import lost_in
-from siconform.trying.attempt import descriptor_set
 from siwire import DEFAULT_REVISION, REVISIONS
 from siwire.r2024_10 import si_pb2 as si
 
@@ -36,6 +37,10 @@ NODES, ALLOCATIONS = UpdateKind.NODES, UpdateKind.ALLOCATIONS
 NODE_ID = """New for the two creating actions, known for all others.
   string nodeID"""
 NODE = NodeRequest("n1", Action.CREATE, {"memory": 5}, attributes={"si/zone": "a"})
+
+
+def descriptor_set(spec: Spec) -> bytes:
+    return with_imports(spec.file).SerializeToString()
 
 
 @cache

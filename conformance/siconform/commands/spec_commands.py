@@ -14,7 +14,7 @@ from siconform.commands.spec_output import (
     code_of,
     ends,
     read,
-    read_former,
+    read_earlier,
     say,
     shown,
     tell,
@@ -152,83 +152,36 @@ def check(
 
     A file that is new, or that mends one which did not compile, has to compile and no more.
     """
-    from siconform.spec.former import NoFormer, former_of  # noqa: PLC0415  # takes time
+    from siconform.spec.sources import GitError, version_at  # noqa: PLC0415  # takes time
 
     chosen = [*dict.fromkeys(files)]
     try:
-        formers = [former_of(file, against) for file in chosen]
-    except NoFormer as error:
+        earlier = [version_at(file, against) for file in chosen]
+    except GitError as error:
         ends(str(error), WRONG)
     told, codes = [], []
-    for new, former in zip(read(*chosen), formers, strict=True):
-        found = _since(former, new)
+    for new, before in zip(read(*chosen), earlier, strict=True):
+        found = _since(before, new)
         codes.append(code_of(found, fail_on) if found else 0)
         told.append(
             shown(found, form, codes[-1], details=details, coloured=output is None)
             if found
-            else _not_compared(new, former)
+            else _not_compared(new, before)
         )
     say("\n".join(told), output)
     sys.exit(max(codes))
 
 
-def _since(former: str | None, new: "Spec") -> "Report | None":
-    """What became of a file; None where it is new or did not compile."""
+def _since(before: str | None, new: "Spec") -> "Report | None":
+    """The report on a file; None if it is new or did not compile before."""
     from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
 
-    old = read_former(former)
+    old = read_earlier(before)
     return None if old is None else report(old, new, tuple(catalogue().values()))
 
 
-def _not_compared(new: "Spec", former: str | None) -> str:
+def _not_compared(new: "Spec", before: str | None) -> str:
     from siconform.spec.layout import not_compared  # noqa: PLC0415  # protobuf takes time
 
-    return f"{not_compared(new, former)}\n"
-
-
-@spec_group.command(epilog="Exit codes: 0 done, 2 the text cannot be read, 4 refused.")
-@click.argument("name")
-@click.option("--from", "text", required=True, help="The specification text of the revision.")
-@click.option("--old", help="The newest revision's text: rules are then new beside its rules.")
-@click.option("--dry-run", is_flag=True, help="Write nothing, say what would be written.")
-def new(name: str, text: str, old: str | None, *, dry_run: bool) -> None:
-    """Lay down what a new revision NAME (2027-01) needs in this checkout.
-
-    Declaration, records, golden files, modules that go on with the older ones, sources of
-    requirements that moved; and a list of what a person must decide.
-    """
-    from siwire import REVISIONS  # noqa: PLC0415  # protobuf takes time
-
-    from siconform.catalogue import catalogue  # noqa: PLC0415  # the same
-    from siconform.spec.checkout import find_root  # noqa: PLC0415  # the same
-    from siconform.spec.laying import telling, writing  # noqa: PLC0415  # the same
-    from siconform.spec.laying.plan import Known, plan  # noqa: PLC0415  # the same
-    from siconform.spec.laying.source_edits import NotLaidError  # noqa: PLC0415  # the same
-    from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # the same
-
-    root = find_root()
-    if root is None:
-        ends("a revision is laid down in a checkout of the kit: run the one of a clone", WRONG)
-    spec, *older = read(text, *([old] if old else []))
-    files = writing.read_checkout(root)
-    known = Known(tuple(REVISIONS.values()), tuple(catalogue().values()), files)
-    is_generated = False
-    try:
-        planned = plan(spec, name, known, older[0] if older else None)
-        if not dry_run:
-            writing.write(planned, root, files)
-            is_generated = writing.can_generate()
-            complaint = writing.generate(root) if is_generated else ""
-            if complaint:
-                writing.take_back(planned, root, files)
-                ends(f"nothing is written, as proto/generate.py failed: {complaint}", WRONG)
-    except UnreadableSpec as error:
-        ends(str(error), UNREADABLE)
-    except (NotLaidError, OSError) as error:
-        ends(f"nothing is written: {error}", WRONG)
-    click.echo("\n".join(telling.written_lines(planned)))
-    click.echo()
-    click.echo("\n".join(telling.decision_lines(planned)))
-    click.echo()
-    click.echo("\n".join(telling.step_lines(planned, is_generated=is_generated)))
+    return f"{not_compared(new, before)}\n"

@@ -128,8 +128,8 @@ def warn(sentences: str) -> None:
         click.echo(f"siconform: {sentence}", err=True)
 
 
-def read_former(argument: str | None) -> "Spec | None":
-    """What a file was; None where it is new or did not compile, which is said."""
+def read_earlier(argument: str | None) -> "Spec | None":
+    """An earlier version of a file; None if there is none, or if it does not compile (warns)."""
     from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
     from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
 

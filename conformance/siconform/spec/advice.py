@@ -1,8 +1,8 @@
 """What to do instead of a change that breaks somebody."""
 
 from siconform.spec.changes import Change, Kind
+from siconform.spec.cross_decoding import Exchange, split
 from siconform.spec.naming import Rename
-from siconform.spec.readings import Exchange, split
 from siconform.spec.schema import Reserved
 
 _PLAIN = {

@@ -51,16 +51,10 @@ def pages() -> Mapping[str, str]:
     return found
 
 
-def ended(old: str, new: str) -> tuple[Requirement, ...]:
-    """The requirements of one revision that the next one does without."""
+def only_in(one: str, other: str) -> tuple[Requirement, ...]:
+    """The requirements of one revision that another one does not have."""
     known = catalogue().values()
-    return tuple(one for one in known if old in one.revisions and new not in one.revisions)
-
-
-def begun(old: str, new: str) -> tuple[Requirement, ...]:
-    """The requirements of one revision that the one before did not have."""
-    known = catalogue().values()
-    return tuple(one for one in known if new in one.revisions and old not in one.revisions)
+    return tuple(r for r in known if one in r.revisions and other not in r.revisions)
 
 
 @cache
@@ -77,15 +71,15 @@ def _file(step: Report) -> str:
 def _row(step: Report) -> str:
     old, new = step.old.name, step.new.name
     numbers = [step.counts[each] for each in Class]
-    cells = [*numbers, len(ended(old, new)), len(begun(old, new))]
+    cells = [*numbers, len(only_in(old, new)), len(only_in(new, old))]
     return f"| [{old} to {new}]({_file(step)}) | {' | '.join(map(str, cells))} |\n"
 
 
 def _page(step: Report) -> str:
     old, new = step.old.name, step.new.name
     heading = f"What SI {new} changed of SI {old}"
-    extra = [*_listed(f"Rules that ended with {old}", ended(old, new))]
-    extra += _listed(f"Rules that begin with {new}", begun(old, new))
+    extra = [*_listed(f"Rules that ended with {old}", only_in(old, new))]
+    extra += _listed(f"Rules that begin with {new}", only_in(new, old))
     return markdown.to_markdown(step, heading=heading, extra=extra)
 
 

@@ -6,14 +6,14 @@ from enum import StrEnum
 
 from siconform.spec.advice import advice
 from siconform.spec.changes import Change, Kind, compare
+from siconform.spec.cross_decoding import NEW, OLD, Exchange
 from siconform.spec.meanings import absence_in
+from siconform.spec.message_senders import Peer, carried_by_rpc, implementer, senders
 from siconform.spec.misreading import Form, Outcome, Reading
 from siconform.spec.model import Spec
-from siconform.spec.owners import revision_schema
 from siconform.spec.pairing import in_interface, interface_partners
-from siconform.spec.peers import Peer, carried_by_rpc, implementer, senders
-from siconform.spec.readings import NEW, OLD, Exchange
-from siconform.spec.sentences import Teller, of_new_interface, without_bytes
+from siconform.spec.schema import revision_schema
+from siconform.spec.sentences import AGES, Teller, of_new_interface, without_bytes
 
 _SENTENCES = 2  # on one peer: enough for a value that is misread and one that is lost
 
@@ -117,7 +117,6 @@ _OF_METHODS = frozenset(
 )
 _SIGNATURES = frozenset({Kind.API_SIGNATURE, Kind.API_PARAMETERS})
 _OF_THE_API = frozenset({Kind.API_ADDED, Kind.API_REMOVED, Kind.API_RENAMED}) | _SIGNATURES
-_AGES = {OLD: "an old", NEW: "a new"}
 _LOSSES = (Outcome.LOST, Outcome.PARTLY, Outcome.REFUSED)
 
 
@@ -238,11 +237,11 @@ class _Court:
     def _reader(self, change: Change, side: str) -> str:
         """Who stands on one side of a change that no message shows."""
         if change.kind in _OF_METHODS:
-            return f"{_AGES[side]} {Peer.SCHEDULER.value}"
+            return f"{AGES[side]} {Peer.SCHEDULER.value}"
         if change.kind in _OF_THE_API:
             end = implementer(change.where)
             calls = side == OLD and change.kind is not Kind.API_ADDED
-            return f"{_AGES[side]} {(end.other if calls else end).value}"
+            return f"{AGES[side]} {(end.other if calls else end).value}"
         writer = NEW if side == OLD else OLD
         for age, place in ((writer, change.old_place), (NEW, change.where), (OLD, change.where)):
             message = self._exchange.message_of(age, place)

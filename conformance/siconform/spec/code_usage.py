@@ -6,14 +6,15 @@ its body. So a list is what somebody has to look at, and no proof that there is 
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 from siwire import constants
+
+from siconform.spec.schema import Schema
 
 FOLDERS: Final = ("reference/sireference", "conformance/siconform/transport/dialects")
 """The code whose lines on the schema are looked for: the reference, and the kit's dialects."""
@@ -62,7 +63,7 @@ class CodeUsage:
 
     root: Path
     revision: str
-    file: FileDescriptorProto
+    schema: Schema
     """The schema of the revision."""
 
     def of(self, name: str, constant: str = "") -> tuple[Usage, ...]:
@@ -70,7 +71,7 @@ class CodeUsage:
         if constant:
             return tuple(sorted(self._of_constant(constant)))
         owner, _, last = name.rpartition(".")
-        owners = [message for message, names in self._names.items() if last in names]
+        owners = self._owners(last)
         found = (
             Usage(function.path, function.name, words[0].line, any(w.writes for w in words))
             for function in self._functions
@@ -148,33 +149,25 @@ class CodeUsage:
                         known[node.target.id] = frozenset(names.mentions(node))
         return self._known_unions[path]
 
-    @cached_property
-    def _names(self) -> Mapping[str, frozenset[str]]:
-        """What each message, enum and service declares itself."""
-        found: dict[str, frozenset[str]] = {}
-        for service in self.file.service:
-            found[service.name] = frozenset(method.name for method in service.method)
-        for enum in self.file.enum_type:
-            found[enum.name] = frozenset(value.name for value in enum.value)
-        for message in self.file.message_type:
-            _declare(message, message.name, found)
-        return found
+    def _owners(self, name: str) -> list[str]:
+        """The messages, enums and services that declare a member of this name."""
+        messages = (one.name for one in self.schema.messages.values() if name in one.fields)
+        enums = (one.name for one in self.schema.enums.values() if name in one.values)
+        services = (one for one in self.schema.services if f"{one}.{name}" in self.schema.methods)
+        return [*messages, *enums, *services]
 
     def _reached(self, message: str) -> frozenset[str]:
-        """The messages and enums one leads to by its fields, itself among them."""
+        """The messages and enums that fields lead to from a message, which is among them."""
         return self._reach.get(message, frozenset({message}))
 
     @cached_property
     def _reach(self) -> Mapping[str, frozenset[str]]:
-        direct = {m.name: frozenset(_types(m)) for m in self.file.message_type}
-        reach: dict[str, frozenset[str]] = {}
-        for name in direct:
-            seen, waiting = {name}, [name]
-            while waiting:
-                more = direct.get(waiting.pop(), frozenset()) - seen
-                seen |= more
-                waiting += more
-            reach[name] = frozenset(seen)
+        schema, reach = self.schema, dict[str, frozenset[str]]()
+        for name in schema.messages:
+            found = schema.reachable([name])
+            types = {f.held for one in found for f in schema.messages[one].fields.values()}
+            inside = {enum for enum in schema.enums if enum.rpartition(".")[0] in found}
+            reach[name] = frozenset(found | types | inside)
         return reach
 
 
@@ -247,23 +240,3 @@ def _built_on(folder: Path, revision: str) -> frozenset[str]:
         found |= more
         waiting += more
     return frozenset(found)
-
-
-def _declare(message: DescriptorProto, name: str, found: dict[str, frozenset[str]]) -> None:
-    found[name] = frozenset(one.name for one in message.field)
-    for enum in message.enum_type:
-        found[f"{name}.{enum.name}"] = frozenset(value.name for value in enum.value)
-    for inner in message.nested_type:
-        if not inner.options.map_entry:
-            _declare(inner, f"{name}.{inner.name}", found)
-
-
-def _types(message: DescriptorProto) -> Iterable[str]:
-    """The types of the fields, those of the values of a map among them, without the package."""
-    for one in message.field:
-        if one.type_name:
-            yield one.type_name.removeprefix(".si.v1.")
-    for inner in message.nested_type:
-        yield from _types(inner)
-    for enum in message.enum_type:
-        yield f"{message.name}.{enum.name}"

@@ -2,17 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Final
 
-from google.protobuf.descriptor_pb2 import (
-    DescriptorProto,
-    EnumDescriptorProto,
-    FileDescriptorProto,
-    SourceCodeInfo,
-)
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, SourceCodeInfo
 
+from siconform.spec.compiling import declared_paths
 from siconform.spec.naming import Rename, rename_of
 
 _MOSTLY_EQUAL: Final = 0.75  # comments less alike than this are taken for other words
@@ -34,14 +29,11 @@ _DECIDING: Final = re.compile(
 )
 """Words that decide what a comment says: it is another role where one stands for another one."""
 
-_MESSAGE, _ENUM, _SERVICE = 4, 5, 6  # numbers of the lists in FileDescriptorProto
-_FIELD, _NESTED, _NESTED_ENUM = 2, 3, 4  # in DescriptorProto
-_VALUE, _METHOD = 2, 2  # in EnumDescriptorProto, in ServiceDescriptorProto
-
 
 def comments_of(file: FileDescriptorProto) -> dict[str, str]:
     """Place inside the package to its comment with spaces squeezed; empty without source info."""
-    names = dict(_places(file))
+    prefix = f"{file.package}." if file.package else ""
+    names = {path: name.removeprefix(prefix) for name, path in declared_paths(file)}
     found: dict[str, str] = {}
     for location in file.source_code_info.location:
         name = names.get(tuple(location.path))
@@ -98,34 +90,3 @@ def _telling(comment: str) -> frozenset[str]:
 
 def _words_of(location: SourceCodeInfo.Location) -> str:
     return " ".join(f"{location.leading_comments} {location.trailing_comments}".split())
-
-
-def _places(file: FileDescriptorProto) -> Iterator[tuple[tuple[int, ...], str]]:
-    for i, message in enumerate(file.message_type):
-        yield from _inside_message((_MESSAGE, i), message.name, message)
-    for i, enum in enumerate(file.enum_type):
-        yield from _inside_enum((_ENUM, i), enum.name, enum)
-    for i, service in enumerate(file.service):
-        yield (_SERVICE, i), service.name
-        for k, method in enumerate(service.method):
-            yield (_SERVICE, i, _METHOD, k), f"{service.name}.{method.name}"
-
-
-def _inside_message(
-    path: tuple[int, ...], name: str, message: DescriptorProto
-) -> Iterator[tuple[tuple[int, ...], str]]:
-    yield path, name
-    for k, field in enumerate(message.field):
-        yield (*path, _FIELD, k), f"{name}.{field.name}"
-    for k, enum in enumerate(message.enum_type):
-        yield from _inside_enum((*path, _NESTED_ENUM, k), f"{name}.{enum.name}", enum)
-    for k, nested in enumerate(message.nested_type):
-        yield from _inside_message((*path, _NESTED, k), f"{name}.{nested.name}", nested)
-
-
-def _inside_enum(
-    path: tuple[int, ...], name: str, enum: EnumDescriptorProto
-) -> Iterator[tuple[tuple[int, ...], str]]:
-    yield path, name
-    for k, value in enumerate(enum.value):
-        yield (*path, _VALUE, k), f"{name}.{value.name}"

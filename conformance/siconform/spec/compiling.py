@@ -69,7 +69,7 @@ def compile_source(name: str, source: str) -> FileDescriptorProto:
 
 
 def with_imports(file: FileDescriptorProto) -> FileDescriptorSet:
-    """A descriptor set of the file without its source info, what it imports first."""
+    """A descriptor set of the file as `si.proto`, without source info, its imports first."""
     known = descriptor_pool.Default()
     found: dict[str, FileDescriptorProto] = {}
 
@@ -86,14 +86,14 @@ def with_imports(file: FileDescriptorProto) -> FileDescriptorSet:
     bare = FileDescriptorProto()
     bare.CopyFrom(file)
     bare.ClearField("source_code_info")
+    bare.name = SI_FILE
     return FileDescriptorSet(file=[*found.values(), bare])
 
 
 def declared_lines(file: FileDescriptorProto) -> dict[str, int]:
     """Full name to line; see `Spec.lines` for the names. Empty without source info."""
     starts = {tuple(at.path): at.span[0] + 1 for at in file.source_code_info.location}
-    named = list(_named(file))
-    return {name: starts[path] for name, path in named if path in starts}
+    return {name: starts[path] for name, path in declared_paths(file) if path in starts}
 
 
 def line_of_path(file: FileDescriptorProto, path: Sequence[int]) -> int:
@@ -165,7 +165,7 @@ def _listed(places: Sequence[int]) -> str:
 _Path = tuple[int, ...]
 
 
-def _named(file: FileDescriptorProto) -> Iterator[tuple[str, _Path]]:
+def declared_paths(file: FileDescriptorProto) -> Iterator[tuple[str, _Path]]:
     """Everything a file declares, with its path in the source info."""
     prefix = f"{file.package}." if file.package else ""
     for at, message in enumerate(file.message_type):

@@ -14,14 +14,14 @@ from siconform.spec.changes import Change
 from siconform.spec.checkout import Checkout, Published, RuleRow
 from siconform.spec.citations import read_citations
 from siconform.spec.code_usage import CodeUsage, Usage
-from siconform.spec.grounds import (
+from siconform.spec.impact_reasons import (
     NEW_HERE,
     OF_THE_FILE,
     RESERVED,
-    Basis,
-    Ground,
-    grounds_of,
+    Reason,
+    ReasonKind,
     lost_names,
+    reasons_of,
 )
 from siconform.spec.model import Spec
 from siconform.spec.places import (
@@ -42,7 +42,7 @@ class RequirementImpact:
     """A requirement of the old revision that is touched, or near."""
 
     requirement: Requirement
-    grounds: tuple[Ground, ...]
+    reasons: tuple[Reason, ...]
     has_lost_all: bool
     """Whether the sentence of each of its sources is gone."""
     tests: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class RequirementImpact:
     @property
     def is_near(self) -> bool:
         """Whether nothing it stands on is changed itself."""
-        return all(ground.basis.is_near for ground in self.grounds)
+        return all(reason.kind.is_near for reason in self.reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +130,21 @@ def impact(
     rules = compare_rules(old, new, known)
     if revision is None:
         return Impact(None, tuple(_of_changes(changes, (), old, None)), rules=rules)
-    code = CodeUsage(checkout.root, revision, old.file) if checkout is not None else None
+    code = CodeUsage(checkout.root, revision, schema_of(old.file)) if checkout is not None else None
     standings = _standings(known, revision, before, after)
     lost = lost_names(before, after, changes)
     traces = _traces(old, revision, checkout)
     recorded = _recorded(known, revision, after) or _joined(known, revision, before, after)
-    grounds = {
+    reasons = {
         one.id: (
-            *grounds_of(one, standings[one.id], changes, lost),
-            *traces.grounds(one, changes),
+            *reasons_of(one, standings[one.id], changes, lost),
+            *traces.reasons(one, changes),
             *recorded.get(one.id, ()),
         )
         for one in known
         if one.id in standings
     }
-    touched = tuple(_touched(known, standings, grounds, tests, checkout))
+    touched = tuple(_touched(known, standings, reasons, tests, checkout))
     return Impact(
         revision,
         tuple(_of_changes(changes, touched, old, code)),
@@ -181,13 +181,13 @@ def _standings(
 def _touched(
     known: Iterable[Requirement],
     standings: Standings,
-    grounds: Mapping[str, Sequence[Ground]],
+    reasons: Mapping[str, Sequence[Reason]],
     tests: Mapping[str, Sequence[str]],
     checkout: Checkout | None,
 ) -> Iterator[RequirementImpact]:
     rows = checkout.rules if checkout is not None else {}
     for one in known:
-        found = tuple(dict.fromkeys(grounds.get(one.id, ())))
+        found = tuple(dict.fromkeys(reasons.get(one.id, ())))
         if found:
             stood = [stands for _, stands in standings[one.id]]
             lost = bool(stood) and all(stands is Standing.GONE for stands in stood)
@@ -197,35 +197,35 @@ def _touched(
 
 def _recorded(
     known: Iterable[Requirement], revision: str, after: Footing
-) -> Mapping[str, Sequence[Ground]]:
+) -> Mapping[str, Sequence[Reason]]:
     """What the catalogue's windows say where the new side is a revision without its text."""
     other = None if after.spec.has_text else known_revision(after.spec.name)
     if other is None:
         return {}
-    found: dict[str, list[Ground]] = {}
+    found: dict[str, list[Reason]] = {}
     for one in known:
         if revision in one.revisions:
             now = {(s.where, s.sha256) for s in one.sources if s.revision == other}
             was = [s for s in one.sources if s.revision == revision]
             gone = [s.where for s in was if (s.where, s.sha256) not in now]
             places = gone or ([""] if len(now) > len(was) or other not in one.revisions else [])
-            found[one.id] = [Ground(Basis.RECORDED, where) for where in places]
+            found[one.id] = [Reason(ReasonKind.RECORDED, where) for where in places]
     return found
 
 
 def _joined(
     known: Iterable[Requirement], revision: str, before: Footing, after: Footing
-) -> Mapping[str, Sequence[Ground]]:
+) -> Mapping[str, Sequence[Reason]]:
     """Sentences that other revisions have for a requirement, and that are new in the text."""
     if not (before.spec.has_text and after.spec.has_text):
         return {}
-    found: dict[str, dict[Ground, None]] = {}
+    found: dict[str, dict[Reason, None]] = {}
     for one, source in sources_of(known):
         if revision not in one.revisions or source.revision == revision:
             continue
         if after.holds(source) and not before.holds(source):
-            found.setdefault(one.id, {})[Ground(Basis.JOINED, source.where)] = None
-    return {identifier: tuple(grounds) for identifier, grounds in found.items()}
+            found.setdefault(one.id, {})[Reason(ReasonKind.JOINED, source.where)] = None
+    return {identifier: tuple(reasons) for identifier, reasons in found.items()}
 
 
 def _of_changes(
@@ -238,9 +238,9 @@ def _of_changes(
         firm: dict[str, None] = {}
         near: dict[str, None] = {}
         for one in touched:
-            for ground in one.grounds:
-                if ground.change == change:
-                    (near if ground.basis.is_near else firm)[one.requirement.id] = None
+            for reason in one.reasons:
+                if reason.change == change:
+                    (near if reason.kind.is_near else firm)[one.requirement.id] = None
         only_near = tuple(identifier for identifier in near if identifier not in firm)
         yield ChangeImpact(change, tuple(firm), only_near, _code_of(change, old, code))
 

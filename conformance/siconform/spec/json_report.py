@@ -1,8 +1,6 @@
 """A report as JSON, as `report.schema.json` beside this module describes it."""
 
 import json
-from collections.abc import Iterable
-from importlib import resources
 from typing import Any, Final
 
 from siconform.spec import layout
@@ -50,13 +48,6 @@ def as_values(report: Report, exit_code: int) -> dict[str, Any]:
         },
         "impact": None if report.impact is None else _impact(report.impact),
     }
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of a report."""
-    text = resources.files("siconform.spec").joinpath("report.schema.json").read_text("utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
 
 
 def _side(spec: Spec) -> dict[str, Any]:
@@ -127,7 +118,7 @@ def _impact(found: Impact) -> dict[str, Any]:
                 "id": one.requirement.id,
                 "near": one.is_near,
                 "lost_all_sentences": one.has_lost_all,
-                "grounds": _unique(f"{g.basis.value}: {g.where}".rstrip(": ") for g in one.grounds),
+                "grounds": list(dict.fromkeys(map(str, one.reasons))),
                 "tests": list(one.tests),
                 "faults": list(one.in_checkout.faults),
             }
@@ -151,7 +142,3 @@ def _impact(found: Impact) -> dict[str, Any]:
             for run in found.results
         ],
     }
-
-
-def _unique(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(words))

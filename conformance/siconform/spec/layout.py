@@ -139,11 +139,11 @@ def extracted(spec: Spec) -> str:
     return f"{messages}, {enums}, {counted(len(spec.constants), 'constant')}"
 
 
-def not_compared(new: Spec, former: str | None) -> str:
-    """A text that has no former one to compare it with; `former` is one that did not compile."""
-    if former is None:
+def not_compared(new: Spec, before: str | None) -> str:
+    """A text without an earlier version to compare with; `before` is one that did not compile."""
+    if before is None:
         return f"NEW   {new.name}: {extracted(new)}"
-    return f"MENDED   {former} -> {new.name}: it compiles now, and was not compared"
+    return f"MENDED   {before} -> {new.name}: it compiles now, and was not compared"
 
 
 def impact_counts(found: Impact) -> Iterator[str]:

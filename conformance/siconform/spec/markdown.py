@@ -140,7 +140,7 @@ def _requirements(heading: str, found: Iterable[RequirementImpact]) -> Iterator[
     yield from (f"### {heading}", "", "| requirement | why | tests | faults |", "|---|---|---|---|")
     for one in rows:
         gone = " (no sentence is left)" if one.has_lost_all else ""
-        why = dict.fromkeys(f"{g.basis.value}: {g.where}".rstrip(": ") for g in one.grounds)
+        why = dict.fromkeys(map(str, one.reasons))
         told = f"{one.requirement.id}: {escaped(one.requirement.title)}{gone}"
         tests, faults = len(one.tests), len(one.in_checkout.faults)
         yield f"| {told} | {escaped(layout.listed(why, 2))} | {tests} | {faults} |"

@@ -4,13 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from siwire import REVISIONS
 
 from siconform.spec.misreading import Decoder
 from siconform.spec.naming import Rename, rename_of
 from siconform.spec.pairing import paired
-from siconform.spec.schema import Reserved, Schema, schema_of
+from siconform.spec.schema import Reserved, Schema, revision_file, revision_schema
 
 _FORBIDDEN = range(19000, 20000)  # numbers protobuf keeps for itself
 
@@ -95,20 +94,6 @@ def memory_before(old: Schema, new: Schema) -> Memory:
     if _resemblance(old, revision_schema(nearest)) == 0:
         return Memory(new, ())
     return Memory(new, names[: names.index(nearest) + 1])
-
-
-@cache
-def revision_file(name: str) -> FileDescriptorProto:
-    """The schema of a known revision as its file descriptor."""
-    file = FileDescriptorProto()
-    REVISIONS[name].si.DESCRIPTOR.CopyToProto(file)
-    return file
-
-
-@cache
-def revision_schema(name: str) -> Schema:
-    """The shapes of a known revision."""
-    return schema_of(revision_file(name))
 
 
 @cache

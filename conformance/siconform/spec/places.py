@@ -12,17 +12,13 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 
-from google.protobuf.descriptor_pb2 import (
-    DescriptorProto,
-    EnumDescriptorProto,
-    FileDescriptorProto,
-)
 from siwire import REVISIONS, find_revision
 
 from siconform.catalogue import Requirement, Source
 from siconform.catalogue.drift import fingerprint
 from siconform.catalogue.texts import Text, normalised, read_text
 from siconform.spec.model import Spec
+from siconform.spec.schema import revision_schema, schema_of
 
 LEAST_LIKENESS = 0.5
 """Share of the schema a specification has in common with the revision it is taken for."""
@@ -53,9 +49,9 @@ class Footing:
         return read_text(self.spec.content or self.spec.source)
 
     @cached_property
-    def declared(self) -> frozenset[str]:
-        """Every name the schema declares, without the package."""
-        return frozenset(elements(self.spec.file))
+    def declared(self) -> Mapping[str, str]:
+        """Every name the schema declares, without the package, and what is declared."""
+        return schema_of(self.spec.file).elements()
 
     @property
     def has_words(self) -> bool:
@@ -179,8 +175,7 @@ def nearest_revision(footing: Footing, requirements: Sequence[Requirement]) -> s
     told = known_revision(footing.spec.name)
     if told is not None:
         return told
-    own = frozenset(elements(footing.spec.file).items())
-    likeness = {name: _likeness(own, _elements_of(name)) for name in REVISIONS}
+    likeness = {name: _likeness(footing.declared, _elements_of(name)) for name in REVISIONS}
     best = max(likeness.values())
     if best < LEAST_LIKENESS:
         return None
@@ -194,47 +189,14 @@ def nearest_revision(footing: Footing, requirements: Sequence[Requirement]) -> s
     return max(near, key=lambda name: (held[name], name))
 
 
-def elements(file: FileDescriptorProto) -> dict[str, str]:
-    """Every declared name, without the package, to what is declared: number, type, label."""
-    found: dict[str, str] = {}
-    for message in file.message_type:
-        found.update(_message(message, message.name))
-    for enum in file.enum_type:
-        found.update(_enum(enum, enum.name))
-    for service in file.service:
-        found[service.name] = "service"
-        for method in service.method:
-            found[f"{service.name}.{method.name}"] = str(method)
-    return found
-
-
-def _message(message: DescriptorProto, name: str) -> dict[str, str]:
-    found = {name: "message"}
-    for field in message.field:
-        declared = f"{field.number} {field.label} {field.type} {field.type_name}"
-        found[f"{name}.{field.name}"] = declared
-    for inner in message.nested_type:
-        if not inner.options.map_entry:
-            found.update(_message(inner, f"{name}.{inner.name}"))
-    for enum in message.enum_type:
-        found.update(_enum(enum, f"{name}.{enum.name}"))
-    return found
-
-
-def _enum(enum: EnumDescriptorProto, name: str) -> dict[str, str]:
-    values = {f"{name}.{value.name}": str(value.number) for value in enum.value}
-    return {name: "enum", **values}
-
-
 @cache
-def _elements_of(revision: str) -> frozenset[tuple[str, str]]:
-    file = FileDescriptorProto()
-    REVISIONS[revision].si.DESCRIPTOR.CopyToProto(file)
-    return frozenset(elements(file).items())
+def _elements_of(revision: str) -> Mapping[str, str]:
+    return revision_schema(revision).elements()
 
 
-def _likeness(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> float:
-    return len(one & other) / max(len(one | other), 1)
+def _likeness(one: Mapping[str, str], other: Mapping[str, str]) -> float:
+    common, either = one.items() & other.items(), one.items() | other.items()
+    return len(common) / max(len(either), 1)
 
 
 def _key(place: str) -> str:

@@ -14,7 +14,9 @@ from siconform.spec import buf
 from siconform.spec.changes import Kind
 from siconform.spec.checkout import Checkout
 from siconform.spec.classes import Class, Judgement, judge
+from siconform.spec.cross_decoding import OF_VALUES
 from siconform.spec.impact import Impact, impact
+from siconform.spec.impact_reasons import WORDS_ONLY
 from siconform.spec.model import Sentence, Spec
 from siconform.spec.places import name_of
 from siconform.spec.rules import RuleChange, RuleChangeKind, compare_rules
@@ -29,16 +31,6 @@ NAMES = {
     "source": Class.SOURCE_BREAKING,
 }
 """What `--fail-on` calls the classes that break somebody."""
-_OF_WORDS = frozenset({Kind.FIELD_ROLE, Kind.API_COMMENT})
-_OF_VALUES = frozenset(
-    {
-        Kind.VALUE_ADDED,
-        Kind.VALUE_REMOVED,
-        Kind.VALUE_RENAMED,
-        Kind.VALUE_REPLACED,
-        Kind.VALUE_NUMBER,
-    }
-)
 GONE = frozenset(kind for kind in Kind if kind.name.endswith("_REMOVED")) - {Kind.RESERVED_REMOVED}
 """Changes whose line is one of the old text."""
 _RENAMES = frozenset(
@@ -211,12 +203,12 @@ def _words(judged: Iterable[Judgement], rules: Iterable[RuleChange]) -> Iterator
     shown = {name_of(one.new.place) for one in rules if one.old and one.new}
     for one in judged:
         of_api = one.change.kind is Kind.API_COMMENT
-        if one.change.kind in _OF_WORDS and not (of_api and one.change.where in shown):
+        if one.change.kind in WORDS_ONLY and not (of_api and one.change.where in shown):
             yield one
 
 
 def _entries(judged: Iterable[Judgement]) -> Iterator[Entry]:
-    schema = (one for one in judged if one.change.kind not in _OF_WORDS)
+    schema = (one for one in judged if one.change.kind not in WORDS_ONLY)
     for enum, group in groupby(schema, _enum_of):
         together = tuple(group)
         misread = [one for one in together if one.worst is Class.MISREAD]
@@ -229,4 +221,4 @@ def _entries(judged: Iterable[Judgement]) -> Iterator[Entry]:
 
 def _enum_of(judgement: Judgement) -> str:
     change = judgement.change
-    return change.where.rpartition(".")[0] if change.kind in _OF_VALUES else ""
+    return change.where.rpartition(".")[0] if change.kind in OF_VALUES else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import (
@@ -11,6 +12,7 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 from google.protobuf.unknown_fields import UnknownFieldSet
+from siwire import REVISIONS
 
 _SCALARS = {
     number: name.removeprefix("TYPE_").lower() for name, number in FieldDescriptorProto.Type.items()
@@ -33,6 +35,11 @@ class Field:
     oneof: str = ""
     json_name: str = ""
     options: str = ""  # such as `deprecated: true`; what changes neither bytes nor JSON
+
+    @property
+    def held(self) -> str:
+        """Its type, or that of the values of a map."""
+        return self.type.removeprefix("map<").removesuffix(">").rpartition(", ")[2]
 
     def __str__(self) -> str:
         within = f" (oneof {self.oneof})" if self.oneof else ""
@@ -147,9 +154,47 @@ class Schema:
             options = options.replace(by_number, by_name)
         return options
 
+    def elements(self) -> dict[str, str]:
+        """Every declared name to what is declared: number, type, label."""
+        found = dict.fromkeys(self.services, "service")
+        found |= {method.name: method.shape for method in self.methods.values()}
+        for message in self.messages.values():
+            fields = {f"{message.name}.{f.name}": str(f) for f in message.fields.values()}
+            found |= {message.name: "message", **fields}
+        for enum in self.enums.values():
+            values = {f"{enum.name}.{name}": str(number) for name, number in enum.values.items()}
+            found |= {enum.name: "enum", **values}
+        return found
+
+    def reachable(self, names: Iterable[str]) -> set[str]:
+        """The messages of `names` and all that their fields hold, however deep."""
+        seen: set[str] = set()
+        waiting = [name for name in names if name in self.messages]
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                held = (field.held for field in self.messages[name].fields.values())
+                waiting += [one for one in held if one in self.messages]
+        return seen
+
     def full(self, name: str) -> str:
         """The full name of `name`, which stands inside the package."""
         return f"{self.package}.{name}" if self.package else name
+
+
+@cache
+def revision_file(name: str) -> FileDescriptorProto:
+    """The schema of a known revision as its file descriptor."""
+    file = FileDescriptorProto()
+    REVISIONS[name].si.DESCRIPTOR.CopyToProto(file)
+    return file
+
+
+@cache
+def revision_schema(name: str) -> Schema:
+    """The shapes of a known revision."""
+    return schema_of(revision_file(name))
 
 
 def schema_of(file: FileDescriptorProto) -> Schema:

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 
 from siconform.spec.changes import Change, Kind
+from siconform.spec.cross_decoding import NEW, OLD, split
 from siconform.spec.meanings import absence_in
+from siconform.spec.message_senders import Peer
 from siconform.spec.misreading import Form, Outcome, Reading
 from siconform.spec.naming import words
-from siconform.spec.peers import Peer
-from siconform.spec.readings import NEW, OLD, split
 from siconform.spec.schema import Field, Schema
 
 _TOGETHER = " and "
 _LIKE_YOU = ("uni", "use", "uti", "uu")
 _VOWELS = "aeiou"
-_AGES = {OLD: "an old", NEW: "a new"}
+AGES = {OLD: "an old", NEW: "a new"}
 
 
 class Teller:
@@ -39,8 +39,8 @@ class Teller:
         """Who reads what the other side wrote: `an old RM`, `a new scheduler`, `an old peer`."""
         sent_by = self._senders.get(writer, {}).get(message, frozenset())
         peer = next(iter(sent_by)).other.value if len(sent_by) == 1 else "peer"
-        if side in _AGES:
-            return f"{_AGES[side]} {peer}"
+        if side in AGES:
+            return f"{AGES[side]} {peer}"
         return f"{article(peer)} of {side}"
 
     def _of_field(self, reading: Reading) -> str:

@@ -1,5 +1,6 @@
 """From an argument of the command to a specification: what it names is read and compiled."""
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -16,14 +17,20 @@ from siconform.spec.go_api import api_of
 from siconform.spec.go_code import GO_MESSAGE
 from siconform.spec.model import ApiMethod, Constant, Spec, SpecError, UnreadableSpec
 from siconform.spec.prose import read_sentences
+from siconform.spec.schema import revision_file
 from siconform.spec.text import decode, read_spec_text
 
 GIT = "git:"
+HEAD = "HEAD"
 _DESCRIPTOR_SETS = frozenset({".binpb", ".pb", ".desc", ".protoset", ".fds"})
 _CONTROL = frozenset(range(9))  # characters no text has, and every descriptor set has
 _PATIENCE = 30.0  # seconds for git
 
 _CASE = {"ARCH": "ARCH", "OS": "OS", "CPU": "CPU", "ID": "ID", "YUNIKORN": "YuniKorn"}
+
+
+class GitError(Exception):
+    """Git cannot give a version of a file; the message is one sentence."""
 
 
 def read_spec(argument: str) -> Spec:
@@ -93,8 +100,6 @@ def _dangling(file: FileDescriptorProto, api: Iterable[ApiMethod]) -> Iterator[s
 
 def from_revision(revision: Revision, name: str = "") -> Spec:
     """A revision of the SI: its schema, constants and Go API, without prose, comments and lines."""
-    file = FileDescriptorProto()
-    revision.si.DESCRIPTOR.CopyToProto(file)
     note = note_on(name)
     known = si_constants.KNOWN_IN[revision.name]
     named = {
@@ -105,7 +110,7 @@ def from_revision(revision: Revision, name: str = "") -> Spec:
     constants = {key: Constant(key, value) for key, value in named.items()}
     return Spec(
         name or revision.name,
-        file,
+        revision_file(revision.name),
         constants,
         guesses=(note,) if note else (),
         api=api_of(revision.name),
@@ -144,18 +149,62 @@ def _from_git(argument: str) -> Spec:
     if not (separator and path) or revision.startswith("-"):
         says = "write git:REV:PATH, for example git:HEAD~1:scheduler-interface-spec.md"
         raise UnreadableSpec(argument, [SpecError(says)])
-    command = ["git", "cat-file", "blob", f"{revision}:{path}"]
     try:
-        done = subprocess.run(  # noqa: S603  # a fixed command, its argument no option
-            command, capture_output=True, timeout=_PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UnreadableSpec(argument, [SpecError(f"git did not work: {error}")]) from error
+        done = _git("cat-file", "blob", f"{revision}:{path}")
+    except GitError as error:
+        raise UnreadableSpec(argument, [SpecError(str(error))]) from error
     if done.returncode:
         said = re.sub(r"^fatal: ", "", " ".join(done.stderr.decode(errors="replace").split()))
         says = f"git has no such text: {said}"
         raise UnreadableSpec(argument, [SpecError(says)])
     return from_bytes(argument, done.stdout, PurePosixPath(path).suffix)
+
+
+def version_at(file: str, commit: str = HEAD) -> str | None:
+    """`git:COMMIT:PATH` of a file at a commit, under its old name if it was renamed since.
+
+    None if the file is new. Raises GitError outside of a repository and for an unknown commit.
+    """
+    folder = _git_output("rev-parse", "--show-prefix")
+    if folder is None:
+        raise GitError("there is no git repository here: compare two texts by siconform spec diff")
+    path = os.path.normpath(Path(folder.rstrip("\n"), os.path.relpath(file)))
+    if path.startswith(os.pardir):
+        raise GitError(f"{file} is outside of the repository around this folder")
+    known = not commit.startswith("-") and _git_output(
+        "rev-parse", "--verify", "--quiet", f"{commit}^0"
+    )
+    if not known:
+        if commit == HEAD:  # before the first commit
+            return None
+        raise GitError(f'"{commit}" is no commit here: was it fetched? (in CI: fetch-depth: 0)')
+    if _git_output("cat-file", "-e", f"{commit}:{path}") is None:
+        path = _name_before(path, commit)
+    return f"{GIT}{commit}:{path}" if path else None
+
+
+def _name_before(path: str, commit: str) -> str:
+    """The path the file was renamed from since the commit; "" if it is new."""
+    renames = ("--find-renames", "--diff-filter=R", "--name-status", "-z")
+    fields = (_git_output("diff", *renames, commit, "--") or "").split("\0")
+    # R095, the old path, the new path, R100, ...
+    return dict(zip(fields[2::3], fields[1::3], strict=False)).get(path, "")
+
+
+def _git_output(*arguments: str) -> str | None:
+    """The standard output of git; None if it fails."""
+    done = _git(*arguments)
+    return None if done.returncode else done.stdout.decode(errors="surrogateescape")
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["git", *arguments]
+    try:
+        return subprocess.run(  # noqa: S603  # fixed commands, their arguments no options
+            command, capture_output=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GitError(f"git did not work: {error}") from error
 
 
 def text_name(key: str) -> str:

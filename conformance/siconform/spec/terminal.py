@@ -155,7 +155,7 @@ def _requirements(heading: str, found: Iterable[RequirementImpact], width: int) 
             yield Line(f"  {heading}")
         gone = "   (no sentence is left)" if one.has_lost_all else ""
         yield from _wrapped(f"{one.requirement.id}  {one.requirement.title}{gone}", _IN, width)
-        why = dict.fromkeys(f"{g.basis.value}: {g.where}" for g in one.grounds)
+        why = dict.fromkeys(f"{reason.kind.value}: {reason.where}" for reason in one.reasons)
         yield from _wrapped(layout.listed(why, 3), _DETAIL, width)
         if one.tests:
             yield from _wrapped(f"tests: {layout.listed(one.tests, 3)}", _DETAIL, width)

@@ -13,18 +13,17 @@ from typing import Final
 
 from siconform.catalogue import Requirement
 from siconform.spec.changes import Change
-from siconform.spec.citations import Citation
-from siconform.spec.grounds import (
+from siconform.spec.citations import Citation, kit_names
+from siconform.spec.impact_reasons import (
     NEW_HERE,
     OF_THE_FILE,
     RESERVED,
     TAKEN_AWAY,
     WORDS_ONLY,
-    Basis,
-    Ground,
+    Reason,
+    ReasonKind,
     is_distinct,
 )
-from siconform.spec.kit_names import kit_names
 from siconform.spec.places import name_of
 from siconform.spec.schema import Schema
 
@@ -42,27 +41,29 @@ class Traceability:
     revision: str
     citations: Sequence[Citation]
 
-    def grounds(self, requirement: Requirement, changes: Iterable[Change]) -> Iterator[Ground]:
+    def reasons(self, requirement: Requirement, changes: Iterable[Change]) -> Iterator[Reason]:
         """Why a requirement stands on what is changed."""
         said = _Said(requirement, self.revision)
         citations = self._by_requirement.get(requirement.id, ())
         for change in changes:
             if change.kind not in _SILENT:
                 for element in self._elements(change):
-                    basis = self._basis(element, said, citations)
-                    if basis is not None:
-                        yield Ground(basis, element, change)
+                    kind = self._reason_kind(element, said, citations)
+                    if kind is not None:
+                        yield Reason(kind, element, change)
 
-    def _basis(self, element: str, said: "_Said", citations: Sequence[Citation]) -> Basis | None:
+    def _reason_kind(
+        self, element: str, said: "_Said", citations: Sequence[Citation]
+    ) -> ReasonKind | None:
         owner, _, name = element.rpartition(".")
         if self._is_stated(owner, name, said):
-            return Basis.STATED
+            return ReasonKind.STATED
         if self._is_meant(owner, name, said):
             ours = self._kit_names.get(name, frozenset())
             if ours and any(ours & one.uses or name in one.sets for one in citations):
-                return Basis.USED
+                return ReasonKind.USED
         if any(name in one.sets and owner in self._reached(one.words) for one in citations):
-            return Basis.ALTERED
+            return ReasonKind.ALTERED
         return None
 
     def _is_stated(self, owner: str, name: str, said: "_Said") -> bool:

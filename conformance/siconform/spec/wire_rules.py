@@ -9,7 +9,7 @@ from pathlib import Path
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from siconform.spec import buf
-from siconform.spec.compiling import SI_FILE, with_imports
+from siconform.spec.compiling import with_imports
 from siconform.spec.model import Spec
 
 
@@ -99,8 +99,7 @@ def _breaks(rule: str) -> Breaks:
 
 
 def _image(file: FileDescriptorProto) -> bytes:
-    """A descriptor set with imports and lines, both sides under one file name."""
+    """A descriptor set with imports and lines."""
     image = with_imports(file)
-    image.file[-1].name = SI_FILE
     image.file[-1].source_code_info.CopyFrom(file.source_code_info)
     return image.SerializeToString()

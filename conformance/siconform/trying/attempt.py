@@ -19,7 +19,7 @@ from siconform.catalogue import catalogue
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
 from siconform.running.option_list import EDITED, FAILING, NO_FILE, TARGET_FILE
-from siconform.spec.compiling import SI_FILE, with_imports
+from siconform.spec.compiling import with_imports
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.places import Footing, nearest_revision
 from siconform.transport.dialects.dialect import lost_in
@@ -59,7 +59,7 @@ def try_text(spec: Spec, how: How, tell: Callable[[str], None] = lambda _: None)
     where the target cannot be had or the options are wrong.
     """
     revision = _revision(spec, how)
-    data = descriptor_set(spec)
+    data = with_imports(spec.file).SerializeToString(deterministic=True)
     losses = lost_in(REVISIONS[revision], data)
     runs = _Runs(how, spec.name, revision, _kept(data, how.results), tell)
     edited, found = runs.compared(every_test=how.every_test)
@@ -74,14 +74,6 @@ def try_text(spec: Spec, how: How, tell: Callable[[str], None] = lambda _: None)
         edited["ended_early"],
         spec.guesses,
     )
-
-
-def descriptor_set(spec: Spec) -> bytes:
-    """The schema of the text as the runs are given it, imports first."""
-    named = type(spec.file)()
-    named.CopyFrom(spec.file)
-    named.name = SI_FILE
-    return with_imports(named).SerializeToString(deterministic=True)
 
 
 def _revision(spec: Spec, how: How) -> str:

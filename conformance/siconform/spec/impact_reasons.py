@@ -1,4 +1,4 @@
-"""Why a requirement is touched by a change of the SI, or near it."""
+"""The reasons why a change of the SI touches a requirement, or is near it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ TAKEN_AWAY: Final = frozenset(
         Kind.API_RENAMED,
     }
 )
-"""Kinds after which the old name is not there any more."""
+"""Kinds of changes after which the old name no longer exists."""
 NEW_HERE: Final = frozenset(
     {
         Kind.SERVICE_ADDED,
@@ -50,7 +50,7 @@ OF_THE_FILE: Final = frozenset({Kind.PACKAGE, Kind.OPTION})
 _DISTINCT: Final = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]")
 
 
-class Basis(Enum):
+class ReasonKind(Enum):
     """Why a requirement is touched by a change, or near it."""
 
     GONE = "its sentence is gone"
@@ -67,56 +67,59 @@ class Basis(Enum):
 
     @property
     def is_near(self) -> bool:
-        """Whether it is no more than a reason to have a look."""
-        return self in (Basis.INSIDE, Basis.MENTIONED, Basis.ALTERED)
+        """Whether the requirement is only worth a look."""
+        return self in (ReasonKind.INSIDE, ReasonKind.MENTIONED, ReasonKind.ALTERED)
 
 
 _BY_SENTENCE: Final = {
-    Standing.GONE: Basis.GONE,
-    Standing.REWORDED: Basis.REWORDED,
-    Standing.MOVED: Basis.MOVED,
+    Standing.GONE: ReasonKind.GONE,
+    Standing.REWORDED: ReasonKind.REWORDED,
+    Standing.MOVED: ReasonKind.MOVED,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """One reason why a requirement is touched."""
+class Reason:
+    """One reason why a requirement is touched or near."""
 
-    basis: Basis
+    kind: ReasonKind
     where: str  # the place of its source, or the name that is mentioned
     change: Change | None = None  # the change of the schema, where it is one
 
+    def __str__(self) -> str:
+        return f"{self.kind.value}: {self.where}".rstrip(": ")
 
-def grounds_of(
+
+def reasons_of(
     requirement: Requirement,
     standings: Sequence[tuple[Source, Standing]],
     changes: Sequence[Change],
     lost: Mapping[str, Change],
-) -> Iterator[Ground]:
-    """The reasons why a requirement is touched: its sources, then what its rule mentions.
+) -> Iterator[Reason]:
+    """The reasons from the sources of a requirement, then those from names in its rule.
 
-    `lost` are the names that went (`lost_names`).
+    `lost` are the names that no longer exist (`lost_names`).
     """
     for source, stands in standings:
         if stands in _BY_SENTENCE:
-            yield Ground(_BY_SENTENCE[stands], source.where)
+            yield Reason(_BY_SENTENCE[stands], source.where)
         for change in changes:
-            basis = _basis(source.where, change, stands)
-            if basis is not None:
-                yield Ground(basis, source.where, change)
-    said = f"{requirement.text} {requirement.given} {requirement.when} {requirement.then}"
-    words = set(re.findall(r"\w+", said))
+            kind = _reason_kind(source.where, change, stands)
+            if kind is not None:
+                yield Reason(kind, source.where, change)
+    rule = f"{requirement.text} {requirement.given} {requirement.when} {requirement.then}"
+    words = set(re.findall(r"\w+", rule))
     for name in sorted(words & lost.keys()):
-        yield Ground(Basis.MENTIONED, name, lost[name])
+        yield Reason(ReasonKind.MENTIONED, name, lost[name])
 
 
 def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Mapping[str, Change]:
-    """Names that no declaration has any more, by themselves, with the change that took them.
+    """Unqualified names that no declaration has any more, with the change that removed them.
 
-    Only names that are no words of English: `maxAllocations`, not `asks`.
+    Only names that are not English words: `maxAllocations`, not `asks`.
     """
-    left = {name.rpartition(".")[2] for name in after.declared | after.spec.constants.keys()}
-    gone = sorted(before.declared | before.spec.constants.keys())
+    left = {name.rpartition(".")[2] for name in after.declared.keys() | after.spec.constants.keys()}
+    gone = sorted(before.declared.keys() | before.spec.constants.keys())
     lost: dict[str, Change] = {}
     for change in changes:
         if change.kind in TAKEN_AWAY:
@@ -128,28 +131,28 @@ def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Ma
 
 
 def is_distinct(name: str) -> bool:
-    """Whether a name is no word of English: `maxAllocations`, `DRAIN_NODE`, not `asks`."""
+    """Whether a name is not an English word: `maxAllocations`, `DRAIN_NODE`, not `asks`."""
     return _DISTINCT.search(name) is not None
 
 
-def _basis(where: str, change: Change, stands: Standing) -> Basis | None:
-    """Whether a source that names this place is touched by a change of a declaration."""
+def _reason_kind(where: str, change: Change, stands: Standing) -> ReasonKind | None:
+    """How a change of a declaration touches a source at this place; None if it does not."""
     name, place = name_of(where), change.old_place
     if not name or change.kind in OF_THE_FILE:
         return None
     if change.kind in RESERVED:
-        return Basis.NAMED if ".reserved " in name else _inside(name, place, where, stands)
+        return ReasonKind.NAMED if ".reserved " in name else _inside(name, place, where, stands)
     if change.kind in NEW_HERE:
         return _inside(name, place, where, stands)
     if name == place or (change.kind in TAKEN_AWAY and name.startswith(f"{place}.")):
-        return Basis.NAMED
+        return ReasonKind.NAMED
     return None if change.kind in WORDS_ONLY else _inside(name, place, where, stands)
 
 
-def _inside(name: str, place: str, where: str, stands: Standing) -> Basis | None:
-    """A change of a member of what is named: of its type for certain, else a reason to look."""
+def _inside(name: str, place: str, where: str, stands: Standing) -> ReasonKind | None:
+    """How a change of a member touches a source that names what the member is in."""
     if not f"{place}.".startswith(f"{name}."):
         return None
     if not where.startswith("type of "):
-        return Basis.INSIDE
-    return None if stands is Standing.STANDS else Basis.NAMED
+        return ReasonKind.INSIDE
+    return None if stands is Standing.STANDS else ReasonKind.NAMED

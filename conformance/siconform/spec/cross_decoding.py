@@ -1,4 +1,4 @@
-"""The readings that show what a change does: which messages are sent and read, and by whom."""
+"""Messages encoded with one specification and decoded with the other, for each change."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from siconform.spec.changes import Change, Kind
 from siconform.spec.misreading import Decoder, Form, Outcome, Reading, Route
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
-from siconform.spec.owners import Memory, Owner, memory_before, revision_decoder, revision_schema
+from siconform.spec.owners import Memory, Owner, memory_before, revision_decoder
 from siconform.spec.pairing import field_partners, paired
-from siconform.spec.schema import Field, Message, Reserved, Schema, schema_of
+from siconform.spec.schema import Field, Message, Reserved, Schema, revision_schema, schema_of
 
 OLD, NEW = "old", "new"
 _BOTH_HAVE_IT = frozenset(
@@ -22,7 +22,7 @@ _BOTH_HAVE_IT = frozenset(
         Kind.FIELD_JSON_NAME,
     }
 )
-_OF_VALUES = frozenset(
+OF_VALUES = frozenset(
     {
         Kind.VALUE_ADDED,
         Kind.VALUE_REMOVED,
@@ -35,7 +35,7 @@ _OF_VALUES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A field that both sides have, with values of one enum in it."""
+    """A field of both specifications that holds values of one enum."""
 
     message: str
     field: str
@@ -44,10 +44,10 @@ class Carrier:
 
 
 class Exchange:
-    """A peer that speaks the old specification and one that speaks the new one."""
+    """Two peers, one built from the old specification and one from the new one."""
 
     def __init__(self, old: Spec, new: Spec) -> None:
-        """Raises UnreadableSpec for a schema that no peer could speak."""
+        """Raises UnreadableSpec for a schema from which no peer can be built."""
         self.old, self.new = old, new
         self.before, self.after = schema_of(old.file), schema_of(new.file)
         self.pairs = paired(self.before, self.after)
@@ -56,8 +56,8 @@ class Exchange:
         self.memory: Memory = memory_before(self.before, self.after)
 
     def readings(self, change: Change) -> tuple[Reading, ...]:
-        """What each side decodes of the other's messages; empty where bytes have no part."""
-        if change.kind in _OF_VALUES:
+        """What each peer decodes of the other's messages; empty if no message shows it."""
+        if change.kind in OF_VALUES:
             between, older = self._values(change), self._older_values(change)
         elif change.kind in _BOTH_HAVE_IT:
             between, older = self._fields(change), self._older_fields(change)
@@ -71,7 +71,7 @@ class Exchange:
             return ()
         found = tuple(between)
         if any(reading.outcome is Outcome.MISREAD for reading in found):
-            return found  # what still older peers make of it is no news then
+            return found  # what peers of older revisions decode adds nothing
         return (*found, *older)
 
     def number(self, change: Change) -> int:
@@ -89,11 +89,11 @@ class Exchange:
         return _members(self.after, declaration)
 
     def old_members(self, declaration: str) -> list[tuple[str, int]]:
-        """What the old text had there; empty for a declaration that is new."""
+        """Fields or values of the old text; empty for a new declaration."""
         return _members(self.before, self._back.get(declaration, declaration))
 
     def message_of(self, side: str, place: str) -> str:
-        """The message a place of one side is in, or one that has values of its enum; or ""."""
+        """The message that contains a place, or one with values of its enum; "" if none."""
         schema = self.before if side == OLD else self.after
         inner = place
         while inner and inner not in schema.messages:
@@ -105,11 +105,11 @@ class Exchange:
         return next(uses, "")
 
     def named(self, enum: str, number: int) -> str:
-        """The first name that a value of an enum of the new text had in the old one."""
+        """The first name in the old text of a number of an enum of the new text."""
         return self.before.enums[self._back[enum]].named(number)
 
     def next_free(self, change: Change) -> int:
-        """The lowest number above all that anything else there has, had or may not have."""
+        """The lowest number above every other number in use, used before, or reserved."""
         declaration, name = split(change.where)
         before = {n for n, _ in self.old_members(declaration)}
         beside = {k for n, k in self.members(declaration) if n not in before and n != name}
@@ -122,7 +122,7 @@ class Exchange:
         return found.reserved if found is not None else Reserved()
 
     def _methods(self, change: Change) -> Iterator[Reading]:
-        """Every field of the messages of a method that now has others under the same path."""
+        """Every field of the messages of a method whose messages changed."""
         was, now = self.before.methods[change.old_place], self.after.methods[change.where]
         for old_message, new_message in ((was.input, now.input), (was.output, now.output)):
             old, new = self.before.messages[old_message], self.after.messages[new_message]
@@ -136,7 +136,7 @@ class Exchange:
                     yield route.pass_field(name, name if same else "", whole=False)
 
     def _is_one_type(self, one: str, other: str) -> bool:
-        """Whether a type of either text and one of the other text are the same."""
+        """Whether two types, one of each text, are the same."""
         return one == other or other in (self.pairs.get(one), self._back.get(one))
 
     def _route(self, old_message: str, new_message: str) -> tuple[Route, Route]:
@@ -170,7 +170,7 @@ class Exchange:
             yield from self._together(old_message, new_message)
 
     def _together(self, old_message: str, new_message: str) -> Iterator[Reading]:
-        """Messages with one member of each oneof of the writer, and all that is in none."""
+        """Messages with one member of each oneof of the writer, and all other fields."""
         before, after = self.before.messages[old_message], self.after.messages[new_message]
         partners = field_partners(before, after)
         back = {b: a for a, b in partners.items()}
@@ -189,7 +189,7 @@ class Exchange:
             old_enum = self._back[new_enum]
         elif change.kind is Kind.VALUE_REMOVED:
             new_enum = self.pairs[old_enum]
-        carrier = self.carrier(old_enum, new_enum)
+        carrier = find_carrier((self.before, old_enum), (self.after, new_enum), self.pairs)
         if carrier is None:
             return
         there, back = self._route(carrier.message, carrier.new_message)
@@ -213,7 +213,7 @@ class Exchange:
             yield back.pass_value(carrier.new_field, number, carrier.field, former)
 
     def is_alias(self, change: Change) -> bool:
-        """Whether a value that came or went is another name of a number that keeps one."""
+        """Whether an added or removed value is another name of a number that keeps a name."""
         if change.kind not in (Kind.VALUE_ADDED, Kind.VALUE_REMOVED):
             return False
         (old, name), (new, _) = split(change.old_place), split(change.where)
@@ -224,25 +224,21 @@ class Exchange:
         return any(k == number and after.values.get(n) == k for n, k in before.values.items())
 
     def former_owner(self, change: Change) -> Owner | None:
-        """Who had the number of a field that is added, when the old text has nobody there."""
+        """The last owner of the number of an added field, if it is free in the old text."""
         message, name = split(change.where)
         was, number = self._back.get(message, ""), self.number(change)
         if was not in self.before.messages or self.before.messages[was].owner(number):
             return None
         return next(reversed(self.memory.others(message, number, name)), None)
 
-    def carrier(self, old_enum: str, new_enum: str) -> Carrier | None:
-        """A field that brings values of the enum from one side to the other, if there is one."""
-        return find_carrier((self.before, old_enum), (self.after, new_enum), self.pairs)
-
     def _older_fields(self, change: Change) -> Iterator[Reading]:
-        """What peers of older revisions make of a number that was another field's there."""
+        """What peers of older revisions decode if the number belonged to another field there."""
         message, name = split(change.where)
         number = self.after.messages[message].fields[name].number
         for owner in self.memory.others(message, number, name):
             before = self.before.messages[self._back[message]].owner(number)
             if before is not None and before.name == owner.name:
-                continue  # still so in the old text: the two sides show it
+                continue  # the old text has it too: its readings show it
             reader = revision_decoder(owner.last)
             route = Route(self._new, reader, message, owner.declaration)
             reading = route.pass_field(name, "")
@@ -256,10 +252,10 @@ class Exchange:
             return
         number = now.values[name]
         if self.is_alias(change):
-            return  # whoever misreads it has done so before
+            return  # peers that misread it did so before
         for owner in self.memory.others(enum, number, name):
             if self.before.enums[self._back[enum]].named(number) == owner.name:
-                continue  # still so in the old text
+                continue  # the old text has it too
             older = revision_schema(owner.last)
             then = paired(self.after, older)
             carrier = find_carrier((self.after, enum), (older, owner.declaration), then)
@@ -289,7 +285,7 @@ def _members(schema: Schema, declaration: str) -> list[tuple[str, int]]:
 def find_carrier(
     old: tuple[Schema, str], new: tuple[Schema, str], pairs: Mapping[str, str]
 ) -> Carrier | None:
-    """A field that both schemas have under one number, with values of the named enums in it."""
+    """A field with one number in both schemas that holds values of the named enums."""
     (before, old_enum), (after, new_enum) = old, new
     for name, message in before.messages.items():
         other = after.messages.get(pairs.get(name, ""))
@@ -304,7 +300,7 @@ def find_carrier(
 
 
 def split(place: str) -> tuple[str, str]:
-    """The declaration and its member: `NodeInfo.nodeID` is NodeInfo, nodeID."""
+    """A place as declaration and member: `NodeInfo.nodeID` is NodeInfo, nodeID."""
     declaration, _, member = place.rpartition(".")
     return declaration, member
 
@@ -321,7 +317,7 @@ def _fits(old: Field, new: Field) -> bool:
 
 
 def _settable(fields: Sequence[Field]) -> list[str]:
-    """The names of those that can be set at once: one of each oneof, and all outside of them."""
+    """The names of fields that can be set together: one of each oneof, and all others."""
     chosen: list[str] = []
     oneofs: set[str] = set()
     for f in fields:
