@@ -144,7 +144,7 @@ def _by_place(old: str, new: str) -> dict[str, Judgement]:
         (3, "NodeInfo.occupiedResource", "old", Outcome.LOST, ""),
     ],
 )
-def test_mixed_revisions_read_what_was_decoded_by_hand(
+def test_two_revisions_read_what_was_decoded_by_hand(
     step: int, place: str, writer: str, outcome: Outcome, read_as: str
 ) -> None:
     judged = _by_place(*list(_CHAIN)[step])[place]
