@@ -205,7 +205,7 @@ OPTIONS: Final = (
         FAIL_ON,
         "LEVEL",
         "MUST or SHOULD: the least binding level that decides the verdict and the exit code "
-        "(default: MUST, or what the profile says)",
+        "(default: MUST)",
         of_the_target=False,
     ),
     Option(

@@ -15,7 +15,6 @@ from siconform.catalogue import Level
 from siconform.catalogue.features import find_feature
 from siconform.catalogue.windows import in_words
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
-from siconform.profiles import Profile
 from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
 from siconform.running.access_options import read_access, without_secrets
@@ -190,7 +189,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         disruptive=bool(get("--disruptive")),
         explore=_exploring(get("--explore")),
         compare=not get("--no-reference"),
-        fail_on=_fail_on(get(FAIL_ON), filters.profile),
+        fail_on=_fail_on(get(FAIL_ON)),
         failing=seconds(FAILING, get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
@@ -240,9 +239,9 @@ def _time_scale(text: str | None) -> float:
     return number_above_zero("--time-scale", text or "1.0")
 
 
-def _fail_on(given: str | None, profile: Profile | None) -> Level:
+def _fail_on(given: str | None) -> Level:
     if given is None:
-        return Level(profile.fail_on) if profile is not None else Level.MUST
+        return Level.MUST
     if given.upper() not in (Level.MUST, Level.SHOULD):
         raise BadOption(f'{FAIL_ON} "{given}" is neither {Level.MUST} nor {Level.SHOULD}')
     return Level(given.upper())
