@@ -236,7 +236,6 @@ def generate(session: nox.Session) -> None:
     dev(session, "python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     dev(session, "python", "-m", "siconform.reporting.publish", *session.posargs)
     dev(session, "python", "-m", "proof.rules", *session.posargs)
-    dev(session, "python", "-m", "mixed", *session.posargs)
     dev(session, "python", "-m", "siconform.spec.chain", *session.posargs)
     dev(session, "python", "-m", "documentation.reading_order", *session.posargs)
 

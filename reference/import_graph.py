@@ -26,7 +26,7 @@ ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "import-graph.md"
 COMMAND: Final = "python reference/import_graph.py"
 FOLDERS: Final = ("proto", "reference", "conformance")
-PACKAGES: Final = ("siwire", "sireference", "siconform", "proof", "mixed")
+PACKAGES: Final = ("siwire", "sireference", "siconform", "proof")
 
 _INTRODUCTION: Final = """\
 An arrow leads from a package to one it imports, or from or to a module that stands beside packages;

@@ -22,7 +22,6 @@ TESTS: Final = (
     "conformance/documentation",
     "conformance/selftest",
     "conformance/proof",
-    "conformance/mixed",
 )
 LONGEST_FILE: Final = 350  # past these, a piece wants a better cut
 LONGEST_FILE_OF_TESTS: Final = 500

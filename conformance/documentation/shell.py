@@ -22,7 +22,7 @@ PAUSE: Final = 0.05
 _HUNK = re.compile(r"^@@.*\n", re.MULTILINE)
 _ADDRESS = re.compile(r"127\.0\.0\.1:(\d{4,5})")
 _CODE = "echo $?"
-_OURS = frozenset({"CI", "FORCE_COLOR", "NO_COLOR", "NOX_CURRENT_SESSION"})
+_OURS = frozenset({"CI", "FORCE_COLOR", "NO_COLOR"})
 """What this process is told and a person at a shell is not."""
 _PROGRAMS = ("siconform", "sireference")
 

@@ -55,9 +55,8 @@ class FinishedRun:
 
 @pytest.fixture(autouse=True)
 def _not_of_the_session_that_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run asks its environment how it was started; that of the tests is none of its business."""
-    for name in ("NOX_CURRENT_SESSION", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
-        monkeypatch.delenv(name, raising=False)
+    """A run reads this variable; that of the tests is none of its business."""
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
 
 
 @pytest.fixture

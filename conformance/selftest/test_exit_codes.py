@@ -64,7 +64,8 @@ def test_a_selection_that_cannot_be_read(conformance: Run, expression: str) -> N
     outcome = conformance(FAILS_THEN_PASSES, "-k", expression, "-n", "1", fresh=True)
 
     assert outcome.code == 4
-    assert outcome.err.splitlines()[-1].startswith(f'siconform: -k "{expression}" is no expression')
+    wrong = f"siconform: Wrong expression passed to '-k': {expression}"
+    assert outcome.err.splitlines()[-1].startswith(wrong)
     assert outcome.results == {}
 
 

@@ -1,13 +1,10 @@
 """--fail-on: whether a SHOULD decides the verdict and the exit code, too."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from siconform import filters
 from siconform.catalogue import Level
-from siconform.profiles import find_profile
 from siconform.running.option_values import BadOption
 from siconform.running.options import settings_from
 
@@ -46,17 +43,6 @@ def test_another_level_is_refused() -> None:
     for wrong in ("MAY", "all"):
         with pytest.raises(BadOption, match=f'--fail-on "{wrong}" is neither MUST nor SHOULD'):
             _level("--fail-on", wrong)
-
-
-def test_a_profile_may_say_it_and_the_command_line_better(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stricter = replace(find_profile("all", "2024-10"), fail_on="SHOULD")
-    monkeypatch.setattr(filters, "find_profile", lambda *_: stricter)
-
-    assert _level() is Level.MUST
-    assert _level("--profile", ["all"]) is Level.SHOULD
-    assert _level("--profile", ["all"], "--fail-on", "MUST") is Level.MUST
 
 
 def _level(*options: Any) -> Level:

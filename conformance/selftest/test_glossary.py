@@ -10,7 +10,6 @@ ROOTS = {
     "siwire": "proto",
     "siconform": "conformance",
     "proof": "conformance",
-    "mixed": "conformance",
 }
 _ROW = re.compile(r"^\| (?P<term>[^|]+) \| (?P<meaning>[^|]+) \| (?P<where>[^|]*)\|$", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")

@@ -11,7 +11,7 @@ from siconform.expecting import waits
 from siconform.expecting.waits import WaitClass
 from siconform.running.live.board import Board, Wait, read
 from siconform.running.live.frame import frame
-from siconform.running.live.progress import AreaCount, Progress, View
+from siconform.running.live.progress import AreaCount, RunProgress, View
 from siconform.running.live.wording import waiting
 from siconform.verdicts import Evidence, Verdict
 
@@ -20,18 +20,18 @@ FIRST, SECOND = "suite/test_x.py::test_a", "suite/test_x.py::test_b"
 
 def progress(
     tests: Mapping[str, list[str]], earlier: Mapping[str, float] | None = None
-) -> Progress:
-    begun = Progress(0.0, earlier or {})
+) -> RunProgress:
+    begun = RunProgress(0.0, earlier or {})
     begun.selects(tests)
     return begun
 
 
-def ends(run: Progress, test: str, verdict: Verdict, *ids: str, seconds: float = 1.0) -> None:
+def ends(run: RunProgress, test: str, verdict: Verdict, *ids: str, seconds: float = 1.0) -> None:
     run.hears(Evidence(identifier, verdict, test) for identifier in ids)
     run.phase(test, seconds, failed=verdict is Verdict.FAIL, is_last=True)
 
 
-def of(run: Progress, area: str) -> AreaCount:
+def of(run: RunProgress, area: str) -> AreaCount:
     return next(count for count in run.view(0.0).areas if count.area == area)
 
 

@@ -1,7 +1,6 @@
 """Replaying the history of a failed test says whether its verdict comes again, or cannot tell."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,8 +76,7 @@ def test_what_the_test_compared_itself_cannot_be_told(histories: Path, tmp_path:
     done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
 
     assert "cannot be told from the messages alone" in done.stdout
-    again = rf"judge it again: \S*python\S* -m siconform run {NEVER_TOLD} "
-    assert re.search(again, done.stdout)
+    assert f"judge it again: siconform run {NEVER_TOLD} " in done.stdout
     assert done.returncode == 10
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from siconform.spec.changes import Kind
 from siconform.spec.classes import Class, Judgement, judge
-from siconform.spec.misreading import Form, Outcome
+from siconform.spec.misreading import Decoding, Form
 from siconform.spec.sources import read_spec
 from siwire import REVISIONS
 
@@ -123,29 +123,29 @@ def _by_place(old: str, new: str) -> dict[str, Judgement]:
 @pytest.mark.parametrize(
     ("step", "place", "writer", "outcome", "read_as"),
     [
-        (0, "AllocationAsk.placeholder", "old", Outcome.MISREAD, "Originator"),
-        (0, "AllocationAsk.placementConstraint", "old", Outcome.MISREAD, "taskGroupName"),
-        (0, "AllocationAsk.taskGroupName", "old", Outcome.LOST, ""),
-        (0, "AllocationAsk.taskGroupName", "new", Outcome.REFUSED, ""),
-        (0, "AllocationAsk.priority", "old", Outcome.LOST, ""),
-        (0, "AllocationAsk.priority", "new", Outcome.LOST, ""),
-        (0, "TerminationType.TIMEOUT", "old", Outcome.MISREAD, "STOPPED_BY_RM"),
-        (0, "TerminationType.STOPPED_BY_RM", "old", Outcome.MISREAD, "UNKNOWN_TERMINATION_TYPE"),
+        (0, "AllocationAsk.placeholder", "old", Decoding.MISREAD, "Originator"),
+        (0, "AllocationAsk.placementConstraint", "old", Decoding.MISREAD, "taskGroupName"),
+        (0, "AllocationAsk.taskGroupName", "old", Decoding.LOST, ""),
+        (0, "AllocationAsk.taskGroupName", "new", Decoding.REFUSED, ""),
+        (0, "AllocationAsk.priority", "old", Decoding.LOST, ""),
+        (0, "AllocationAsk.priority", "new", Decoding.LOST, ""),
+        (0, "TerminationType.TIMEOUT", "old", Decoding.MISREAD, "STOPPED_BY_RM"),
+        (0, "TerminationType.STOPPED_BY_RM", "old", Decoding.MISREAD, "UNKNOWN_TERMINATION_TYPE"),
         (
             *(0, "TerminationType.PLACEHOLDER_REPLACED", "old"),
-            *(Outcome.MISREAD, "PREEMPTED_BY_SCHEDULER"),
+            *(Decoding.MISREAD, "PREEMPTED_BY_SCHEDULER"),
         ),
-        (0, "AllocationAskRelease.message", "old", Outcome.LOST, ""),
-        (1, "NodeInfo.ActionFromRM.CREATE_DRAIN", "new", Outcome.UNNAMED, ""),
-        (2, "AllocationRelease.UUID", "old", Outcome.LOST, ""),
-        (2, "AllocationRelease.allocationID", "new", Outcome.LOST, ""),
-        (3, "AllocationRelease.allocationID", "old", Outcome.LOST, ""),
-        (3, "AllocationRequest.asks", "old", Outcome.LOST, ""),
-        (3, "NodeInfo.occupiedResource", "old", Outcome.LOST, ""),
+        (0, "AllocationAskRelease.message", "old", Decoding.LOST, ""),
+        (1, "NodeInfo.ActionFromRM.CREATE_DRAIN", "new", Decoding.UNNAMED, ""),
+        (2, "AllocationRelease.UUID", "old", Decoding.LOST, ""),
+        (2, "AllocationRelease.allocationID", "new", Decoding.LOST, ""),
+        (3, "AllocationRelease.allocationID", "old", Decoding.LOST, ""),
+        (3, "AllocationRequest.asks", "old", Decoding.LOST, ""),
+        (3, "NodeInfo.occupiedResource", "old", Decoding.LOST, ""),
     ],
 )
-def test_mixed_revisions_read_what_was_decoded_by_hand(
-    step: int, place: str, writer: str, outcome: Outcome, read_as: str
+def test_two_revisions_read_what_was_decoded_by_hand(
+    step: int, place: str, writer: str, outcome: Decoding, read_as: str
 ) -> None:
     judged = _by_place(*list(_CHAIN)[step])[place]
     (reading,) = (r for r in judged.readings if r.writer == writer and r.form is Form.BYTES)

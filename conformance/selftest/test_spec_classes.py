@@ -13,7 +13,7 @@ from selftest.spec_edits import (
 )
 from siconform.spec.changes import Kind
 from siconform.spec.classes import Class, Judgement, judge
-from siconform.spec.misreading import Outcome
+from siconform.spec.misreading import Decoding
 from siconform.spec.model import ApiMethod, Constant, Spec, UnreadableSpec
 from siconform.spec.sources import read_spec
 
@@ -249,7 +249,7 @@ def test_every_misreading_of_the_chain_was_decoded() -> None:
     assert len(misread) >= 15
     for judgement in misread:
         outcomes = {reading.outcome for reading in judgement.readings}
-        assert outcomes & {Outcome.MISREAD, Outcome.LOST}, judgement.change
+        assert outcomes & {Decoding.MISREAD, Decoding.LOST}, judgement.change
 
 
 def test_a_schema_that_imports_what_is_not_there_is_refused() -> None:

@@ -15,7 +15,7 @@ from patience import patient
 from selftest.spec_edits import INTO_A_ONEOF, ONE_IN_FRONT, REUSED, VALUE_IN_FRONT, edited, unedited
 from siconform.spec.classes import Class, judge
 from siconform.spec.meanings import absence_of
-from siconform.spec.misreading import Decoder, Form, Outcome, Reading, Route
+from siconform.spec.misreading import Decoder, Decoding, Form, Reading, Route
 from siconform.spec.schema import Field, Message
 from siconform.spec.sentences import article, takes
 from siconform.spec.wire_rules import Breaks, broken_rules
@@ -25,8 +25,8 @@ _REPEATED, _SINGLE = _FIELD.LABEL_REPEATED, _FIELD.LABEL_OPTIONAL
 _FIXED64, _FLOAT = _FIELD.TYPE_FIXED64, _FIELD.TYPE_FLOAT
 _INT32, _INT64, _SINT32 = _FIELD.TYPE_INT32, _FIELD.TYPE_INT64, _FIELD.TYPE_SINT32
 _BOOL, _TEXT, _RAW = _FIELD.TYPE_BOOL, _FIELD.TYPE_STRING, _FIELD.TYPE_BYTES
-_SAME, _MISREAD, _LOST = Outcome.SAME, Outcome.MISREAD, Outcome.LOST
-_REFUSED, _PARTLY = Outcome.REFUSED, Outcome.PARTLY
+_SAME, _MISREAD, _LOST = Decoding.SAME, Decoding.MISREAD, Decoding.LOST
+_REFUSED, _PARTLY = Decoding.REFUSED, Decoding.PARTLY
 
 
 def _decoder(side: str, *fields: FieldDescriptorProto) -> Decoder:
@@ -39,7 +39,7 @@ def _decoder(side: str, *fields: FieldDescriptorProto) -> Decoder:
 
 def _pass(
     old: FieldDescriptorProto, new: FieldDescriptorProto, form: Form = Form.BYTES
-) -> tuple[Outcome, Outcome]:
+) -> tuple[Decoding, Decoding]:
     """What becomes of the field on its way to the new side, and back."""
     before, after = _decoder("old", old), _decoder("new", new)
     there = Route(before, after, "Thing", "Thing").pass_field(old.name, new.name, form)
@@ -72,15 +72,15 @@ def _field(
 def test_a_number_of_another_type_is_what_its_bytes_say(
     old: "FieldDescriptorProto.Type.ValueType",
     new: "FieldDescriptorProto.Type.ValueType",
-    there: Outcome,
-    back: Outcome,
+    there: Decoding,
+    back: Decoding,
 ) -> None:
     assert _pass(_field(old), _field(new)) == (there, back)
 
 
 @pytest.mark.parametrize(("type_", "back"), [(_TEXT, _PARTLY), (_INT32, _LOST)])
 def test_a_list_read_as_one_value_is_cut(
-    type_: "FieldDescriptorProto.Type.ValueType", back: Outcome
+    type_: "FieldDescriptorProto.Type.ValueType", back: Decoding
 ) -> None:
     assert _pass(_field(type_), _field(type_, _REPEATED)) == (_SAME, back)
 

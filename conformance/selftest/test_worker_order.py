@@ -27,3 +27,24 @@ def test_no_test_is_lost_or_doubled(workers: int, tests: list[str]) -> None:
 @pytest.mark.parametrize("workers", range(1, 12))
 def test_the_others_keep_their_order(workers: int) -> None:
     assert [t for t in spread_over(workers, TESTS) if t.islower()] == ["a", "b", "c", "d", "e", "f"]
+
+
+def test_xdist_deals_the_shares_that_the_order_is_made_for(pytester: pytest.Pytester) -> None:
+    """Where this does not hold a run on a real core takes a third longer, or more."""
+    pytester.makeconftest(
+        "from siconform.running.worker_order import spread\n"
+        "def pytest_collection_modifyitems(config, items):\n"
+        "    workers = getattr(config, 'workerinput', {}).get('workercount', 1)\n"
+        "    items[:] = spread(items, lambda item: 'waits' in item.name, workers)\n"
+    )
+    pytester.makepyfile(
+        "import pathlib, pytest\n"
+        "@pytest.mark.parametrize('name', [*'abcdefghijkl', 'waits-1', 'waits-2', 'waits-3'])\n"
+        "def test_it(name, worker_id):\n"
+        "    with pathlib.Path(f'{worker_id}.ran').open('a') as ran: print(name, file=ran)\n"
+    )
+
+    pytester.runpytest_subprocess("-p", "xdist", "-n", "3", "--dist", "worksteal")
+
+    first = {path.read_text("utf-8").split()[0] for path in pytester.path.glob("*.ran")}
+    assert first == {"waits-1", "waits-2", "waits-3"}

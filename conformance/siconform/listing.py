@@ -107,14 +107,14 @@ def render_explanation(
 
 
 def render_profiles(profiles: Iterable[Profile]) -> str:
-    """One line a profile: name, how many requirements, since when, what it is about."""
+    """One line a profile: name, how many requirements, what it is about."""
     return "\n".join(
         line
         for profile in profiles
         for line in textwrap.wrap(
-            f"{profile.name:<18} {len(profile.ids):>4}  {profile.published}  {profile.about}",
+            f"{profile.name:<18} {len(profile.ids):>4}  {profile.about}",
             WIDTH,
-            subsequent_indent=" " * 37,
+            subsequent_indent=" " * 25,
         )
     )
 

@@ -8,11 +8,9 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
 
 import pytest
-from _pytest.mark.expression import Expression
-from _pytest.terminal import TerminalReporter
 
 from siconform import fork_server, guarding
 from siconform.catalogue import catalogue, find_requirement
@@ -195,12 +193,11 @@ def _says(sentence: str, code: ExitCode) -> ExitCode:
 
 def _check_expressions(config: pytest.Config) -> None:
     """What pytest would only say when a worker breaks."""
-    for flag, text in (("-k", config.getoption("keyword")), ("-m", config.getoption("markexpr"))):
-        try:
-            if text:
-                Expression.compile(text.lstrip())
-        except SyntaxError as error:
-            raise BadOption(f'{flag} "{text}" is no expression: {error.msg}') from None
+    selection: Any = config.pluginmanager.get_plugin("mark")  # pytest's own -k and -m
+    try:
+        selection.pytest_collection_modifyitems(items=[], config=config)
+    except pytest.UsageError as error:
+        raise BadOption(str(error)) from None
     _check_ids(config.getoption("keyword"))
 
 
@@ -234,7 +231,7 @@ def _keep_pytest_quiet(config: pytest.Config, settings: Settings) -> None:
     manager.unregister(name="terminalreporter")
     log = (settings.results / "pytest.log").open("w", encoding="utf-8")
     config.stash[_LOG] = cast("TextIO", BestEffortStream(log))
-    manager.register(TerminalReporter(config, config.stash[_LOG]), "terminalreporter")
+    manager.register(pytest.TerminalReporter(config, config.stash[_LOG]), "terminalreporter")
 
 
 def _only_shows(config: pytest.Config) -> bool:

@@ -13,19 +13,16 @@ import msgspec
 import yaml
 
 from siconform.catalogue.features import find_feature
-from siconform.catalogue.reading import CatalogueError, strict_yaml
+from siconform.catalogue.reading import CatalogueError, Entry, Text, requirement_of, strict_yaml
 from siconform.catalogue.requirement import (
     Authority,
     DeadlineClass,
-    Level,
     Observation,
     Requirement,
     Side,
     Source,
 )
 from siconform.catalogue.windows import WindowError, window
-
-Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 _OUR_PREFIX: Final = "SI-"
 _AN_ID: Final = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-[0-9]+")
@@ -37,11 +34,7 @@ class _Place(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     sha256: str = ""
 
 
-class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    id: Text
-    title: Text
-    level: Level
-    text: Text
+class _Entry(Entry, frozen=True, kw_only=True):
     level_reason: str = ""
     authority: Authority = Authority.OWN
     sides: Annotated[tuple[Side, ...], msgspec.Meta(min_length=1)] = (Side.SCHEDULER,)
@@ -49,18 +42,10 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Observation.PLAIN,
     )
     deadline: DeadlineClass = DeadlineClass.NONE
-    sources: list[_Place] = []
+    sources: tuple[_Place, ...] = ()  # type: ignore[assignment]  # places without hash and window
     given: str = ""
     when: str = ""
     then: str = ""
-    since: str | None = None
-    until: str | None = None
-    interpretation: str = ""
-    features: list[Text] = []
-    control: str = ""
-    upstream: str = ""
-    not_tested: str = ""
-    retired: str = ""
 
 
 def read_own(files: Sequence[Path]) -> tuple[Requirement, ...]:
@@ -144,26 +129,5 @@ def _senseless(entry: _Entry) -> Iterator[str]:
 
 def _requirement(entry: _Entry, area: str, file: Path) -> Requirement:
     places = entry.sources or [_Place(file.name)]
-    return Requirement(
-        id=entry.id,
-        area=area,
-        title=entry.title,
-        level=entry.level,
-        level_reason=entry.level_reason,
-        authority=entry.authority,
-        text=entry.text.strip(),
-        interpretation=entry.interpretation.strip(),
-        sources=tuple(Source("own", place.where, place.sha256) for place in places),
-        revisions=frozenset(window(entry.since, entry.until)),
-        sides=frozenset(entry.sides),
-        observations=entry.observations,
-        deadline=entry.deadline,
-        features=frozenset(entry.features),
-        control=entry.control.strip(),
-        given=entry.given.strip(),
-        when=entry.when.strip(),
-        then=entry.then.strip(),
-        upstream=entry.upstream.strip(),
-        not_tested=entry.not_tested.strip(),
-        retired=entry.retired.strip(),
-    )
+    sources = tuple(Source("own", place.where, place.sha256) for place in places)
+    return requirement_of(entry, area, sources, window(entry.since, entry.until))

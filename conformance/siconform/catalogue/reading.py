@@ -47,14 +47,16 @@ class _Challenge(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tests: list[Text] = []
 
 
-class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """A requirement as its file has it."""
+
     id: Text
     title: Text
     level: Level
     level_reason: Text
     authority: Authority
-    sides: Annotated[list[Side], msgspec.Meta(min_length=1)]
-    observations: Annotated[list[Observation], msgspec.Meta(min_length=1)]
+    sides: Annotated[tuple[Side, ...], msgspec.Meta(min_length=1)]
+    observations: Annotated[tuple[Observation, ...], msgspec.Meta(min_length=1)]
     deadline: DeadlineClass
     text: Text
     sources: Annotated[list[_Place], msgspec.Meta(min_length=1)]
@@ -138,20 +140,27 @@ def _one_line(error: yaml.YAMLError) -> str:
     return " ".join(str(error).split())
 
 
-def _entry(raw: Mapping[str, Any], file: str, number: int) -> _Entry:
+def _entry(raw: Mapping[str, Any], file: str, number: int) -> Entry:
     try:
-        return msgspec.convert(raw, _Entry)
+        return msgspec.convert(raw, Entry)
     except msgspec.ValidationError as error:
         name = raw.get("id") or f"requirement number {number}"
         raise CatalogueError(f"{file}: {name}: {error}") from error
 
 
-def _requirement(entry: _Entry, area: str, file: str) -> Requirement:
+def _requirement(entry: Entry, area: str, file: str) -> Requirement:
     try:
         revisions = window(entry.since, entry.until)
         sources = tuple(_sources(entry.sources, revisions))
     except WindowError as error:
         raise CatalogueError(f"{file}: {entry.id}: {error}") from error
+    return requirement_of(entry, area, sources, revisions)
+
+
+def requirement_of(
+    entry: Entry, area: str, sources: tuple[Source, ...], revisions: Sequence[str]
+) -> Requirement:
+    """The requirement of an entry."""
     return Requirement(
         id=entry.id,
         area=area,
@@ -164,7 +173,7 @@ def _requirement(entry: _Entry, area: str, file: str) -> Requirement:
         sources=sources,
         revisions=frozenset(revisions),
         sides=frozenset(entry.sides),
-        observations=tuple(entry.observations),
+        observations=entry.observations,
         deadline=entry.deadline,
         features=frozenset(entry.features),
         control=entry.control.strip(),

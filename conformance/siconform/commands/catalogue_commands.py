@@ -11,7 +11,7 @@ from siconform.catalogue import Requirement, Side, catalogue
 from siconform.commands.ending import wrong
 from siconform.filters import find_meant, names_an_area, read_filters
 from siconform.listing import render_explanation, render_list, render_profiles
-from siconform.profiles import ProfileError, profiles
+from siconform.profiles import profiles
 from siconform.running.click_options import by_flag, of_the_selection
 from siconform.running.completion import complete_ids
 
@@ -63,11 +63,8 @@ def explain(words: Sequence[str], **given: Any) -> None:
 
 @click.command(name="profiles")
 def list_profiles() -> None:
-    """List the profiles: requirements that are frozen under a name."""
-    try:
-        click.echo(render_profiles(profiles().values()))
-    except ProfileError as error:
-        wrong(str(error))
+    """List the profiles: requirements of a revision under a name."""
+    click.echo(render_profiles(profiles().values()))
 
 
 def _explained(words: Sequence[str], given: dict[str, Any]) -> list[Requirement]:

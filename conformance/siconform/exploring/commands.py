@@ -25,13 +25,12 @@ from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.running.click_options import by_flag, words_of
-from siconform.running.command_line import CommandLine
+from siconform.running.command_line import PROGRAM, RUN, CommandLine
 from siconform.running.open_target import check_command, describe, open_target, prepare
 from siconform.running.option_list import STARTED_AS
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings, settings_from
 from siconform.running.results_dir import CannotWrite, ResultsDir, adds
-from siconform.running.starting import kit_program, started_as
 from siconform.running.target_file_options import fill_in
 
 _SHOWN: Final = 5  # histories between two looks at the terminal
@@ -92,7 +91,7 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
         return ExitCode.NON_CONFORMANT if replayed.counterexamples else ExitCode.OK
     click.echo(f"{judged.verdict.upper()} {judged.requirement} ({judged.says}): {verdict.value}")
     if verdict is Again.CANNOT_TELL and judged.requirement:
-        run = CommandLine(started_as("run"), settings.command_line.options)
+        run = CommandLine(RUN, settings.command_line.options)
         click.echo(f"judge it again: {run.again(judged.requirement)}")
     if replayed.counterexamples or verdict is Again.COMES:
         return ExitCode.NON_CONFORMANT
@@ -101,7 +100,7 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
 
 def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
     values = by_flag(given)
-    values[STARTED_AS] = json.dumps([started_as(command), words_of(values), kit_program()])
+    values[STARTED_AS] = json.dumps([(PROGRAM, command), words_of(values)])
     values["--results"] = results
     try:
         fill_in(values)
@@ -201,7 +200,7 @@ def _replay_command(counterexample: Counterexample, settings: Settings) -> str:
     file = _file(counterexample, settings)
     counterexample.write(adds(settings.results, file))
     here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-    words = (*started_as("replay"), str(here), *settings.command_line.options)
+    words = (PROGRAM, "replay", str(here), *settings.command_line.options)
     return shlex.join(words)
 
 

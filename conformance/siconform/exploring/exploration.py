@@ -39,7 +39,7 @@ class Budget:
 
 
 @dataclass
-class Progress:
+class ExplorationProgress:
     """What was done so far."""
 
     histories: int = 0  # that came to an end, good or bad
@@ -66,7 +66,7 @@ class Exploration:
         self.session = session
         self.budget = budget
         self.seed = number
-        self.progress = Progress()
+        self.progress = ExplorationProgress()
         self.last: Exchange | None = None
         self._found: dict[str, Counterexample] = {}
         self._first = ""

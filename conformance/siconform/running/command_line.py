@@ -9,6 +9,9 @@ from typing import Final
 from siconform.filters import FLAGS, names_requirements
 from siconform.running.option_list import OPTIONS, RESULTS, SELECTED
 
+PROGRAM: Final = "siconform"
+RUN: Final = (PROGRAM, "run")
+
 _A_TEST: Final = re.compile(r"(.*/)?test_\w+\.py(::.*)?")
 _TAKES_A_TEST: Final = frozenset({"--deselect", "--ignore", "--ignore-glob"})
 _SELECTS_TESTS: Final = (
@@ -36,7 +39,6 @@ class CommandLine:
 
     started: tuple[str, ...]
     options: tuple[str, ...] = ()
-    kit: tuple[str, ...] = ("siconform",)  # what comes before its other commands
 
     def __str__(self) -> str:
         return shlex.join((*self.started, *self.options))
@@ -57,11 +59,11 @@ class CommandLine:
 
     def with_options(self, *options: str) -> "CommandLine":
         """The command that starts the kit with other options."""
-        return CommandLine(self.started, options, self.kit)
+        return CommandLine(self.started, options)
 
     def of_the_kit(self, *words: str) -> str:
         """Another command of the kit."""
-        return shlex.join((*self.kit, *words))
+        return shlex.join((PROGRAM, *words))
 
 
 @dataclass(frozen=True, slots=True)

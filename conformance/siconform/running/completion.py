@@ -9,7 +9,7 @@ from siwire import REVISIONS
 
 from siconform.catalogue import AREAS, Authority, Level, catalogue
 from siconform.catalogue.features import Feature
-from siconform.profiles import ProfileError, profiles
+from siconform.profiles import profiles
 from siconform.running.option_list import NO_BASELINE, OPTIONS
 from siconform.targets import TargetUnavailable
 from siconform.targets.named import all_named
@@ -34,10 +34,7 @@ def targets() -> Offered:
 
 def known_profiles() -> Offered:
     """Every profile with what it is about."""
-    try:
-        return [(profile.name, profile.about) for profile in profiles().values()]
-    except ProfileError:
-        return ()  # a run says what is wrong
+    return [(profile.name, profile.about) for profile in profiles().values()]
 
 
 def _words(*words: str) -> Callable[[], Offered]:

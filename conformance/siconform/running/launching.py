@@ -16,6 +16,7 @@ from siwire import note_on
 from siconform.filters import names_an_area
 from siconform.policy import ExitCode
 from siconform.running.command_line import (
+    RUN,
     default_results,
     requirements_named,
     tests_apart,
@@ -28,7 +29,6 @@ from siconform.running.live.terminal import OF_PYTEST, Colour
 from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
 from siconform.running.option_values import BadOption
 from siconform.running.results_dir import ResultsDir
-from siconform.running.starting import kit_program, started_as
 from siconform.running.target_file_options import with_target_file
 from siconform.targets.attached import is_address
 
@@ -130,7 +130,7 @@ def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> lis
     fixed = _fixed()
     if any(option.startswith("--alluredir") for option in options):
         fixed += ["-p", _ALLURE]
-    started = [started_as("run"), list(options if given is None else given), kit_program()]
+    started = [RUN, list(options if given is None else given)]
     fixed.append(f"{STARTED_AS}={json.dumps(started)}")
     results = Path(value_of(options, "--results") or RESULTS).absolute()
     fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed and the like

@@ -6,6 +6,7 @@ import pytest
 
 from siconform.catalogue import Requirement, Side, catalogue
 from siconform.filters import names_requirements
+from siconform.running.command_line import RUN
 from siconform.running.index import cited
 from siconform.running.option_list import MEANT, STARTED_AS
 from siconform.running.options import Settings
@@ -57,9 +58,7 @@ def _is_named(config: pytest.Config, word: str) -> bool:
 
 def _of_the_suite(settings: Settings) -> bool:
     """Whether it is the kit's own suite that runs: what others have is known when it is read."""
-    return settings.command_line.started[-1:] == ("run",) or "conformance" in (
-        settings.command_line.started
-    )
+    return settings.command_line.started == RUN
 
 
 def _why_not(requirement: Requirement) -> str:

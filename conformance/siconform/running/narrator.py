@@ -14,7 +14,7 @@ from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.live import durations
 from siconform.running.live.board import Board, Wait, read
-from siconform.running.live.progress import Progress
+from siconform.running.live.progress import RunProgress
 from siconform.running.results_dir import adds
 from siconform.verdicts import Evidence, Verdict, worst_first
 
@@ -36,7 +36,7 @@ class Narrator:
         revision = evidence.settings.revision.name
         known = catalogue().values()
         self._of_the_revision = {r.id for r in known if revision in r.revisions}
-        self._progress = Progress(time.monotonic(), {})
+        self._progress = RunProgress(time.monotonic(), {})
         self._boards = evidence.settings.results / "logs"
         self._draws = False
         self._heard = 0  # of the evidence
@@ -50,7 +50,7 @@ class Narrator:
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Begin to show how far it is, where that can be seen."""
         earlier = durations.earlier(session.config, self._target)
-        self._progress = Progress(time.monotonic(), earlier)
+        self._progress = RunProgress(time.monotonic(), earlier)
         if self._console.can_draw and not _talks_itself(session.config):
             self._draws = True
             waits.listen(Board(self._board("main")))

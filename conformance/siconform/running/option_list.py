@@ -16,7 +16,7 @@ SELECTED: Final = "build/conformance-selected"
 """Where the results of a part of the suite go, so that those of a whole run stay."""
 
 COLOR: Final = "--color"
-STARTED_AS: Final = "--started-as"  # no option for people: how the kit was started, as JSON
+STARTED_AS: Final = "--started-as"  # no option for people: the command and its options, as JSON
 EDITED: Final = "--edited"  # no option for people: the descriptor set `siconform spec try` made
 FAILING: Final = "--failing"  # the same: seconds of tests that fail, all together, that are enough
 MEANT: Final = "--meant"  # the same: the ids and areas among the words, where a list is kept
@@ -205,7 +205,7 @@ OPTIONS: Final = (
         FAIL_ON,
         "LEVEL",
         "MUST or SHOULD: the least binding level that decides the verdict and the exit code "
-        "(default: MUST, or what the profile says)",
+        "(default: MUST)",
         of_the_target=False,
     ),
     Option(

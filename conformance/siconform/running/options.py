@@ -15,11 +15,10 @@ from siconform.catalogue import Level
 from siconform.catalogue.features import find_feature
 from siconform.catalogue.windows import in_words
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
-from siconform.profiles import Profile
 from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
 from siconform.running.access_options import read_access, without_secrets
-from siconform.running.command_line import CommandLine, default_results
+from siconform.running.command_line import RUN, CommandLine, default_results
 from siconform.running.option_list import (
     EDITED,
     EXPLORING,
@@ -36,7 +35,6 @@ from siconform.running.option_list import (
 )
 from siconform.running.option_names import assign, getter
 from siconform.running.option_values import BadOption, number_above_zero, seconds
-from siconform.running.starting import kit_program, started_as
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import is_address
 from siconform.targets.named import NamedTarget, find_named
@@ -148,7 +146,7 @@ def started(config: pytest.Config) -> CommandLine:
     get = getter(config)
     if get(STARTED_AS) is None:
         options = [str(word) for word in config.invocation_params.args]
-        words = ["python", "-m", "pytest"], options, kit_program()
+        words = ["python", "-m", "pytest"], options
         assign(config, STARTED_AS, json.dumps(words))
     return _command_line(get(STARTED_AS))
 
@@ -190,7 +188,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         disruptive=bool(get("--disruptive")),
         explore=_exploring(get("--explore")),
         compare=not get("--no-reference"),
-        fail_on=_fail_on(get(FAIL_ON), filters.profile),
+        fail_on=_fail_on(get(FAIL_ON)),
         failing=seconds(FAILING, get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
@@ -215,9 +213,9 @@ def _refuse_empty(flag: str, value: str | None) -> None:
 
 def _command_line(given: str | None) -> CommandLine:
     if given is None:
-        return CommandLine(started_as("run"), kit=kit_program())
-    words, options, kit = json.loads(given)
-    return CommandLine(tuple(words), tuple(without_secrets(options)), tuple(kit))
+        return CommandLine(RUN)
+    words, options = json.loads(given)
+    return CommandLine(tuple(words), tuple(without_secrets(options)))
 
 
 def _named(target: str) -> NamedTarget:
@@ -240,9 +238,9 @@ def _time_scale(text: str | None) -> float:
     return number_above_zero("--time-scale", text or "1.0")
 
 
-def _fail_on(given: str | None, profile: Profile | None) -> Level:
+def _fail_on(given: str | None) -> Level:
     if given is None:
-        return Level(profile.fail_on) if profile is not None else Level.MUST
+        return Level.MUST
     if given.upper() not in (Level.MUST, Level.SHOULD):
         raise BadOption(f'{FAIL_ON} "{given}" is neither {Level.MUST} nor {Level.SHOULD}')
     return Level(given.upper())

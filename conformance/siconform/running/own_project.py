@@ -231,8 +231,7 @@ def _settings(config: pytest.Config) -> Settings:
 def _in_the_project(config: pytest.Config) -> Settings:
     settings = read_settings(config)
     line = settings.command_line
-    told = ProjectCommandLine(line.started, line.options, line.kit)
-    return replace(settings, command_line=told)
+    return replace(settings, command_line=ProjectCommandLine(line.started, line.options))
 
 
 def _worker_settings(config: pytest.Config) -> Settings:

@@ -33,8 +33,8 @@ A page a step, made by comparing the revisions as `siconform spec impact OLD NEW
 what an old and a new peer understand of each other (the messages are encoded by the one and decoded
 by the other), what should have been done instead, and which requirements stand on it. Changes of
 prose are on the pages as far as the catalogue has them: as rules that ended, began or are said
-otherwise. What an RM of one revision and a scheduler of another make of each other, step or no
-step, is on the page of [mixed revisions](../mixed-revisions.md).
+otherwise. Which revisions understand each other, neighbours or not: [what a change
+breaks](../what-a-change-breaks.md#revisions-that-understand-each-other).
 
 | step | silently misread | wire | JSON | source | compatible | rules ended | begun |
 |---|---|---|---|---|---|---|---|

@@ -9,7 +9,7 @@ from siconform.spec.changes import Change, Kind, compare
 from siconform.spec.cross_decoding import NEW, OLD, Exchange
 from siconform.spec.meanings import absence_in
 from siconform.spec.message_senders import Peer, carried_by_rpc, implementer, senders
-from siconform.spec.misreading import Form, Outcome, Reading
+from siconform.spec.misreading import Decoding, Form, Reading
 from siconform.spec.model import Spec
 from siconform.spec.pairing import in_interface, interface_partners
 from siconform.spec.schema import revision_schema
@@ -117,7 +117,7 @@ _OF_METHODS = frozenset(
 )
 _SIGNATURES = frozenset({Kind.API_SIGNATURE, Kind.API_PARAMETERS})
 _OF_THE_API = frozenset({Kind.API_ADDED, Kind.API_REMOVED, Kind.API_RENAMED}) | _SIGNATURES
-_LOSSES = (Outcome.LOST, Outcome.PARTLY, Outcome.REFUSED)
+_LOSSES = (Decoding.LOST, Decoding.PARTLY, Decoding.REFUSED)
 
 
 def judge(old: Spec, new: Spec) -> list[Judgement]:
@@ -181,15 +181,15 @@ class _Court:
         return tuple(c for c in Class if c in found) or (Class.COMPATIBLE,)
 
     def _of_reading(self, change: Change, reading: Reading) -> set[Class]:
-        if reading.outcome is Outcome.SAME:
+        if reading.outcome is Decoding.SAME:
             return set()
         if reading.form is Form.JSON:
             return {Class.JSON_BREAKING}
-        if reading.outcome is Outcome.MISREAD:
+        if reading.outcome is Decoding.MISREAD:
             return {Class.MISREAD}
-        if change.kind in _ADDED and reading.outcome is not Outcome.REFUSED:
+        if change.kind in _ADDED and reading.outcome is not Decoding.REFUSED:
             return set()  # nobody counted on it before
-        if reading.outcome is Outcome.LOST and self._misleads(reading):
+        if reading.outcome is Decoding.LOST and self._misleads(reading):
             return {Class.MISREAD, Class.WIRE_BREAKING}
         return {Class.WIRE_BREAKING} if reading.outcome in _LOSSES else set()
 
@@ -220,7 +220,7 @@ class _Court:
     def _told(self, change: Change, readings: Iterable[Reading], side: str) -> str:
         mine = [r for r in readings if r.reader == side or (side == OLD and r.reader != NEW)]
         mine.sort(key=lambda r: (r.form is Form.JSON, -r.outcome.badness))
-        telling = [r for r in mine if r.outcome is not Outcome.SAME]
+        telling = [r for r in mine if r.outcome is not Decoding.SAME]
         if any(r.form is Form.BYTES for r in telling):
             telling = [r for r in telling if r.form is Form.BYTES]
         if not telling:

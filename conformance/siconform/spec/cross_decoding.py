@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from siconform.spec.changes import Change, Kind
-from siconform.spec.misreading import Decoder, Form, Outcome, Reading, Route
+from siconform.spec.misreading import Decoder, Decoding, Form, Reading, Route
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.owners import Memory, Owner, memory_before, revision_decoder
 from siconform.spec.pairing import field_partners, paired
@@ -70,7 +70,7 @@ class Exchange:
         else:
             return ()
         found = tuple(between)
-        if any(reading.outcome is Outcome.MISREAD for reading in found):
+        if any(reading.outcome is Decoding.MISREAD for reading in found):
             return found  # what peers of older revisions decode adds nothing
         return (*found, *older)
 
@@ -242,7 +242,7 @@ class Exchange:
             reader = revision_decoder(owner.last)
             route = Route(self._new, reader, message, owner.declaration)
             reading = route.pass_field(name, "")
-            if reading.outcome in (Outcome.MISREAD, Outcome.REFUSED):
+            if reading.outcome in (Decoding.MISREAD, Decoding.REFUSED):
                 yield reading
 
     def _older_values(self, change: Change) -> Iterator[Reading]:

@@ -49,7 +49,7 @@ class Form(Enum):
     JSON = "JSON"
 
 
-class Outcome(Enum):
+class Decoding(Enum):
     """What became of a value, from harmless to worst."""
 
     SAME = "arrives as it was written"
@@ -62,7 +62,7 @@ class Outcome(Enum):
     @property
     def badness(self) -> int:
         """Its rank among the outcomes, 0 for the harmless one."""
-        return list(Outcome).index(self)
+        return list(Decoding).index(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Reading:
     element: str  # the field or enum value that was written
     wrote: str  # its value as text
     data: bytes  # what travelled
-    outcome: Outcome
+    outcome: Decoding
     read_as: str = ""  # the field or enum value it was taken for
     read: str = ""  # the value that was understood, or why it was not
     form: Form = Form.BYTES
@@ -169,15 +169,15 @@ class Route:
         if isinstance(got, str):
             if form is Form.JSON and field.enum_type is not None:
                 wrote = json.loads(data)[field.json_name]  # by name
-            return self._reading((field.name, wrote), (data, form), (Outcome.REFUSED, "", got))
+            return self._reading((field.name, wrote), (data, form), (Decoding.REFUSED, "", got))
         understood = contents(got)
         taken, value = next(iter(understood.items()), ("", None))
         if not understood:
-            outcome = Outcome.SAME if wrote is None else Outcome.LOST
+            outcome = Decoding.SAME if wrote is None else Decoding.LOST
         elif taken != expected:
-            outcome = Outcome.MISREAD
+            outcome = Decoding.MISREAD
         else:
-            outcome = _arrived(wrote, value) if whole else Outcome.SAME
+            outcome = _arrived(wrote, value) if whole else Decoding.SAME
         read = "" if value is None else said(value)
         reading = self._reading((field.name, wrote), (data, form), (outcome, taken, read))
         return replace(reading, inside=tuple(_taken_for_others(wrote, value)))
@@ -191,10 +191,10 @@ class Route:
         data, got = self._carry(written, form)
         element = " and ".join(wrote)
         if isinstance(got, str):
-            return self._reading((element, wrote), (data, form), (Outcome.REFUSED, "", got))
+            return self._reading((element, wrote), (data, form), (Decoding.REFUSED, "", got))
         understood = contents(got)
         whole = len(understood) == len(wrote)
-        outcome = Outcome.SAME if whole else Outcome.PARTLY
+        outcome = Decoding.SAME if whole else Decoding.PARTLY
         left = element if whole else " and ".join(understood)
         return self._reading((element, wrote), (data, form), (outcome, left, said(understood)))
 
@@ -220,15 +220,15 @@ class Route:
         wrote = _value_name(field, number)
         data, got = self._carry(written, form)
         if isinstance(got, str):
-            understood = Outcome.REFUSED, "", got
+            understood = Decoding.REFUSED, "", got
         elif form is Form.JSON and not contents(got):
-            understood = Outcome.LOST, "", ""
+            understood = Decoding.LOST, "", ""
         else:
             value = getattr(got, taken_in)
             read = value[0] if field.is_repeated else value
             read_as = _value_name(self.reader.field(self.taken_as, taken_in), read)
-            same = Outcome.SAME if read_as in (wrote, former) else Outcome.MISREAD
-            understood = same if read_as else Outcome.UNNAMED, read_as, str(read)
+            same = Decoding.SAME if read_as in (wrote, former) else Decoding.MISREAD
+            understood = same if read_as else Decoding.UNNAMED, read_as, str(read)
         reading = self._reading((wrote, number), (data, form), understood)
         return replace(reading, carrier=taken_in)
 
@@ -251,7 +251,7 @@ class Route:
         self,
         wrote: tuple[str, Any],  # the field or value, and what was in it
         carried: tuple[bytes, Form],
-        understood: tuple[Outcome, str, str],  # with what it was taken for, and its value
+        understood: tuple[Decoding, str, str],  # with what it was taken for, and its value
     ) -> Reading:
         (element, value), (data, form), (outcome, read_as, read) = wrote, carried, understood
         return Reading(
@@ -288,14 +288,14 @@ def _plain(field: FieldDescriptor, value: Any) -> Any:
     return contents(value) if isinstance(value, Message) else value
 
 
-def _arrived(wrote: Any, read: Any) -> Outcome:
+def _arrived(wrote: Any, read: Any) -> Decoding:
     if _as_map(wrote, read) or _as_map(read, wrote):
-        return Outcome.SAME
+        return Decoding.SAME
     if isinstance(wrote, list) and not isinstance(read, list):
-        return Outcome.PARTLY if any(_equal(one, read) for one in wrote) else Outcome.MISREAD
+        return Decoding.PARTLY if any(_equal(one, read) for one in wrote) else Decoding.MISREAD
     if isinstance(read, list) and not isinstance(wrote, list):
         read = read[0] if len(read) == 1 else read
-    return Outcome.SAME if _equal(wrote, read) else Outcome.MISREAD
+    return Decoding.SAME if _equal(wrote, read) else Decoding.MISREAD
 
 
 def _as_map(entries: Any, other: Any) -> bool:

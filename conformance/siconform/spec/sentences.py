@@ -6,7 +6,7 @@ from siconform.spec.changes import Change, Kind
 from siconform.spec.cross_decoding import NEW, OLD, split
 from siconform.spec.meanings import absence_in
 from siconform.spec.message_senders import Peer
-from siconform.spec.misreading import Form, Outcome, Reading
+from siconform.spec.misreading import Decoding, Form, Reading
 from siconform.spec.naming import words
 from siconform.spec.schema import Field, Schema
 
@@ -46,24 +46,24 @@ class Teller:
     def _of_field(self, reading: Reading) -> str:
         place = f"{reading.message}.{reading.element}"
         match reading.outcome:
-            case Outcome.MISREAD:
+            case Decoding.MISREAD:
                 says = self._misread(reading)
-            case Outcome.REFUSED:
+            case Decoding.REFUSED:
                 what = reading.element if reading.is_cut else f"{reading.element} = {reading.wrote}"
                 says = (
                     f"cannot decode {article(reading.message)} with {what}: "
                     "the whole message is refused"
                 )
-            case Outcome.LOST:
+            case Decoding.LOST:
                 schema = self._schemas[reading.reader]
                 absence = absence_in(place, schema, reading.taken_for)
                 says = f"does not see {place}{f': {absence.says}' if absence else ''}"
-            case Outcome.PARTLY if _TOGETHER in reading.element:
+            case Decoding.PARTLY if _TOGETHER in reading.element:
                 says = f"keeps only {reading.read_as} of {article(reading.message)} with "
                 says += reading.element
-            case Outcome.PARTLY if reading.is_cut:
+            case Decoding.PARTLY if reading.is_cut:
                 says = f"keeps only one of several {place}"
-            case Outcome.PARTLY:
+            case Decoding.PARTLY:
                 only = f"{reading.read_as} = {reading.read}"
                 says = f"keeps of {place} = {reading.wrote} only {only}"
             case _ if reading.read_as not in ("", reading.element):
@@ -97,13 +97,13 @@ class Teller:
     def _of_value(reading: Reading) -> str:
         place = f"{reading.taken_for}.{reading.carrier}"
         unsent = "" if reading.data else ", which is zero and not sent,"
-        if reading.outcome is Outcome.MISREAD:
+        if reading.outcome is Decoding.MISREAD:
             return f"takes {reading.element}{unsent} for {reading.read_as} ({place})"
-        if reading.outcome is Outcome.LOST:
+        if reading.outcome is Decoding.LOST:
             return f"does not see {place} = {reading.element}, a name it does not know"
-        if reading.outcome is Outcome.UNNAMED:
+        if reading.outcome is Decoding.UNNAMED:
             return f"gets {reading.read} for {reading.element} ({place}), a number without a name"
-        if reading.outcome is Outcome.REFUSED:
+        if reading.outcome is Decoding.REFUSED:
             return f"cannot decode {place} = {reading.element}"
         if reading.read_as != reading.element:
             return f"reads {reading.element} as {reading.read_as} ({place})"

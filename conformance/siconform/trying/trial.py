@@ -36,7 +36,7 @@ BROKEN: Final = (Came.FAILS, Came.UNSAID)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """How a test ended for a requirement, or what a monitor complained of in it."""
 
     test: str
@@ -68,7 +68,7 @@ class Finding:
     title: str
     level: str
     came: Came
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[TrialOutcome, ...] = ()
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ class _Ended:
     """How tests ended in one run."""
 
     def __init__(self, results: Results | None) -> None:
-        self._outcomes: dict[tuple[str, str], list[Outcome]] = {}
+        self._outcomes: dict[tuple[str, str], list[TrialOutcome]] = {}
         self._tests: set[str] = set()
         for requirement in results["requirements"] if results is not None else ():
             for outcome in _outcomes(requirement):
@@ -165,7 +165,7 @@ class _Compared:
 
     def finding(self, requirement: Mapping[str, Any]) -> Finding:
         identifier = requirement["id"]
-        by_class: dict[Came, list[Outcome]] = {}
+        by_class: dict[Came, list[TrialOutcome]] = {}
         for outcome in _outcomes(requirement):
             by_class.setdefault(self._came(identifier, outcome), []).append(outcome)
         came = next((came for came in Came if came in by_class), Came.UNJUDGED)
@@ -179,7 +179,7 @@ class _Compared:
             tuple(by_class.get(came, ())),
         )
 
-    def _came(self, requirement: str, outcome: Outcome) -> Came:
+    def _came(self, requirement: str, outcome: TrialOutcome) -> Came:
         if outcome.verdict is Verdict.PASS:
             return Came.PASSES
         if outcome.verdict in _FINE:
@@ -193,6 +193,6 @@ class _Compared:
         return Came.UNSAID if outcome.lost else Came.FAILS
 
 
-def _outcomes(requirement: Mapping[str, Any]) -> Iterator[Outcome]:
+def _outcomes(requirement: Mapping[str, Any]) -> Iterator[TrialOutcome]:
     for test in requirement["tests"]:
-        yield Outcome(test["id"], Verdict(test["verdict"]), test["says"], test["monitor"])
+        yield TrialOutcome(test["id"], Verdict(test["verdict"]), test["says"], test["monitor"])

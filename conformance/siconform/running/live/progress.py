@@ -42,7 +42,7 @@ class View:
 
 
 @dataclass(slots=True)
-class Progress:
+class RunProgress:
     """Told of every step of a run by the process that controls it; asked by whoever shows it.
 
     ``earlier`` is how many seconds each test took in an earlier run of the same target. All
