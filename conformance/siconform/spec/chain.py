@@ -67,7 +67,7 @@ def begun(old: str, new: str) -> tuple[Requirement, ...]:
 def _step(old: str, new: str) -> Report:
     requirements = tuple(catalogue().values())
     sides = read_spec(old), read_spec(new)
-    return report(*sides, requirements, tests={}, checkout=find_checkout())
+    return report(*sides, requirements, with_impact=True, checkout=find_checkout())
 
 
 def _file(step: Report) -> str:

@@ -129,7 +129,7 @@ def _impact(found: Impact) -> dict[str, Any]:
                 "lost_all_sentences": one.has_lost_all,
                 "grounds": _unique(f"{g.basis.value}: {g.where}".rstrip(": ") for g in one.grounds),
                 "tests": list(one.tests),
-                "faults": list(one.in_checkout.faults),
+                "faults": list(one.faults),
             }
             for one in found.requirements
         ],
