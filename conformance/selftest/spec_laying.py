@@ -63,7 +63,7 @@ def without(path: str, text: str, later: Collection[str], newest: str) -> str:
     if path == "proto/siwire/constants.py":
         text = _python_constants_before(text, later, newest)
     for package in packages:
-        text = text.replace(f'"{package}", ', "").replace(f", {package}", "")
+        text = re.sub(rf'"\(?{package}\)?", |, {package}\b', "", text)
         text = re.sub(rf"^_{package[1:]}: Final = .*\n", "", text, flags=re.MULTILINE)
     for name in later:
         text = text.replace(f', "{name}"', "") if path == "noxfile.py" else text

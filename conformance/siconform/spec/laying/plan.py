@@ -186,7 +186,6 @@ class _Planning:
         of, text = self.of, self.known.text
         registry = text(_DIALECTS)
         has_module = self._has_other_messages
-        tables = modules.tables_before(registry, of)[1] if has_module else ""
         order = list(self.spec.constants)
         yield wire_records.GENERATE, wire_records.in_generator(text(wire_records.GENERATE), of)
         yield (
@@ -203,10 +202,7 @@ class _Planning:
             wire_records.COUNTS,
             wire_records.in_counts(text(wire_records.COUNTS), of, self.constants),
         )
-        yield (
-            wire_records.PYPROJECT,
-            wire_records.in_layers(text(wire_records.PYPROJECT), of, tables),
-        )
+        yield wire_records.PYPROJECT, wire_records.in_layers(text(wire_records.PYPROJECT), of)
         yield wire_records.NOXFILE, wire_records.in_noxfile(text(wire_records.NOXFILE), of)
         yield _CODECS, modules.in_codecs(text(_CODECS), of)
         yield _DIALECTS, modules.in_dialects(registry, of, has_module=has_module)

@@ -149,26 +149,11 @@ def in_counts(text: str, of: Succession, work: ConstantWork) -> str:
     return inserted(text, COUNTS, rf'    "{of.before}": \d+,', f'    "{of.name}": {len(values)},\n')
 
 
-def in_layers(text: str, of: Succession, dialect_before: str) -> str:
-    """pyproject.toml with the revision above the one before it, wherever revisions have layers.
-
-    `dialect_before` is the newest module of the dialects, "" where none is added.
-    """
-    head, tail = in_part(text, PYPROJECT, f'layers = ["{of.package_before}", ')
-    text = head + tail.replace('["', f'["{of.package}", "', 1)
-    for contract, module in (
-        ("codec-layers", of.package_before),
-        ("dialect-layers", dialect_before),
-    ):
-        if module:
-            head, tail = in_part(text, PYPROJECT, f'id = "{contract}"')
-            above = tail.replace(f'    "{module}",\n', f'    "{of.package}",\n    "{module}",\n', 1)
-            if above == tail:
-                raise NotLaidError(
-                    f'{PYPROJECT} has no layer "{module}" in {contract}: use its own checkout'
-                )
-            text = head + above
-    return text
+def in_layers(text: str, of: Succession) -> str:
+    """pyproject.toml with the revision above the one before it in the contract on revisions."""
+    before = f'layers = ["({of.package_before})", '
+    head, tail = in_part(text, PYPROJECT, before)
+    return f'{head}layers = ["({of.package})", "({of.package_before})", {tail[len(before) :]}'
 
 
 def in_noxfile(text: str, of: Succession) -> str:
