@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from documentation import reading_order
 from documentation.blocks import DOCS, Block, blocks, compared, prepared_by
 from documentation.commands import accounted, difference, main, page_of
 from documentation.links import broken
@@ -168,10 +167,6 @@ def test_every_page_is_in_the_menu_once() -> None:
 
     assert yaml.safe_load(menu)["root"] == "index"
     assert sorted(listed) == sorted(DOCS.rglob("*.md"))
-
-
-def test_the_reading_order_has_every_module_and_its_sentence() -> None:
-    assert reading_order.main(["--check"]) == 0
 
 
 def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
