@@ -191,7 +191,6 @@ def docs(session: nox.Session) -> None:
     dev(session, "python", "-m", "documentation.mermaid", "build/docs-programs")
     strictly = ["-E", "-q", "-W", "-n", "--keep-going"]
     dev(session, "sphinx-build", *strictly, "-b", "html", "docs", "build/docs")
-    dev(session, "python", "-m", "documentation.links", "build/docs")
 
 
 @nox.session
