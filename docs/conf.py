@@ -12,10 +12,7 @@ extensions = [
     "myst_parser",
     "sphinx_external_toc",
     "sphinx_copybutton",
-    "documentation.anchors",
-    "documentation.diagrams",
-    "documentation.keyboard",
-    "documentation.sources",
+    "documentation.site",
 ]
 external_toc_path = "_toc.yml"
 exclude_patterns = ["_static"]

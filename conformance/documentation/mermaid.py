@@ -9,19 +9,16 @@ import hashlib
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 from typing import Final
 
-from documentation.diagrams import PROGRAM
-
+PROGRAM: Final = "mermaid.min.js"
 PACKAGE: Final = "mermaid@11.16.0"
 INTEGRITY: Final = (
     "Zvm3kbstgdpvIJPPItlL7fppIZ3kibvc1oZIGxdvk9t6UFz6flv+Jw7FtRGKwfcI8OckmH04LqG6LlS6X4B1pA=="
 )
 """The SHA-512 of the package, as the registry names it."""
-LICENCE: Final = "LICENSE"
 
 
 def fetch(folder: Path) -> None:
@@ -40,17 +37,10 @@ def fetch(folder: Path) -> None:
         digest = base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
         if digest != INTEGRITY:
             raise ValueError(f"{PACKAGE} has the SHA-512 {digest}, expected {INTEGRITY}")
-        with tarfile.open(package) as archive:
-            _copy(archive, f"package/dist/{PROGRAM}", folder / PROGRAM)
-            _copy(archive, f"package/{LICENCE}", folder / "mermaid-LICENSE.txt")
+        shutil.unpack_archive(package, scratch, filter="data")
+        shutil.copyfile(f"{scratch}/package/dist/{PROGRAM}", folder / PROGRAM)
+        shutil.copyfile(f"{scratch}/package/LICENSE", folder / "mermaid-LICENSE.txt")
     mark.touch()
-
-
-def _copy(archive: tarfile.TarFile, name: str, to: Path) -> None:
-    member = archive.extractfile(name)
-    if member is None:
-        raise FileNotFoundError(f"{PACKAGE} has no {name}")
-    to.write_bytes(member.read())
 
 
 if __name__ == "__main__":

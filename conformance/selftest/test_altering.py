@@ -3,10 +3,16 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 from patience import patient
+from proof.altering import Inside, function_of
+from proof.fault import CHANGES
+from proof.known import load
 
 PREAMBLE = """
 import json
@@ -151,3 +157,40 @@ print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
 """
 
     assert _says(script, tmp_path) == [False, True]
+
+
+class Fitted(Inside):
+    """Notes the replacements that do not take what the function they replace is called with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.misfits: list[str] = []
+
+    def instead_of(self, target: Any, replacement: Callable[..., Any]) -> None:
+        plain = function_of(target)
+        parameters = signature(plain).parameters.values()
+        places = [
+            one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)
+        ]
+        names = {one.name: None for one in parameters if one.kind is one.KEYWORD_ONLY}
+        try:
+            signature(replacement).bind(plain, *places, **names)
+        except TypeError as error:
+            self.misfits.append(f"{plain.__qualname__}: {error}")
+
+
+def test_what_replaces_a_function_takes_what_it_is_called_with() -> None:
+    load()
+    fitted = Fitted()
+    for change in CHANGES.values():
+        change.alter(fitted)
+
+    assert fitted.misfits == []
+
+
+def test_a_replacement_that_takes_less_is_found() -> None:
+    fitted = Fitted()
+
+    fitted.instead_of(function_of, lambda original: original)
+
+    assert fitted.misfits == ["function_of: too many positional arguments"]

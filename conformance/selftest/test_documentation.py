@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from documentation import reading_order
 from documentation.blocks import DOCS, Block, blocks, compared, prepared_by
 from documentation.commands import accounted, difference, main, page_of
-from documentation.links import broken
 from documentation.shell import Shell
 from siconform.catalogue import catalogue
 from siconform.catalogue.document import PAGE as REQUIREMENTS
@@ -168,31 +166,6 @@ def test_every_page_is_in_the_menu_once() -> None:
 
     assert yaml.safe_load(menu)["root"] == "index"
     assert sorted(listed) == sorted(DOCS.rglob("*.md"))
-
-
-def test_the_reading_order_has_every_module_and_its_sentence() -> None:
-    assert reading_order.main(["--check"]) == 0
-
-
-def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
-    (tmp_path / "one.html").write_text(
-        '<a href="two.html#here">a</a> <a href="two.html#there">b</a> <a href="three.html">c</a>'
-        '<a href="#top">d</a> <a href="https://example.org/">e</a>'
-    )
-    (tmp_path / "two.html").write_text('<p id="here"></p>')
-
-    assert list(broken(tmp_path)) == [
-        "one.html: #top has no place top",
-        "one.html: three.html is not there",
-        "one.html: two.html#there has no place there",
-    ]
-
-
-def test_filters_are_no_places_where_a_page_has_them(tmp_path: Path) -> None:
-    (tmp_path / "with.html").write_text('<form id="filters"></form><a href="#verdict=fail">1</a>')
-    (tmp_path / "without.html").write_text('<a href="#verdict=fail">1</a>')
-
-    assert list(broken(tmp_path)) == ["without.html: #verdict=fail has no place verdict=fail"]
 
 
 def test_a_block_knows_its_commands() -> None:

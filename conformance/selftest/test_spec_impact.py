@@ -8,7 +8,7 @@ import pytest
 from selftest.spec_samples import REVISION, TEXT, edited, requirement, spec
 from siconform.catalogue import Requirement, catalogue
 from siconform.spec.changes import compare
-from siconform.spec.checkout import Checkout, Published, RuleRow
+from siconform.spec.checkout import Checkout, Published
 from siconform.spec.impact import Impact, impact
 from siconform.spec.impact_reasons import ReasonKind
 from siconform.spec.model import Spec
@@ -35,7 +35,7 @@ def touched_by(
     new: Spec, requirements: Sequence[Requirement] = ALL, checkout: Checkout | None = None
 ) -> Impact:
     old = spec()
-    return impact(old, new, compare(old, new), requirements, tests={}, checkout=checkout)
+    return impact(old, new, compare(old, new), requirements, checkout=checkout)
 
 
 def bases(found: Impact) -> dict[str, set[ReasonKind]]:
@@ -185,7 +185,6 @@ def test_results_of_the_old_revision_have_to_be_run_again_where_they_judged_it()
     touched, untouched = "SI-NODE-903", "SI-NODE-901"
     checkout = Checkout(
         Path("nowhere"),
-        {touched: RuleRow(("test_a",), ("a-fault",))},
         (
             Published("one", REVISION, "nox", "docs/results/one.md", frozenset({touched})),
             Published("one", "2024-10", "nox", "docs/results/one.md", frozenset({touched})),
@@ -197,15 +196,12 @@ def test_results_of_the_old_revision_have_to_be_run_again_where_they_judged_it()
 
     (again,) = found.results
     assert (again.published.target, again.requirements) == ("one", (touched,))
-    (one,) = found.touched
-    assert one.in_checkout.faults == ("a-fault",)
-    assert one.tests == ("test_a",)
 
 
 def test_a_specification_like_no_revision_has_no_requirements() -> None:
     other = spec(name="mine.md")
 
-    found = impact(other, spec(TEXT, "draft.md"), [], ALL, tests={})
+    found = impact(other, spec(TEXT, "draft.md"), [], ALL)
 
     assert found.revision is None
     assert found.requirements == ()
@@ -215,7 +211,7 @@ def test_a_schema_alone_is_taken_for_the_revision_it_is_most_like() -> None:
     for revision in ("2021-02", "2023-04", "2023-08", "2023-12", "2024-10", "2026-04"):
         schema = read_spec(str(PROTOS / revision / "si.proto"))
 
-        found = impact(schema, schema, [], catalogue().values(), tests={})
+        found = impact(schema, schema, [], catalogue().values())
 
         assert found.revision == revision
         assert found.requirements == ()
@@ -227,7 +223,7 @@ def test_by_their_schemas_alone_most_of_what_2024_10_changed_is_named() -> None:
     old, new = (read_spec(str(PROTOS / name / "si.proto")) for name in (before, after))
     known = catalogue().values()
 
-    found = impact(old, new, compare(old, new), known, tests={})
+    found = impact(old, new, compare(old, new), known)
 
     named = {one.requirement.id for one in found.touched}
     expected = _changed_or_retired(known, before, after)
@@ -241,7 +237,7 @@ def test_between_two_revisions_by_name_the_windows_of_the_catalogue_are_told() -
     old, new = read_spec(before), read_spec(after)
     known = catalogue().values()
 
-    found = impact(old, new, compare(old, new), known, tests={})
+    found = impact(old, new, compare(old, new), known)
 
     assert {one.requirement.id for one in found.touched} == _changed_or_retired(
         known, before, after

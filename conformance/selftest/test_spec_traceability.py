@@ -4,8 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from proof.fault import CHANGES
+from proof.known import load
 from selftest.spec_samples import requirement
 from siconform.catalogue import Requirement, catalogue
+from siconform.running.index import cited
 from siconform.spec.changes import Change, Kind, compare
 from siconform.spec.citations import Citation, kit_names, read_citations
 from siconform.spec.impact import Impact, impact
@@ -78,7 +81,7 @@ def edited(revision: str, *edits: tuple[str, str]) -> Impact:
         assert before in text, before
         text = text.replace(before, after, 1)
     old, new = read_spec(str(path)), from_bytes("draft", text.encode(), ".proto")
-    return impact(old, new, compare(old, new), catalogue().values(), tests={})
+    return impact(old, new, compare(old, new), catalogue().values())
 
 
 @pytest.mark.parametrize(
@@ -222,6 +225,12 @@ def test_tests_monitors_and_mutants_are_read_from_their_source(tmp_path: Path) -
 
     test, idle, monitor, row, function = read_citations(package, mutants)
 
+    names = [(one.name, one.is_mutant) for one in (test, monitor, row)]
+    assert names == [
+        ("suite/test_nodes.py::test_a_node_is_served", False),
+        ("monitor nodes_exist", False),
+        ("node-nameless", True),
+    ]
     assert test.requirements == ("SI-NODE-901", "SI-NODE-902")
     assert {"priority", "termination", "TIMEOUT"} <= test.uses
     assert idle.requirements == ("SI-NODE-903",)
@@ -242,6 +251,18 @@ def test_an_installed_kit_has_its_own_tests_monitors_and_mutants() -> None:
     assert {"SI-PRE-005", "SI-CONN-012"} <= {i for one in installed for i in one.requirements}
     assert any(one.sets for one in installed)
     assert len(checkout) > len(installed)
+
+
+def test_tests_monitors_and_mutants_are_those_that_run_and_break_it() -> None:
+    load()
+    citations = read_citations(mutants=PROTOS.parents[1] / "conformance" / "proof")
+
+    found = {(id_, one.name) for one in citations for id_ in one.requirements}
+
+    assert found == {
+        *((id_, name) for id_, names in cited().items() for name in names),
+        *((id_, change.name) for change in CHANGES.values() for id_ in change.breaks),
+    }
 
 
 def test_dialects_say_what_the_kit_calls_a_field() -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from siconform.doctor.change import Change
 from sireference.codec import r2024_10
 from sireference.core import allocations, asks, recovery, releases, updates
 from sireference.core.model import (
@@ -97,19 +96,26 @@ def _stays(*fields: str) -> Callable[[Inside], None]:
     return alters
 
 
-def _first_stays(name: str, what: str, *fields: str) -> Change:
-    summary = f"The {what} of a pending ask stays as it was said first."
-
-    def alters(inside: Inside) -> None:
-        _stays(*fields)(inside)
-
-    return _fault(name, summary, breaks=("SI-ASK-029",))(alters)
-
-
-_first_stays("first-priority-of-a-key-stays", "priority", "priority")
-_first_stays("first-node-of-a-key-stays", "node", "tags", "required_node")
-_first_stays("first-policy-of-a-key-stays", "preemption policy", "preemption_policy")
-_first_stays("first-group-of-a-key-stays", "task group", "task_group", "placeholder")
+_fault(
+    "first-priority-of-a-key-stays",
+    "The priority of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("priority"))
+_fault(
+    "first-node-of-a-key-stays",
+    "The node of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("tags", "required_node"))
+_fault(
+    "first-policy-of-a-key-stays",
+    "The preemption policy of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("preemption_policy"))
+_fault(
+    "first-group-of-a-key-stays",
+    "The task group of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("task_group", "placeholder"))
 
 
 @_fault(

@@ -113,7 +113,6 @@ def diff(old: str, new: str, **how: Any) -> None:
 def impact(old: str, new: str, **how: Any) -> None:
     """Compare two specifications, and say what stands on what is changed."""
     from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
-    from siconform.running.index import cited  # noqa: PLC0415  # imports pytest and grpc
     from siconform.spec.checkout import CheckoutError, find_checkout  # noqa: PLC0415  # as above
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
 
@@ -123,7 +122,7 @@ def impact(old: str, new: str, **how: Any) -> None:
     except CheckoutError as error:
         ends(str(error), WRONG)
     requirements = tuple(catalogue().values())
-    tell(report(before, after, requirements, tests=cited(), checkout=checkout), **how)
+    tell(report(before, after, requirements, with_impact=True, checkout=checkout), **how)
 
 
 @spec_group.command(epilog=_CODES)

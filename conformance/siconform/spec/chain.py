@@ -61,7 +61,7 @@ def only_in(one: str, other: str) -> tuple[Requirement, ...]:
 def _step(old: str, new: str) -> Report:
     requirements = tuple(catalogue().values())
     sides = read_spec(old), read_spec(new)
-    return report(*sides, requirements, tests={}, checkout=find_checkout())
+    return report(*sides, requirements, with_impact=True, checkout=find_checkout())
 
 
 def _file(step: Report) -> str:

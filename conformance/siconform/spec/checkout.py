@@ -1,33 +1,20 @@
-"""What a checkout knows of a requirement beside the catalogue: faults, rules, published results.
+"""What a checkout knows in addition to the catalogue: where it is, and published results.
 
-Read from committed pages and records, so that nothing is imported and nothing is run. Where the
-kit is installed without its repository there is none of it.
+Read from committed records, so that nothing is imported and nothing is run. Where the kit is
+installed without its repository there is none of it.
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from siconform.catalogue import catalogue
 
-RULES_PAGE: Final = "docs/rules.md"
 RECORDS: Final = "fixtures/results"
 RESULTS: Final = "docs/results"
-_ROW: Final = re.compile(r"^\| (SI-[A-Z]+-\d{3}) ")
-_CELLS: Final = 4  # beside the requirement: tests, functions and tests of the reference, faults
-_CODE: Final = re.compile(r"`([^`]+)`")
 _SPOKE: Final = frozenset({"pass", "fail", "late", "baselined"})
-
-
-@dataclass(frozen=True, slots=True)
-class RuleRow:
-    """What the page of rules says of one requirement."""
-
-    tests: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +29,7 @@ class Published:
 
 
 class CheckoutError(Exception):
-    """A committed page or record that cannot be read; the message is a sentence."""
+    """A committed record that cannot be read; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +37,6 @@ class Checkout:
     """The repository around the installed package, as far as it matters to an impact."""
 
     root: Path
-    rules: Mapping[str, RuleRow] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
 
     @property
@@ -62,35 +48,21 @@ class Checkout:
 def find_checkout(start: Path | None = None) -> Checkout | None:
     """The checkout the kit runs from, read; None where it is installed without its repository.
 
-    Raises CheckoutError where a page or a record of it cannot be read.
+    Raises CheckoutError where a record of it cannot be read.
     """
     root = find_root(start)
     if root is None:
         return None
-    return Checkout(root, read_rules(root / RULES_PAGE), tuple(read_records(root)))
+    return Checkout(root, tuple(read_records(root)))
 
 
 def find_root(start: Path | None = None) -> Path | None:
     """The folder of the checkout the kit runs from; None where there is none."""
     inside = (start or Path(__file__)).resolve()
     for folder in inside.parents if start is None else (inside, *inside.parents):
-        if (folder / RULES_PAGE).is_file() and (folder / "reference" / "sireference").is_dir():
+        if (folder / RECORDS).is_dir() and (folder / "reference" / "sireference").is_dir():
             return folder
     return None
-
-
-def read_rules(page: Path) -> Mapping[str, RuleRow]:
-    """The rows of docs/rules.md by requirement."""
-    rows: dict[str, RuleRow] = {}
-    for number, line in enumerate(page.read_text("utf-8").splitlines(), start=1):
-        match = _ROW.match(line)
-        if match is None:
-            continue
-        cells = [tuple(_CODE.findall(cell)) for cell in re.split(r"(?<!\\)\|", line)[2:6]]
-        if len(cells) != _CELLS:
-            raise CheckoutError(f"{page}, line {number}: a row of five columns was expected")
-        rows[match[1]] = RuleRow(cells[0], cells[-1])
-    return rows
 
 
 def read_records(root: Path) -> Iterator[Published]:

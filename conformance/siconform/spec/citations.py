@@ -16,7 +16,9 @@ _USED: Final = re.compile(r"\b(\w+)=(?!=)|\.(\w+)")
 _ID: Final = re.compile(r"SI-[A-Z]+-\d{3}")
 _TESTED: Final = re.compile(r"requirement\(([^)]*)\)")
 _MONITORED: Final = re.compile(r"Monitor\(\s*(\w+),\s*\(([^)]*)\)")
-_BROKEN: Final = re.compile(r"breaks=\(([^)]*)\)")
+_MUTANT: Final = re.compile(
+    r'^@?\w+\(\s*"([^"]+)".*?\bbreaks=\(([^)]*)\)', re.MULTILINE | re.DOTALL
+)
 _ASSIGNED: Final = re.compile(r"\.(\w+)(?:\.resources\[[^\]]*\]\.value)? [-+*]?= ")
 _EDITED: Final = re.compile(r"\.(?:without|change|turn|amounts|ClearField)\(([^)]*)|\bto=(\"\w+\")")
 _PUT: Final = re.compile(r"\.put\(([^)]*)")
@@ -33,10 +35,12 @@ class Citation:
     """Of a mutant: the fields that it sets in a message."""
     words: frozenset[str] = frozenset()
     """Of a mutant: every name in it, messages and lists among them."""
+    name: str = ""
+    is_mutant: bool = False
 
 
 _Definitions = Mapping[str, str]
-_Cited = Iterator[tuple[str, str]]  # ids as they stand in the source, and the source
+_Cited = Iterator[tuple[str, str, str]]  # a name, ids as they stand in the source, the source
 
 
 def read_citations(package: Path = _PACKAGE, mutants: Path | None = None) -> tuple[Citation, ...]:
@@ -54,33 +58,34 @@ def read_citations(package: Path = _PACKAGE, mutants: Path | None = None) -> tup
 
 def _read(
     folders: Iterable[Path],
-    cited: Callable[[list[str], _Definitions], _Cited],
-    made: Callable[[tuple[str, ...], str, str], Citation],
+    cited: Callable[[str, list[str], _Definitions], _Cited],
+    made: Callable[[str, tuple[str, ...], str, str], Citation],
 ) -> Iterator[Citation]:
-    modules = [
-        [*_statements(path.read_text("utf-8"))]
+    modules = {
+        path.relative_to(folder.parent).as_posix(): [*_statements(path.read_text("utf-8"))]
         for folder in folders
         for path in sorted(folder.rglob("*.py"))
-    ]
-    own = [_defined(statements) for statements in modules]
+    }
+    own = [_defined(statements) for statements in modules.values()]
     tables = {name: one for names in own for name, one in names.items() if name.isupper()}
-    for statements, names in zip(modules, own, strict=True):
-        for ids, source in cited(statements, names):
+    for (path, statements), names in zip(modules.items(), own, strict=True):
+        for name, ids, source in cited(path, statements, names):
             needed = _needed(source, {**tables, **names})
-            yield made(tuple(dict.fromkeys(_ID.findall(ids))), source, needed)
+            yield made(name, tuple(dict.fromkeys(_ID.findall(ids))), source, needed)
 
 
-def _of_monitor_or_test(ids: tuple[str, ...], _source: str, needed: str) -> Citation:
+def _of_monitor_or_test(name: str, ids: tuple[str, ...], _source: str, needed: str) -> Citation:
     """Only what it uses."""
-    return Citation(ids, _used(needed))
+    return Citation(ids, _used(needed), name=name)
 
 
-def _of_mutants(ids: tuple[str, ...], source: str, needed: str) -> Citation:
+def _of_mutants(name: str, ids: tuple[str, ...], source: str, needed: str) -> Citation:
     """What it uses, and what it does to messages."""
     edits = " ".join(name for found in _EDITED.findall(source) for name in found)
     put = re.findall(r"(\w+)=", " ".join(_PUT.findall(source)))
     sets = {*_ASSIGNED.findall(source), *re.findall(r'"(\w+)"', edits), *put}
-    return Citation(ids, _used(needed), frozenset(sets), frozenset(_WORD.findall(needed)))
+    words = frozenset(_WORD.findall(needed))
+    return Citation(ids, _used(needed), frozenset(sets), words, name, is_mutant=True)
 
 
 def _statements(source: str) -> Iterator[str]:
@@ -115,24 +120,25 @@ def _used(source: str) -> frozenset[str]:
     return frozenset(keyword or attribute for keyword, attribute in _USED.findall(source))
 
 
-def _tests(statements: list[str], _names: _Definitions) -> _Cited:
+def _tests(path: str, statements: list[str], _names: _Definitions) -> _Cited:
     for_all = " ".join(one for one in statements if one.startswith("pytestmark"))
     for one in statements:
         ids = " ".join([*_TESTED.findall(one), *_TESTED.findall(for_all)])
-        if ids and re.search(r"^def test_", one, re.MULTILINE):
-            yield ids, one
+        test = re.search(r"^def (test_\w+)", one, re.MULTILINE)
+        if ids and test:
+            yield f"{path}::{test[1]}", ids, one
 
 
-def _monitors(statements: list[str], names: _Definitions) -> _Cited:
+def _monitors(_path: str, statements: list[str], names: _Definitions) -> _Cited:
     for one in statements:
         for name, ids in _MONITORED.findall(one):
-            yield ids, names[name]
+            yield f"monitor {name}", ids, names[name]
 
 
-def _mutants(statements: list[str], _names: _Definitions) -> _Cited:
+def _mutants(_path: str, statements: list[str], _names: _Definitions) -> _Cited:
     for one in statements:
-        for ids in _BROKEN.findall(one):
-            yield ids, one
+        for name, ids in _MUTANT.findall(one):
+            yield name, ids, one
 
 
 def kit_names(fields: Iterable[str], folder: Path = _DIALECTS) -> Mapping[str, frozenset[str]]:

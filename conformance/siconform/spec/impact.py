@@ -7,11 +7,11 @@ break it: worth a look, and counted apart.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from siconform.catalogue import Requirement, Source
 from siconform.spec.changes import Change
-from siconform.spec.checkout import Checkout, Published, RuleRow
+from siconform.spec.checkout import Checkout, Published
 from siconform.spec.citations import read_citations
 from siconform.spec.code_usage import CodeUsage, Usage
 from siconform.spec.impact_reasons import (
@@ -46,7 +46,8 @@ class RequirementImpact:
     has_lost_all: bool
     """Whether the sentence of each of its sources is gone."""
     tests: tuple[str, ...] = ()
-    in_checkout: RuleRow = field(default_factory=RuleRow)
+    faults: tuple[str, ...] = ()
+    """The mutants that break it; known in a checkout only."""
 
     @property
     def is_near(self) -> bool:
@@ -117,12 +118,11 @@ def impact(
     changes: Sequence[Change],
     requirements: Iterable[Requirement],
     *,
-    tests: Mapping[str, Sequence[str]],
     checkout: Checkout | None = None,
 ) -> Impact:
     """What the changes between two specifications touch.
 
-    `tests` cite each requirement. A checkout adds code, most mutants and published results.
+    A checkout adds code, most mutants and published results.
     """
     known = tuple(requirements)
     before, after = Footing(old), Footing(new)
@@ -144,7 +144,7 @@ def impact(
         for one in known
         if one.id in standings
     }
-    touched = tuple(_touched(known, standings, reasons, tests, checkout))
+    touched = tuple(_touched(known, standings, reasons, traces, with_mutants=checkout is not None))
     return Impact(
         revision,
         tuple(_of_changes(changes, touched, old, code)),
@@ -182,17 +182,19 @@ def _touched(
     known: Iterable[Requirement],
     standings: Standings,
     reasons: Mapping[str, Sequence[Reason]],
-    tests: Mapping[str, Sequence[str]],
-    checkout: Checkout | None,
+    traces: Traceability,
+    *,
+    with_mutants: bool,
 ) -> Iterator[RequirementImpact]:
-    rows = checkout.rules if checkout is not None else {}
     for one in known:
         found = tuple(dict.fromkeys(reasons.get(one.id, ())))
         if found:
             stood = [stands for _, stands in standings[one.id]]
             lost = bool(stood) and all(stands is Standing.GONE for stands in stood)
-            row = rows.get(one.id, RuleRow())
-            yield RequirementImpact(one, found, lost, tuple(tests.get(one.id, row.tests)), row)
+            citations = traces.by_requirement.get(one.id, ())
+            tests = tuple(each.name for each in citations if not each.is_mutant)
+            mutants = tuple(each.name for each in citations if each.is_mutant and with_mutants)
+            yield RequirementImpact(one, found, lost, tests, mutants)
 
 
 def _recorded(

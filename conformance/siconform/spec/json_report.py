@@ -120,7 +120,7 @@ def _impact(found: Impact) -> dict[str, Any]:
                 "lost_all_sentences": one.has_lost_all,
                 "grounds": list(dict.fromkeys(map(str, one.reasons))),
                 "tests": list(one.tests),
-                "faults": list(one.in_checkout.faults),
+                "faults": list(one.faults),
             }
             for one in found.requirements
         ],

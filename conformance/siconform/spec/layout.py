@@ -165,7 +165,7 @@ def impact_counts(found: Impact) -> Iterator[str]:
         yield "  code, faults and published results are known in a checkout only"
         return
     code = {usage for change in found.changes for usage in change.code}
-    faults = {fault for one in touched for fault in one.in_checkout.faults}
+    faults = {fault for one in touched for fault in one.faults}
     places = counted(len(code), "place of the code", "places of the code")
     yield f"  {places} that read or write what is changed"
     yield f"  {counted(len(faults), 'fault')} made for those that are touched"

@@ -142,6 +142,6 @@ def _requirements(heading: str, found: Iterable[RequirementImpact]) -> Iterator[
         gone = " (no sentence is left)" if one.has_lost_all else ""
         why = dict.fromkeys(map(str, one.reasons))
         told = f"{one.requirement.id}: {escaped(one.requirement.title)}{gone}"
-        tests, faults = len(one.tests), len(one.in_checkout.faults)
+        tests, faults = len(one.tests), len(one.faults)
         yield f"| {told} | {escaped(layout.listed(why, 2))} | {tests} | {faults} |"
     yield ""

@@ -143,10 +143,10 @@ def report(
     new: Spec,
     requirements: Sequence[Requirement] = (),
     *,
-    tests: Mapping[str, Sequence[str]] | None = None,
+    with_impact: bool = False,
     checkout: Checkout | None = None,
 ) -> Report:
-    """Compares two specifications; with `tests` (those that cite a requirement) also the impact.
+    """Compares two specifications, and states what the changes touch if that is asked for.
 
     With the requirements of the catalogue each changed rule says which of them stand on it.
     """
@@ -154,9 +154,9 @@ def report(
         asked = pool.submit(broken_rules, old, new)  # a process of its own, meanwhile
         judged = judge(old, new)
         touched = None
-        if tests is not None:
+        if with_impact:
             changes = [one.change for one in judged]
-            touched = impact(old, new, changes, requirements, tests=tests, checkout=checkout)
+            touched = impact(old, new, changes, requirements, checkout=checkout)
         found = touched.rules if touched is not None else compare_rules(old, new, requirements)
         rules = tuple(_without_renamed_places(found, judged))
     missing = ""

@@ -159,8 +159,8 @@ def _requirements(heading: str, found: Iterable[RequirementImpact], width: int) 
         yield from _wrapped(layout.listed(why, 3), _DETAIL, width)
         if one.tests:
             yield from _wrapped(f"tests: {layout.listed(one.tests, 3)}", _DETAIL, width)
-        if one.in_checkout.faults:
-            told = layout.listed(one.in_checkout.faults, 4)
+        if one.faults:
+            told = layout.listed(one.faults, 4)
             yield from _wrapped(f"faults: {told}", _DETAIL, width)
 
 

@@ -44,7 +44,7 @@ class Traceability:
     def reasons(self, requirement: Requirement, changes: Iterable[Change]) -> Iterator[Reason]:
         """Why a requirement stands on what is changed."""
         said = _Said(requirement, self.revision)
-        citations = self._by_requirement.get(requirement.id, ())
+        citations = self.by_requirement.get(requirement.id, ())
         for change in changes:
             if change.kind not in _SILENT:
                 for element in self._elements(change):
@@ -129,7 +129,8 @@ class Traceability:
         )
 
     @cached_property
-    def _by_requirement(self) -> Mapping[str, Sequence[Citation]]:
+    def by_requirement(self) -> Mapping[str, Sequence[Citation]]:
+        """The tests, monitors and mutants that cite each requirement."""
         found: defaultdict[str, list[Citation]] = defaultdict(list)
         for one in self.citations:
             for identifier in one.requirements:

@@ -1,7 +1,12 @@
-"""Sphinx: a link out of docs leads to a page that shows the file or folder, one to HTML to that."""
+"""Sphinx: what a page of docs needs beyond Markdown to read as it does on a code host.
+
+An ``<a id="...">`` is a target of links, a block `mermaid` is drawn in the browser, a link out of
+docs leads to a page that shows the file, and boxes that scroll have the focus of a keyboard.
+"""
 
 import html
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +22,44 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 from documentation.blocks import CHECKOUT, DOCS
+from documentation.mermaid import PROGRAM
 
 FOLDER: Final = "source"
 """Where in the site the files stand that are no pages."""
-_MADE: Final = ".html"
 PAGES_ELSEWHERE: Final = {"CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}
 """Files beside docs that a page of docs includes."""
+_ANCHOR: Final = re.compile(r'<a id="([^"]+)">')
+_SCROLLS: Final = re.compile(r'<pre(?=>)|<div(?= class="table-wrapper)')
+_CAPTION: Final = 'class="caption" role="heading"'
+
+
+class Anchors(SphinxTransform):
+    """Tells the reader of Markdown of every anchor that stands as HTML in the page."""
+
+    default_priority = 870  # before links to places of the same page are resolved (879)
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002  # the signature of docutils
+        """Add the anchors to the places of this page."""
+        places: dict[str, tuple[int, str, str]] = getattr(self.document, "myst_slugs", {})
+        for raw in self.document.findall(nodes.raw):
+            for found in _ANCHOR.finditer(raw.astext()):
+                places[found[1]] = (raw.line or 0, found[1], found[1])
+        self.document.__dict__["myst_slugs"] = places  # what myst-parser reads
+        self.env.metadata[self.env.docname]["myst_slugs"] = places
+
+
+class Diagrams(SphinxTransform):
+    """Replaces the source of a diagram by what the browser draws it from."""
+
+    default_priority = 100  # before anything is highlighted
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002  # the signature of docutils
+        """Replace the diagrams of this page."""
+        for block in list(self.document.findall(nodes.literal_block)):
+            if block.get("language") == "mermaid":
+                drawn = f'<pre class="mermaid" tabindex="0">{html.escape(block.astext())}</pre>'
+                block.replace_self(nodes.raw("", drawn, format="html"))
+                self.env.metadata[self.env.docname]["diagrams"] = True
 
 
 class Sources(SphinxTransform):
@@ -31,22 +68,19 @@ class Sources(SphinxTransform):
     default_priority = 100  # before Sphinx collects files to download
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002  # the signature of docutils
-        """Replace the links of this page."""
+        """Replace the links of this page; Sphinx names those that lead nowhere."""
         links: list[nodes.Element] = [*self.document.findall(addnodes.download_reference)]
         links += self.document.findall(addnodes.pending_xref)
+        folder = Path(self.env.doc2path(self.env.docname)).parent
         for node in links:
             target = str(node.get("reftarget", ""))
-            if target.partition("#")[0].endswith(_MADE):
+            path = Path(os.path.normpath(folder / target.partition("#")[0]))
+            if path.suffix == ".html" and path.is_file():
                 node.replace_self(_leading_to(target, node))
-            elif (path := self._outside(target)) is not None:
-                node.replace_self(self._reference(path, node))
-
-    def _outside(self, target: str) -> Path | None:
-        page = Path(self.env.doc2path(self.env.docname))
-        path = Path(os.path.normpath(page.parent / target.partition("#")[0]))
-        found = [p for p in (path, path.with_name(f"{path.name}.md")) if p.exists()]
-        inside = path.is_relative_to(DOCS) or not path.is_relative_to(CHECKOUT)
-        return None if inside or not found else found[0]
+            elif path.is_relative_to(CHECKOUT) and not path.is_relative_to(DOCS):
+                found = [p for p in (path, path.with_name(f"{path.name}.md")) if p.exists()]
+                if found:
+                    node.replace_self(self._reference(found[0], node))
 
     def _reference(self, path: Path, node: nodes.Element) -> nodes.reference:
         name = str(path.relative_to(CHECKOUT))
@@ -61,14 +95,6 @@ def _leading_to(address: str, node: nodes.Element) -> nodes.reference:
     reference = nodes.reference(refuri=address, internal=True)
     reference += [child.deepcopy() for child in node.children]
     return reference
-
-
-def bring_made_pages(app: Sphinx, failed: Exception | None) -> None:
-    """Pages of docs that are HTML already stand in the site where they stand in docs."""
-    for path in () if failed else DOCS.rglob(f"*{_MADE}"):
-        to = app.outdir / path.relative_to(DOCS)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, to)
 
 
 def _linked(app: Sphinx) -> set[Path]:
@@ -112,9 +138,31 @@ def _folder(folder: Path, shown: set[Path]) -> str:
     return f"<ul>{items}</ul>"
 
 
+def copy_html(app: Sphinx, failed: Exception | None) -> None:
+    """Pages of docs that are HTML already stand in the site where they stand in docs."""
+    for path in () if failed else DOCS.rglob("*.html"):
+        to = app.outdir / path.relative_to(DOCS)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, to)
+
+
+def amend(
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Let boxes that scroll have the focus, give captions a level, and load what draws diagrams."""
+    context["body"] = _SCROLLS.sub(r'\g<0> tabindex="0"', str(context.get("body", "")))
+    menu = str(context.get("furo_navigation_tree", ""))
+    context["furo_navigation_tree"] = menu.replace(_CAPTION, f'{_CAPTION} aria-level="2"')
+    if app.env.metadata.get(page, {}).get("diagrams"):
+        app.add_js_file(PROGRAM, loading_method="defer")
+        app.add_js_file("diagrams.js", loading_method="defer")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add it to a build."""
-    app.add_transform(Sources)
+    for transform in (Anchors, Diagrams, Sources):
+        app.add_transform(transform)
     app.connect("html-collect-pages", source_pages)
-    app.connect("build-finished", bring_made_pages)
+    app.connect("html-page-context", amend, priority=900)  # after the theme
+    app.connect("build-finished", copy_html)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
