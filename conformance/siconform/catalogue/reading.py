@@ -68,6 +68,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     control: str = ""
     upstream: str = ""
     not_tested: str = ""
+    no_mutant: str = ""
     retired: str = ""
     challenged: _Challenge | None = None
 
@@ -173,6 +174,7 @@ def _requirement(entry: _Entry, area: str, file: str) -> Requirement:
         then=entry.then.strip(),
         upstream=entry.upstream.strip(),
         not_tested=entry.not_tested.strip(),
+        no_mutant=entry.no_mutant.strip(),
         retired=entry.retired.strip(),
         challenged=_challenge(entry.challenged),
     )
