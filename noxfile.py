@@ -229,7 +229,6 @@ def generate(session: nox.Session) -> None:
     """Write the generated files anew: descriptor sets, stubs, pages, results."""
     dev(session, "python", "proto/generate.py", *session.posargs)
     dev(session, "python", "-m", "siconform.catalogue.document", *session.posargs)
-    dev(session, "python", "reference/tests/requirement_table.py", *session.posargs)
     dev(session, "python", "reference/tests/state_machines.py", *session.posargs)
     dev(session, "python", "reference/import_graph.py", *session.posargs)
     dev(session, "python", "reference/state_writers.py", *session.posargs)
