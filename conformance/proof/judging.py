@@ -33,7 +33,6 @@ _ASIDE: Final = (
     *("conformance/siconform/spec", "conformance/siconform/trying"),
     *("conformance/siconform/cli.py", "conformance/siconform/commands"),
     "conformance/siconform/generated.py",
-    "conformance/siconform/catalogue/armed.txt",
 )
 """What judges no scheduler: changes of it leave every judgement as it was."""
 _MAKES: Final = (

@@ -1,84 +1,13 @@
-"""All changes there are: every module that makes some, by its name."""
+"""All changes there are: every module of a package of changes is imported."""
 
-from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
-from typing import Final
+from pkgutil import iter_modules
 
 from siconform.doctor import changes
 
+from proof import faults, inside, liberties
 from proof.fault import CHANGES, Change
-
-MODULES: Final[Mapping[str, tuple[str, ...]]] = {
-    "proof.faults": (
-        "allocations",
-        "applications",
-        "asks",
-        "callbacks",
-        "gangs",
-        "limit_events",
-        "lives",
-        "node_updates",
-        "nodes",
-        "one_stream",
-        "recovery",
-        "registration",
-        "releases",
-        "retired",
-        "snapshots",
-        "wire",
-    ),
-    "proof.inside": (
-        "asking",
-        "confirming",
-        "connections",
-        "consenting",
-        "constraints",
-        "crossings",
-        "descriptions",
-        "foreign",
-        "gang_ends",
-        "gathering",
-        "keeping",
-        "keys",
-        "left_out",
-        "lives",
-        "moves",
-        "neighbours",
-        "node_actions",
-        "one_stream",
-        "overlooked",
-        "recovering",
-        "releasing",
-        "remembering",
-        "room",
-        "submitting",
-        "successors",
-        "swaps",
-        "transport",
-        "updates",
-        "victims",
-    ),
-    "proof.liberties": (
-        "answers",
-        "completing",
-        "ends",
-        "gangs",
-        "intake",
-        "limit_events",
-        "keys",
-        "lives",
-        "pace",
-        "restarts",
-        "omissions",
-        "scheduling",
-        "services",
-        "settings",
-        "traffic",
-        "transport",
-    ),
-}
-"""Package to its modules: faults on the wire, faults inside, and what a scheduler may do."""
 
 
 def load() -> None:
@@ -86,6 +15,6 @@ def load() -> None:
     for name, change in changes.CHANGES.items():
         values = {field.name: getattr(change, field.name) for field in fields(change)}
         CHANGES.setdefault(name, Change(**values))
-    for package, modules in MODULES.items():
-        for module in modules:
-            import_module(f"{package}.{module}")
+    for package in (faults, inside, liberties):
+        for module in iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{module.name}")

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import click
 
-from proof import armed, choosing
+from proof import choosing
 from proof.fault import CHANGES, Change
 from proof.judging import Judgement, RunOptions, end, judge, kept
 from proof.known import load
@@ -107,7 +107,6 @@ def _write(options: RunOptions) -> None:
     by_own = {name for name in quick if CHANGES[name].breaks}  # a liberty is judged by all as ever
     proof = Proof(CHANGES, known, sound, frozenset(by_own & known.keys()))
     PAGE.write_text(page(proof), "utf-8")
-    armed.main(())
     seconds = sum(judgement.seconds for judgement in known.values())
     click.echo(
         f"wrote {PAGE.name} about {len(known)} of {len(CHANGES)}; "

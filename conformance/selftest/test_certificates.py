@@ -3,16 +3,15 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
-from proof import armed
 from siconform import digests
 from siconform.catalogue import catalogue
-from siconform.catalogue.armed import not_armed
 from siconform.cli import main
 from siconform.reporting import certificate, certifying
 from siconform.reporting.certificate import PART, judged_in, read_certificate
@@ -254,12 +253,9 @@ def test_a_badge_has_the_denominator(
     }  # fmt: skip
 
 
-def test_the_list_of_what_is_armed_is_that_of_the_proof() -> None:
-    assert armed.main(["--check"]) == 0
+def test_a_must_without_a_mutant_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {name: catalogue()[name] for name in ("SI-NODE-001", "SI-NODE-002")}
+    known["SI-NODE-001"] = replace(known["SI-NODE-001"], no_mutant="nothing can break it")
+    monkeypatch.setattr(certifying, "catalogue", lambda: known)
 
-
-def test_what_no_fault_was_noticed_by_is_told() -> None:
-    page = "| SI-NODE-004 MUST x | a-fault | other |\n| SI-NODE-006 MUST y |  | a-fault |\n"
-    assert armed.listed(page).splitlines()[1:] == ["SI-NODE-004"]
-    assert not_armed([catalogue()["SI-WIRE-013"]], ["SI-WIRE-013"]) == ["SI-WIRE-013"]
-    assert not_armed([catalogue()["SI-WIRE-013"]], []) == []
+    assert certifying._not_armed(known) == ("SI-NODE-001",)

@@ -1,5 +1,6 @@
 """What fails where that is disputed does not decide a run, is never green, and is told as such."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +56,7 @@ def test_a_failure_that_is_disputed_decides_nothing_and_is_told(
     assert outcome.results["counts"]["challenged"] == 1
     assert outcome.results["counts"]["pass"] == 1
     assert outcome.results["sentence"].endswith("; 1 challenged (SI-NODE-004)")
-    assert "1 of 305 requirements" in outcome.results["sentence"]
+    assert re.search(r"\b1 of \d+ requirements", outcome.results["sentence"])
     assert outcome.requirement("SI-NODE-004")["challenged"]["link"] == LINK
     assert outcome.requirement("SI-REL-001")["challenged"] is None
 
@@ -162,11 +163,10 @@ def test_the_catalogue_tells_it(challenged: Enter) -> None:
 
 def test_what_a_challenge_has_to_say(challenged: Enter) -> None:
     requirement = find_requirement("SI-NODE-004")
-    ids = tuple(catalogue())
-    cited = dict.fromkeys(ids, ("suite/x.py::test_two",))
+    cited = dict.fromkeys(catalogue(), ("suite/x.py::test_two",))
 
     def wrong() -> list[str]:
-        found = [*complaints(list(catalogue().values()), ids)]
+        found = [*complaints(list(catalogue().values()))]
         found += complaints_about_tests([requirement], cited)
         return [f for f in found if f.startswith("SI-NODE-004: ") and "halleng" in f]
 

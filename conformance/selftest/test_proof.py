@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from patience import patient
-from proof import known
 from proof.fault import CHANGES, Change, Wire, fault, keep, liberty
-from proof.known import MODULES, load
+from proof.known import load
 from proof.lists import ASKS, EVENTS, EXISTING, NODES
 from proof.main_revision import NAME, si
 from proof.parts import Edit, Elements
@@ -26,13 +25,6 @@ pytestmark = pytest.mark.end_to_end
 load()
 MAIN = find_revision(NAME)
 AREAS = {requirement.area for requirement in catalogue().values()}
-
-
-def test_every_module_that_makes_changes_is_known_by_name() -> None:
-    folder = Path(known.__file__).parent
-    for package, modules in MODULES.items():
-        files = (folder / package.partition(".")[2]).glob("*.py")
-        assert sorted(modules) == sorted(f.stem for f in files if f.stem != "__init__")
 
 
 def test_faults_are_described() -> None:

@@ -13,7 +13,7 @@ from proof.judging import Judgement, RequirementVerdict, RunOptions, judge
 from proof.known import load
 from proof.main_revision import NAME
 from proof.matrix import complaints
-from proof.page import Misjudged, MisjudgedSchedulers, Proof, page, read_misjudged, read_reasons
+from proof.page import Misjudged, MisjudgedSchedulers, Proof, page, read_misjudged
 from siconform.catalogue import catalogue
 from siconform.verdicts import Verdict
 
@@ -269,9 +269,8 @@ def test_the_page_names_what_was_not_judged_and_what_was_judged_in_part(
     assert "| not known |" in text
 
 
-def test_misjudged_schedulers_and_reasons_name_what_there_is() -> None:
+def test_misjudged_schedulers_name_what_there_is() -> None:
     misjudged = read_misjudged()
     named = {name for one in (*misjudged.legal, *misjudged.illegal) for name in one.shown_by}
 
     assert named <= CHANGES.keys()
-    assert read_reasons().keys() <= catalogue().keys()

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from importlib import resources
+from itertools import groupby
 
 from siconform.catalogue import AREAS, Authority, Observation, Requirement, Side
 from siconform.catalogue.features import FEATURES
@@ -39,16 +39,10 @@ _LEFTOVERS = {
 """What would send the reader to papers that are not in the project."""
 
 
-def committed_ids() -> tuple[str, ...]:
-    """The ids that were ever given out, in order; none is renumbered, reused or dropped."""
-    lines = resources.files("siconform.catalogue").joinpath("ids.txt").read_text("utf-8")
-    return tuple(line for line in lines.splitlines() if line and not line.startswith("#"))
-
-
-def complaints(requirements: Sequence[Requirement], ids: Sequence[str]) -> list[str]:
+def complaints(requirements: Sequence[Requirement]) -> list[str]:
     """Everything that is wrong with the catalogue, one sentence each; empty when it holds."""
     known = {requirement.id for requirement in requirements}
-    found = list(_about_ids(requirements, ids))
+    found = list(_about_ids(requirements))
     for requirement in requirements:
         found += [f"{requirement.id}: {says}" for check in _CHECKS for says in check(requirement)]
         found += [
@@ -78,13 +72,23 @@ def complaints_about_tests(
                 yield f'{requirement.id}: the challenged test "{name}" does not speak for it'
 
 
-def _about_ids(requirements: Sequence[Requirement], ids: Sequence[str]) -> Iterator[str]:
+def _about_ids(requirements: Sequence[Requirement]) -> Iterator[str]:
+    """An id is never dropped, so the numbers of an area have no gaps.
+
+    That the last of an area is gone shows in the records of runs (``fixtures/results``).
+    """
     present = [requirement.id for requirement in requirements]
     yield from (f"{name}: comes {n} times" for name, n in Counter(present).items() if n > 1)
-    yield from (f"{name}: was given out once and is gone" for name in ids if name not in present)
-    yield from (f"{name}: is not in ids.txt yet" for name in present if name not in ids)
+    for area, numbers in groupby(filter(None, map(_ID.fullmatch, sorted(present))), _area_of):
+        given = {int(number[2]) for number in numbers}
+        missing = set(range(1, max(given))) - given
+        yield from (f"SI-{area}-{number:03}: is gone; ids are kept" for number in sorted(missing))
     if present != sorted(present, key=_reading_order):
         yield "the requirements are not in the order of areas and numbers"
+
+
+def _area_of(matched: re.Match[str]) -> str:
+    return matched[1]
 
 
 def _reading_order(identifier: str) -> tuple[int, str]:

@@ -70,6 +70,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
     control: str = ""
     upstream: str = ""
     not_tested: str = ""
+    no_mutant: str = ""
     retired: str = ""
     challenged: _Challenge | None = None
 
@@ -182,6 +183,7 @@ def requirement_of(
         then=entry.then.strip(),
         upstream=entry.upstream.strip(),
         not_tested=entry.not_tested.strip(),
+        no_mutant=entry.no_mutant.strip(),
         retired=entry.retired.strip(),
         challenged=_challenge(entry.challenged),
     )

@@ -134,6 +134,7 @@ class Requirement:
     not_tested: str  # why no test of the suite speaks for it, or ""
     retired: str  # why newer revisions do without it, or ""
     challenged: Challenge | None = None
+    no_mutant: str = ""  # why no mutant shows that its test can fail, or ""
 
     def challenge_of(self, test: str) -> Challenge | None:
         """Why what this test says against a scheduler is disputed; None where it is not."""

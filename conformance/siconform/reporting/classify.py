@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from siconform.baseline import Baseline, KnownDeviation
-from siconform.catalogue import Requirement, catalogue
+from siconform.catalogue import Requirement, Side, catalogue
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
@@ -27,6 +27,7 @@ class ResultClass(Enum):
     LEFT_OUT = "left out"
     EXCLUDED = "excluded"
     UNTESTED = "no test yet"
+    NOT_TESTED_YET = "not tested yet"
     OF_THE_RM = "of the RM"
 
 
@@ -55,6 +56,7 @@ class Row:
     requirement: Requirement
     judged: RequirementRecord
     entries: tuple[KnownDeviation, ...] = ()  # of the baseline
+    is_recorded: bool = True  # False where the requirement is newer than the record
 
     @property
     def outcome(self) -> ResultClass:
@@ -62,6 +64,8 @@ class Row:
 
         What a scheduler dies of ran.
         """
+        if not self.is_recorded and self.judged.verdict is not Verdict.OF_THE_RM:
+            return ResultClass.NOT_TESTED_YET
         if self.judged.verdict is Verdict.BASELINED:
             ran = any(
                 entry.outcome != Verdict.COULD_NOT_RUN.value or DIED in entry.says
@@ -78,8 +82,16 @@ class Row:
 
 
 def rows(record: Record, baseline: Baseline) -> list[Row]:
-    """A row for each requirement of the record; RecordError where one is not in the catalogue."""
-    return [_row(identifier, judged, baseline) for identifier, judged in _known(record)]
+    """A row for each requirement of the revision, whether or not the record is older than it.
+
+    RecordError where the record has a requirement that is not in the catalogue.
+    """
+    recorded = dict(_known(record))
+    return [
+        _row(one.id, recorded[one.id], baseline) if one.id in recorded else _unrecorded(one)
+        for one in catalogue().values()
+        if one.id in recorded or record.revision in one.revisions
+    ]
 
 
 def by_reason(some: Sequence[Row]) -> Mapping[str, list[Row]]:
@@ -95,6 +107,13 @@ def _known(record: Record) -> Iterator[tuple[str, RequirementRecord]]:
         if identifier not in catalogue():
             raise RecordError(f"{identifier} in the record of {record.target} is no requirement")
         yield identifier, judged
+
+
+def _unrecorded(requirement: Requirement) -> Row:
+    """The row of a requirement that is newer than the record."""
+    verdict = Verdict.NOT_SELECTED if Side.SCHEDULER in requirement.sides else Verdict.OF_THE_RM
+    reason = "it is newer than the record of this run"
+    return Row(requirement, RequirementRecord(verdict, reason), is_recorded=False)
 
 
 def _row(identifier: str, judged: RequirementRecord, baseline: Baseline) -> Row:

@@ -23,12 +23,13 @@ _PLAIN_LISTS: Final = {
     ResultClass.LEFT_OUT: "What is left out",
     ResultClass.EXCLUDED: "What no test can show",
     ResultClass.UNTESTED: "What has no test yet",
+    ResultClass.NOT_TESTED_YET: "What is not tested yet",
 }
 _COLUMN_NAMES: Final = """\
 *pass*: every test and monitor that speaks for it passed. *deviate*: it fails or dies of it, each as
 recorded with a reason. *could not run*: what the requirement presupposes could not be had. *not
 offered*: it presupposes something the scheduler does not have, or is itself a capability (MAY).
-*left out*: the kit could not judge it fairly there.
+*left out*: the kit could not judge it fairly there. *not tested yet*: it is newer than the run.
 """
 
 

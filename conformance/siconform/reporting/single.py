@@ -26,8 +26,8 @@ def page_of(folders: Sequence[Path]) -> str:
         raise RecordError(f"these are runs against {' and '.join(targets)}: give those of one")
     sections = [Section(record, rows(record, baseline)) for record, baseline in found]
     told = page(next(iter(targets)), _ABOUT, sections, _on_this_page)
-    judged = {identifier for record, _ in found for identifier in record.requirements}
-    chosen = [one for one in catalogue().values() if one.id in judged]
+    shown = {row.requirement.id for section in sections for row in section.rows}
+    chosen = [one for one in catalogue().values() if one.id in shown]
     return f"{told}\n{_SENTENCES}\n" + "\n".join(map(_sentence, chosen)) + "\n"
 
 

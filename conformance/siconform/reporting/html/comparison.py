@@ -57,7 +57,8 @@ class Line:
     @property
     def differs(self) -> bool:
         """Whether the runs that know it came to different things."""
-        return len({cell.outcome for cell in self.cells if cell.outcome is not None}) > 1
+        told = {cell.outcome for cell in self.cells} - {None, ResultClass.NOT_TESTED_YET}
+        return len(told) > 1
 
     @property
     def changes(self) -> Sequence[str]:
