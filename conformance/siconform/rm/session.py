@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from siwire import Revision, find_revision
 
 from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.endpoint import Endpoint
 from siconform.expecting.fences import FenceHabits, Fences
 from siconform.expecting.link import Link
 from siconform.expecting.target_habits import TargetHabits
@@ -205,13 +206,15 @@ class Session:
     ) -> R:
         """An RM of this kind on the connection, with everything that is known of the target."""
         return kind(
-            Link(connection, fences, self._beside()),
-            exchange,
-            self.deadlines,
-            self.target.alive,
-            prefix=test,
-            profile=TargetProfile(self.target.timers, self.target.stated, self.target.terms),
-            observed=self.observed,
+            Endpoint(
+                Link(connection, fences, self._beside()),
+                exchange,
+                self.deadlines,
+                self.target.alive,
+                prefix=test,
+                profile=TargetProfile(self.target.timers, self.target.stated, self.target.terms),
+                observed=self.observed,
+            )
         )
 
     def _registered(self) -> tuple[Connection, Fences]:
