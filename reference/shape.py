@@ -30,10 +30,15 @@ LONGEST_FUNCTION: Final = 45
 MOST_BASES: Final = 2  # of our own, past which a class is a heap of others
 SHOWN: Final = 10
 
+_STEPS: Final = "it lists classes of steps, which tests call on one object (decision 2)"
+
 REASONS: Final[Mapping[str, str]] = {
     "reference/sireference/api/callback.py::ResourceManagerCallback": (
         "the SI has one callback of an RM, and each base is a plugin an RM may be asked for"
     ),
+    "conformance/siconform/rm/resource_manager.py::ResourceManager": _STEPS,
+    "conformance/siconform/rm/unregistered_rm.py::UnregisteredRM": _STEPS,
+    "conformance/siconform/rm/steps/basic.py::BasicSteps": _STEPS,
 }
 """Why a file ``path`` or a function or class ``path::name`` is past that and better so."""
 

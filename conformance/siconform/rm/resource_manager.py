@@ -15,6 +15,7 @@ from siconform.rm.steps.legacy_messages import LegacyMessageSteps
 from siconform.rm.steps.metrics import MetricsSteps
 from siconform.rm.steps.order import OrderSteps
 from siconform.rm.steps.placement_constraints import PlacementConstraintSteps
+from siconform.rm.steps.prerequisites import PrerequisiteSteps
 from siconform.rm.steps.recovery import RecoverySteps
 from siconform.rm.steps.service import ServiceSteps
 from siconform.rm.steps.updates import UpdateSteps
@@ -28,6 +29,7 @@ class ResourceManager(
     DrainingSteps,
     OrderSteps,
     PlacementConstraintSteps,
+    PrerequisiteSteps,
     ForeignSteps,
     UpdateSteps,
     ConfigurationSteps,

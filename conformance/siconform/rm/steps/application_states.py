@@ -21,10 +21,10 @@ from siconform.protocol.notifications import (
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
+    AskRejected,
 )
 from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.steps.application_ends import ApplicationEndSteps
-from siconform.rm.steps.prerequisites import PrerequisiteSteps
 from siconform.rm.steps.snapshots import SnapshotSteps
 
 
@@ -40,7 +40,7 @@ class HeldBack:
 _UNSEEN: Final = "the target shows this step neither in a report nor in a snapshot"
 
 
-class ApplicationStateSteps(ApplicationEndSteps, PrerequisiteSteps, SnapshotSteps):
+class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
     """NotOffered where a state cannot be seen under a name that is known."""
 
     def presupposes_reports(self, count: int, updates: Iterable[ApplicationUpdated]) -> None:
@@ -152,7 +152,7 @@ class ApplicationStateSteps(ApplicationEndSteps, PrerequisiteSteps, SnapshotStep
     def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
         """Then: within so many seconds it runs, submitted once more where it was rejected."""
         application, ask = held_back.application, held_back.ask
-        if ask is not None and not self.rejected(ask):
+        if ask is not None and not self.hears(AskRejected(ask)):
             self.is_told(Allocated(ask), timeout=after + self.deadlines.place)
             return
         self.stays_quiet(window=after + self.deadlines.timer)
