@@ -37,7 +37,7 @@ _KINDS: Final = ("UpdateNode", "UpdateApplication", "UpdateAllocation")
 
 
 class ResourceManager:
-    """Speaks to a reference over gRPC; every verb waits for its answer."""
+    """Speaks to a reference over gRPC; every step waits for its answer."""
 
     def __init__(self, channel: grpc.Channel, page: str, rm_id: str) -> None:
         self.page = page  # the address of the page on which it is

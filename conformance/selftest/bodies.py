@@ -17,10 +17,12 @@ KNOW_MESSAGES: Final = (
     "siconform.transport.connection",
     "siconform.recording.history",
 )
-"""Parts of the kit that know messages; a body speaks verbs."""
+"""Parts of the kit that know messages; a body uses steps."""
 
 NEGATIVES: Final = re.compile(r"is_not_told|stays_quiet|sees_no_\w+|never_\w+")
-POSITIVES: Final = re.compile(r"is_told\w*|has_(?!pending_)\w+|is_served\w*|is_registered\w*|joins")
+POSITIVES: Final = re.compile(
+    r"is_told\w*|has_(?!pending_)\w+|is_served\w*|expect_\w+|is_registered\w*|joins"
+)
 _REVISION_WORD: Final = re.compile(r"revision|capabilit|dialect", re.IGNORECASE)
 _REVISION: Final = re.compile(r"\b20\d\d-\d\d\b|\br20\d\d_\d\d\b")
 _ANYTHING: Final = frozenset({"Exception", "BaseException"})

@@ -6,6 +6,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.endpoint import Endpoint
 from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
 from siconform.expecting.target_habits import TargetHabits
@@ -106,4 +107,14 @@ def rm_on(
             setattr(connection, name, value)
     link = Link(connection, fences or Fences(connection, deadlines), extension)
     exchange = Exchange(connection.history, 0)
-    return kind(link, exchange, deadlines, alive, prefix="t", profile=profile, observed=observed)
+    return kind(
+        Endpoint(
+            link,
+            exchange,
+            deadlines,
+            alive,
+            "t",
+            profile or TargetProfile(),
+            observed or TargetHabits(),
+        )
+    )

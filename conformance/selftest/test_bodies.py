@@ -1,4 +1,4 @@
-"""The bodies of the suite: requirements, verbs and controls, and nothing they should not know."""
+"""The bodies of the suite: requirements, steps and controls, and nothing they should not know."""
 
 import ast
 from pathlib import Path

@@ -57,7 +57,7 @@ def test_what_is_found_out_aside_leaves_the_rest_alone() -> None:
     connection = FakeConnection(accepts)
     rm = rm_on(connection, Deadlines(quiet=0.01, settle=0.01), fences=Fences())
     node, application = rm.has_node(), rm.has_application()
-    with rm._endpoint.clean_up.aside():
+    with rm.aside():
         beside = rm.has_node()
     assert _gone(connection) == [f"node {beside} decommission"]
     del connection.requests[:]

@@ -168,10 +168,10 @@ def test_the_failure_text_says_what_one_needs_to_act(conformance: Run) -> None:
 
 
 def test_a_kit_error_shows_where_it_broke(conformance: Run) -> None:
-    outcome = conformance(body('raise KeyError("unknown verb")'))
+    outcome = conformance(body('raise KeyError("unknown step")'))
 
     assert "test_fake.py" in outcome.out
-    assert "unknown verb" in outcome.out
+    assert "unknown step" in outcome.out
 
 
 def test_ids_of_a_run_are_no_part_of_a_message(conformance: Run) -> None:

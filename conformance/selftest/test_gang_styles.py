@@ -1,24 +1,16 @@
 """How the kit finds out the spelling of gang styles: from gangs that run out of time."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from siconform.expecting.deadlines import Deadlines
-from siconform.expecting.expectations import Expectations
 from siconform.expecting.target_habits import TargetHabits
 from siconform.outcomes import NotOffered, PremiseLost
-from siconform.recording.history import History
-from siconform.rm.verbs.applications import ApplicationVerbs
-from siconform.rm.verbs.confirmations import ConfirmationVerbs
-from siconform.rm.verbs.gang_styles import GangStyleVerbs
-from siconform.rm.verbs.gang_timeouts import GangTimeoutVerbs
-from siconform.rm.verbs.gangs import HARD, SOFT, GangVerbs
-from siwire import DEFAULT_REVISION
+from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import HARD, SOFT
 
-from .resource_managers import rm_on
+from .resource_managers import FakeConnection, rm_on
 
 LOWER = {"soft": False, "Soft": False, "hard": True, "Hard": False}
 CAPITALISED = {"soft": False, "Soft": False, "hard": False, "Hard": True}
@@ -66,28 +58,14 @@ def test_another_text_is_said_as_it_is() -> None:
     assert _rm({}).spelled("x") == "x"
 
 
-def _rm(outcome: Any, observed: TargetHabits | None = None) -> GangStyleVerbs:
-    """The verbs of an RM whose gangs of each spelling fail or not, or cannot be had."""
+def _rm(outcome: Any, observed: TargetHabits | None = None) -> ResourceManager:
+    """An RM whose gangs of each spelling fail or not, or cannot be had."""
 
-    class Trying(GangStyleVerbs):
+    class Trying(ResourceManager):
         def _tried(self, _: Any) -> dict[str, bool]:
             if isinstance(outcome, Exception):
                 raise outcome
             return dict(outcome)
 
-    connection = SimpleNamespace(rm_id="rm", history=History())
-    areas = rm_on(connection, Deadlines()).areas
-    at: Any = SimpleNamespace(
-        link=SimpleNamespace(connection=SimpleNamespace(revision=DEFAULT_REVISION)),
-        clean_up=SimpleNamespace(aside=nullcontext),
-    )
-    return Trying(
-        link=at.link,
-        observed=TargetHabits() if observed is None else observed,
-        expectations=areas.of(Expectations),
-        clean_up=at.clean_up,
-        confirmations=areas.of(ConfirmationVerbs),
-        applications=areas.of(ApplicationVerbs),
-        gangs=areas.of(GangVerbs),
-        timeouts=areas.of(GangTimeoutVerbs),
-    )
+    deadlines = Deadlines(quiet=0.01, settle=0.01)
+    return rm_on(FakeConnection(), deadlines, kind=Trying, observed=observed)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from siconform.expecting.inbox import Inbox
+from siconform.expecting.endpoint import Steps
 from siconform.outcomes import NotAsTheTextSays, NotOffered
 from siconform.protocol.application_states import State
 from siconform.protocol.events import (
@@ -19,7 +19,7 @@ from siconform.protocol.events import (
 from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import Allocated, ApplicationUpdated
 from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequest
-from siconform.recording.history import Entry, Exchange
+from siconform.recording.history import Entry
 
 _PER_SECOND: Final = 1_000_000_000
 _SKEW: Final = 24 * 3600.0  # seconds a target's clock may differ: units are judged, not clocks
@@ -37,12 +37,8 @@ _STATES: Final[Mapping[Detail, State]] = {
 """Details that tell a step an UpdatedApplication can report as well."""
 
 
-class EventChecks:
+class EventChecks(Steps):
     """Each takes events and fails by the first that says something that did not happen."""
-
-    def __init__(self, *, exchange: Exchange, inbox: Inbox) -> None:
-        self._exchange = exchange
-        self._inbox = inbox
 
     def presupposes_some(self, events: Sequence[EventTold], what: str) -> None:
         """Nothing obliges a scheduler to send a record: without any there is no verdict."""
@@ -126,7 +122,7 @@ class EventChecks:
         """
         self.does_not_tell(events, Detail.APP_REJECT)
         told = [detail for event in events if (detail := event.detail) in _STATES]
-        updates = [update.state for update in self._inbox.hears(ApplicationUpdated(application))]
+        updates = [update.state for update in self.hears(ApplicationUpdated(application))]
         reported = [d for state in updates for d, one in _STATES.items() if one.accepts(state)]
         both = {detail for detail in told if told.count(detail) == reported.count(detail)}
         by_events, by_updates = (
@@ -149,7 +145,7 @@ class EventChecks:
         endings = REQUEST_ENDINGS | ALLOCATION_ENDINGS
         return [
             event
-            for event in self._inbox.hears(EventTold())
+            for event in self.hears(EventTold())
             if names & {event.about, event.reference} and event.detail in endings
         ]
 
@@ -179,7 +175,7 @@ class EventChecks:
 
     def tells_the_time_in_nanoseconds(self, event: EventTold) -> None:
         """Read as nanoseconds it is about now, by whatever clock the target goes."""
-        ahead = self._exchange.history.clock.ahead()
+        ahead = self.exchange.history.clock.ahead()
         seconds = event.time / _PER_SECOND
         if not time.time() - _SKEW <= seconds <= time.time() + ahead + _SKEW:
             raise NotAsTheTextSays(
@@ -195,7 +191,7 @@ class EventChecks:
             Subject.APPLICATION: set(),
             Subject.NODE: set(),
         }
-        for entry in self._exchange.everything():
+        for entry in self.exchange.everything():
             for subject, name in _said(entry):
                 known[subject].add(name)
         return known

@@ -5,42 +5,20 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
-from siconform.expecting.deadlines import Deadlines, class_of
-from siconform.expecting.fencing import Fencing
-from siconform.expecting.inbox import Inbox
-from siconform.expecting.link import Link
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.deadlines import class_of
+from siconform.expecting.endpoint import Steps
 from siconform.expecting.waits import WaitClass, name_of, waiting
 from siconform.outcomes import CameLate, NotAsTheTextSays, TargetLost
 from siconform.protocol.notifications import Fact, StreamEnded, UpdateKind, kind_of
 from siconform.recording.clock import LONGEST_STEP
-from siconform.recording.history import Entry, Exchange
+from siconform.recording.history import Entry
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
 
 
-class Expectations:
+class Expectations(Steps):
     """What one test expects of what its RM is told."""
-
-    def __init__(
-        self,
-        *,
-        link: Link,
-        exchange: Exchange,
-        deadlines: Deadlines,
-        observed: TargetHabits,
-        inbox: Inbox,
-        fencing: Fencing,
-        alive: Callable[[], bool],
-    ) -> None:
-        self._link = link
-        self._exchange = exchange
-        self._deadlines = deadlines
-        self._observed = observed
-        self._inbox = inbox
-        self._fencing = fencing
-        self._alive = alive
 
     def is_told(self, pattern: F, *, timeout: float | None = None) -> F:
         """Wait for an element that matches; LATE within the grace, FAIL without it."""
@@ -52,9 +30,9 @@ class Expectations:
 
     def waits_for(self, *patterns: Fact) -> Fact | None:
         """The first element that matches, which answers nothing by that; None if there is none."""
-        history = self._exchange.history
+        history = self.exchange.history
         find = partial(self._inbox.find, patterns)
-        longest = (1 + self._deadlines.grace) * self._deadlines.of(patterns)
+        longest = (1 + self.deadlines.grace) * self.deadlines.of(patterns)
         found = history.clock.wait_for_answer(partial(history.look, find), longest)
         return None if found is None else found[1]
 
@@ -63,7 +41,7 @@ class Expectations:
         concerned = {kind_of(p) for p in patterns}
         for kind in UpdateKind:
             if kind in concerned or self._fencing.needs_fence(kind):
-                self._fencing.fences(kind)
+                self.fences(kind)
         self.stays_quiet(*patterns)
 
     def stays_quiet(self, *patterns: Fact, window: float | None = None) -> None:
@@ -81,21 +59,21 @@ class Expectations:
 
     def quiet_window(self) -> float:
         """Seconds of silence before "nothing came" is believed: the target sets the pace."""
-        return self._observed.pace.quiet(self._deadlines.quiet, 2 * self._deadlines.place)
+        return self.observed.pace.quiet(self.deadlines.quiet, 2 * self.deadlines.place)
 
     def settle_window(self) -> float:
         """Seconds of silence on the wall, where the target's time has passed already."""
-        return self._observed.pace.settle(self._deadlines.settle, 2 * self._deadlines.place)
+        return self.observed.pace.settle(self.deadlines.settle, 2 * self.deadlines.place)
 
     def records(self, freedom: str, used: Fact | None = None, *, otherwise: str = "") -> None:
         """Note how the target uses a freedom the text leaves it: what it told, or what else."""
         said = used.in_short() if used is not None else otherwise
-        self._exchange.recorded.append(f"{freedom}: {said}" if said else freedom)
+        self.exchange.recorded.append(f"{freedom}: {said}" if said else freedom)
 
     @contextmanager
     def beside(self) -> Iterator[None]:
         """What is said meanwhile belongs to no scenario: something is found out."""
-        with self._exchange.aside():
+        with self.exchange.aside():
             yield
             self._fencing.fences_all_but()
 
@@ -114,11 +92,11 @@ class Expectations:
 
         A ``timeout`` of its own is for a timer, of which ``first`` seconds may pass at once.
         """
-        history = self._exchange.history
-        limit = self._deadlines.of(patterns) if timeout is None else timeout
+        history = self.exchange.history
+        limit = self.deadlines.of(patterns) if timeout is None else timeout
         if slack is None:
-            slack = limit if timeout is None else min(limit, self._deadlines.ack)
-        longest = limit + self._deadlines.grace * slack
+            slack = limit if timeout is None else min(limit, self.deadlines.ack)
+        longest = limit + self.deadlines.grace * slack
         begun, begun_moment = history.now(), history.moment()
 
         def find() -> tuple[int, Fact] | None:
@@ -133,7 +111,7 @@ class Expectations:
                 found = history.clock.wait_for_answer(partial(history.look, find), longest)
             else:
                 look = self._fenced_look(patterns, find)
-                settled = min(limit, self._deadlines.ack)
+                settled = min(limit, self.deadlines.ack)
                 found = history.clock.advance_and_look(look, longest, first=first, settled=settled)
             if found is None:
                 raise self._missing(patterns, limit)
@@ -150,7 +128,7 @@ class Expectations:
 
         Without fences it does not matter when it came.
         """
-        history = self._exchange.history
+        history = self.exchange.history
         find = partial(self._inbox.find, patterns)
         look = self._fenced_look(patterns, find) if fenced else partial(history.look, find)
         with waiting("what should not come", seconds, WaitClass.QUIET):
@@ -167,13 +145,13 @@ class Expectations:
         self, patterns: tuple[Fact, ...], find: Callable[[], T | None]
     ) -> Callable[[float], T | None]:
         """Where time passes at once, a fence has to bring what came of it before one looks."""
-        history = self._exchange.history
+        history = self.exchange.history
         kinds = {kind_of(p) for p in patterns if not isinstance(p, StreamEnded)}
 
         def look(seconds: float) -> T | None:
             if history.clock.is_virtual:
                 for kind in UpdateKind:
-                    if kind in kinds and self._link.connection.is_open(kind):
+                    if kind in kinds and self.connection.is_open(kind):
                         self._fencing.raises_fence(kind)
             return history.look(find, seconds)
 
@@ -181,7 +159,7 @@ class Expectations:
 
     def _how_soon(self, what: Fact) -> str:
         """How long after the last word of the RM it came, in words."""
-        entries = self._exchange.entries()
+        entries = self.exchange.entries()
         told = next(i for i, entry in enumerate(entries) if entry.content is what)
         words = [e for e in entries[:told] if e.said_by_rm and not e.fence]
         if not words:

@@ -4,14 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.expectations import Expectations
-from siconform.expecting.fencing import Fencing
-from siconform.expecting.inbox import Inbox
-from siconform.expecting.target_habits import Pace, TargetHabits
+from siconform.expecting.target_habits import Pace
 from siconform.outcomes import NotAsTheTextSays
 from siconform.protocol.notifications import Fact
-from siconform.recording.history import Exchange
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -19,34 +15,17 @@ T = TypeVar("T")
 CLOCK_TOLERANCE: Final = 0.02  # seconds a target's clock may be ahead of ours on a short timer
 
 
-class Observations:
+class Observations(Expectations):
     """How many came, when, whether at all, and how several compare."""
-
-    def __init__(
-        self,
-        *,
-        exchange: Exchange,
-        deadlines: Deadlines,
-        observed: TargetHabits,
-        inbox: Inbox,
-        fencing: Fencing,
-        expectations: Expectations,
-    ) -> None:
-        self._exchange = exchange
-        self._deadlines = deadlines
-        self._observed = observed
-        self._inbox = inbox
-        self._fencing = fencing
-        self._expectations = expectations
 
     def now(self) -> float:
         """This moment, to measure a timer from."""
-        return self._exchange.history.moment()
+        return self.exchange.history.moment()
 
     @property
     def pace(self) -> Pace:
         """How long this target takes to place an ask that fits."""
-        return self._observed.pace
+        return self.observed.pace
 
     def came_before(self, earlier: Fact, later: Fact) -> None:
         """Something that matches ``earlier`` was told before the first that matches ``later``."""
@@ -64,7 +43,7 @@ class Observations:
 
     def measured(self, waits: Callable[[], T], tell: Callable[[float, float], None]) -> T:
         """What ``waits`` returns; ``tell`` learns how long that took (see ``Pace``)."""
-        history = self._exchange.history
+        history = self.exchange.history
         wall, moment = history.now(), history.moment()
         found = waits()
         passed = history.moment() - moment
@@ -78,8 +57,8 @@ class Observations:
         The timer began after ``since`` (see ``now``) and before this call: what comes earlier
         than due after ``since`` fails, and so does what takes more than the slack of its class.
         """
-        slack = self._deadlines.timer
-        entry, fact = self._expectations.await_entry(
+        slack = self.deadlines.timer
+        entry, fact = self.await_entry(
             patterns, seconds + slack, slack, first=self._until(since + seconds)
         )
         took = entry.moment - since
@@ -93,15 +72,13 @@ class Observations:
 
     def may_be_told(self, *patterns: Fact, window: float | None = None) -> Fact | None:
         """Fence every stream spoken on, then a quiet window: the first that came, or None."""
-        self._fencing.fences_all()
-        return self._expectations.first_within(
-            patterns, self._expectations.quiet_window() if window is None else window
-        )
+        self.fences_all()
+        return self.first_within(patterns, self.quiet_window() if window is None else window)
 
     def is_told_between(self, *patterns: Fact, earliest: float, latest: float) -> Fact:
         """Wait for one of these outcomes of a timer that ends between two moments (see ``now``)."""
-        entry, fact = self._expectations.await_entry(
-            patterns, latest - self.now() + self._deadlines.timer, first=self._until(earliest)
+        entry, fact = self.await_entry(
+            patterns, latest - self.now() + self.deadlines.timer, first=self._until(earliest)
         )
         early, late = earliest - CLOCK_TOLERANCE - entry.moment, entry.moment - latest
         if early > 0 or late > 0:
@@ -119,8 +96,8 @@ class Observations:
 
     def settles(self) -> None:
         """Fences and a quiet window: what was said has taken effect and been answered."""
-        self._fencing.fences_all()
-        self._expectations.stays_quiet()
+        self.fences_all()
+        self.stays_quiet()
 
     def has_heard(self, *patterns: Fact) -> None:
         """What came of this so far answers nothing any more."""
@@ -134,14 +111,14 @@ class Observations:
 
     def is_told_where_reported(self, pattern: Fact, *, like: Fact) -> None:
         """Expect what the scheduler need not report: only if it reported the ``like`` of it."""
-        if self._inbox.hears(like):
-            self._expectations.is_told(pattern)
+        if self.hears(like):
+            self.is_told(pattern)
 
     def collects(self, pattern: F, *, most: int) -> list[F]:
         """Up to ``most`` elements; fewer once none came for as long as their class allows."""
-        history = self._exchange.history
+        history = self.exchange.history
         look = partial(history.look, partial(self._inbox.find, (pattern,)))
-        timeout = self._deadlines.of((pattern,))
+        timeout = self.deadlines.of((pattern,))
         collected: list[F] = []
         while len(collected) < most:
             found = history.clock.wait_for_answer(look, timeout)
@@ -154,15 +131,15 @@ class Observations:
         """Each of them is told, or none is; which of the two it is."""
         if self.may_be_told(*patterns, window=window) is None:
             return False
-        told = [pattern for pattern in patterns if self._inbox.hears(pattern)]
+        told = [pattern for pattern in patterns if self.hears(pattern)]
         for pattern in patterns:
             if pattern not in told:
-                self._expectations.is_told(pattern)
+                self.is_told(pattern)
         return True
 
     def is_told_at_most(self, times: int, pattern: Fact) -> None:
         """Of everything so far, answer or not, no more than so many elements match."""
-        told = self._inbox.hears(pattern)
+        told = self.hears(pattern)
         if len(told) > times:
             raise NotAsTheTextSays(
                 f"came {len(told)} times: {pattern}",

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
+from siconform.expecting.endpoint import Endpoint
 from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
+from siconform.expecting.observations import Observations
 from siconform.exploring.counterexample import Counterexample, violations
 from siconform.exploring.leak_check import REQUIREMENTS
 from siconform.exploring.recorded import Message, Recorded, Registers, Said, Told
@@ -35,7 +37,7 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import OneAllocation
 from siconform.recording.history import Exchange
-from siconform.rm.endpoint import Endpoint
+from siconform.rm.sender import Sender
 from siconform.rm.session import Session
 from siconform.verdicts import Verdict
 
@@ -75,24 +77,20 @@ class Replayed:
     not_told: list[Fact] = field(default_factory=list)  # though they were when it was recorded
 
 
-class Repeater:
+class Repeater(Observations, Sender):
     """An RM that says what it is given, and confirms nothing by itself."""
 
     def __init__(self, session: Session, exchange: Exchange, *, registered: bool) -> None:
-        self.connection = session.connects(registered=registered)
-        self.deadlines = session.deadlines
-        link = Link(self.connection, Fences(self.connection, session.deadlines))
-        at = Endpoint(
-            link, exchange, session.deadlines, session.target.alive, prefix=self.connection.rm_id
-        )
-        self.expectations, self.inbox, self.fencing = at.expectations, at.inbox, at.fencing
-        self._sender = at.sender
+        connection, deadlines = session.connects(registered=registered), session.deadlines
+        link = Link(connection, Fences(connection, deadlines))
+        alive = session.target.alive
+        super().__init__(Endpoint(link, exchange, deadlines, alive, prefix=connection.rm_id))
         self._spoke = False  # since the last fence that was put up when nothing needed one
 
     def repeats(self, *requests: Request) -> None:
         """Say all of a message in one again, whatever was said on another stream."""
-        with self._sender.unordered(), self._sender.one_message():
-            self._sender.says(*requests)
+        with self.unordered(), self.one_message():
+            self.says(*requests)
         self._spoke = True
 
     def fences_where_it_spoke(self, kind: UpdateKind) -> None:
@@ -100,11 +98,11 @@ class Repeater:
 
         That of allocations is fenced once more, as what is certain may take both.
         """
-        if self.fencing.needs_fence(kind):
-            self.fencing.fences(kind)
+        if self._fencing.needs_fence(kind):
+            self.fences(kind)
         elif kind is UpdateKind.ALLOCATIONS and self._spoke:
             self._spoke = False
-            self.fencing.fences(kind)
+            self.fences(kind)
 
 
 class Replay:
@@ -158,8 +156,8 @@ class Replay:
             self._plays(message)
         self._catches_up()
         for rm in self._rms.values():
-            rm.fencing.fences_all()
-            rm.expectations.stays_quiet()
+            rm.fences_all()
+            rm.stays_quiet()
 
     def _plays(self, message: Message) -> None:
         rm = self._rms.get(message.rm)
@@ -189,7 +187,7 @@ class Replay:
         gap = 0.0 if self._moment is None else moment - self._moment
         self._moment = moment
         if gap > _WORTH_WAITING:
-            rm.expectations.stays_quiet(window=gap)
+            rm.stays_quiet(window=gap)
 
     def _catches_up(self) -> None:
         """Wait until all that was told by now is told again, or note that it is missing."""
@@ -200,7 +198,7 @@ class Replay:
                 continue
             timeout = rm.deadlines.quiet if self._missing else rm.deadlines.place
             try:
-                seen = rm.expectations.is_told(pattern, timeout=timeout)
+                seen = rm.is_told(pattern, timeout=timeout)
             except NotAsTheTextSays:
                 self._missing.append(fact)
             else:
@@ -243,10 +241,10 @@ class Replay:
             now = self._identities.get(expected.identity, expected.identity)
             pattern = replace(expected, identity=now)
         rm = next(iter(self._rms.values()))
-        if rm.inbox.hears(pattern):
+        if rm.hears(pattern):
             return None
         try:
-            rm.expectations.is_told(pattern)
+            rm.is_told(pattern)
         except NotAsTheTextSays as failure:
             says = failure.says
             return Counterexample(
@@ -273,14 +271,14 @@ class Replay:
         rm = next(iter(self._rms.values()))
         if judged.unwanted:
             usual = {p: self._recorded.told(p) for p in judged.unwanted}
-            return _comes(any(len(rm.inbox.hears(p)) >= n > 0 for p, n in usual.items()))
+            return _comes(any(len(rm.hears(p)) >= n > 0 for p, n in usual.items()))
         if not judged.awaited:
             return Again.CANNOT_TELL
         usual = {p: self._recorded.told(p) for p in judged.awaited}
-        if any(len(rm.inbox.hears(p)) > n for p, n in usual.items()):
+        if any(len(rm.hears(p)) > n for p, n in usual.items()):
             return Again.COMES_NOT
-        rm.expectations.stays_quiet(window=rm.deadlines.place)
-        return _comes(all(len(rm.inbox.hears(p)) <= n for p, n in usual.items()))
+        rm.stays_quiet(window=rm.deadlines.place)
+        return _comes(all(len(rm.hears(p)) <= n for p, n in usual.items()))
 
 
 def _comes(again: bool) -> Again:  # noqa: FBT001  # that is all it is about

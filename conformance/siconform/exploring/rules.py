@@ -11,11 +11,11 @@ from siwire import Capability
 
 from siconform.exploring.model_state import ModelState, chosen
 from siconform.protocol.handles import Node
-from siconform.rm.verbs.allocations import PLAIN_POLICY
-from siconform.rm.verbs.applications import DEFAULT_QUEUE
-from siconform.rm.verbs.gang_styles import spellings
-from siconform.rm.verbs.gangs import GANG_QUEUE, QUOTA_QUEUE, Style
-from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.steps.allocations import PLAIN_POLICY
+from siconform.rm.steps.applications import DEFAULT_QUEUE
+from siconform.rm.steps.gang_styles import spellings
+from siconform.rm.steps.gangs import GANG_QUEUE, QUOTA_QUEUE, Style
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 # which one a scheduler knows is not found out in the middle of a history; the others it may refuse
 _STYLES: Final = tuple(spelling for style in Style for spelling in spellings(style))

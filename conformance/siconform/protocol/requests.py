@@ -52,7 +52,7 @@ class StreamOpening:
 
 
 @dataclass(frozen=True, slots=True)
-class OlderNodeWords:
+class LegacyNodeFields:
     """What an RM of 2023-12 says with a node, in fields that are reserved later on."""
 
     occupied: Amounts = field(default_factory=dict)
@@ -71,7 +71,7 @@ class NodeRequest:
     attributes: Mapping[str, str] = field(default_factory=dict)
     existing: tuple[Allocated, ...] = ()
     unknown_field: bool = False
-    older_words: OlderNodeWords | None = None  # 2024-10 on
+    legacy_fields: LegacyNodeFields | None = None  # 2024-10 on
 
     def __str__(self) -> str:
         words = [f"node {self.node} {self.action.name.lower().replace('_', ' ')}"]
@@ -83,7 +83,7 @@ class NodeRequest:
             words.append(f"attributes {_pairs(self.attributes)}")
         if self.existing:
             words.append(f"with {len(self.existing)} existing allocations")
-        if self.older_words is not None:
+        if self.legacy_fields is not None:
             words.append("with fields of an older RM")
         return ", ".join(words)
 
@@ -246,7 +246,7 @@ class ForeignAllocationRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class InOlderWords:
+class LegacyRequest:
     """An ask or its withdrawal as an RM of 2023-12 says it, in a field reserved from 2024-10 on."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
@@ -268,7 +268,7 @@ Request = (
     | ExistingAllocationRequest
     | AllocationUpdate
     | ForeignAllocationRequest
-    | InOlderWords
+    | LegacyRequest
 )
 """Everything an RM can say; ``kind`` is the conversation it belongs to."""
 

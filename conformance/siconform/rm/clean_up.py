@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from siconform.expecting.fencing import Fencing
-from siconform.expecting.inbox import Inbox
-from siconform.expecting.link import Link
+from siconform.expecting.endpoint import Endpoint
 from siconform.expecting.observations import Observations
 from siconform.outcomes import Outcome
 from siconform.protocol.notifications import StreamEnded
-from siconform.recording.history import Exchange
 
 _AGAIN: Final = 2  # what fails ends the stream each time: then it is undone already
 
@@ -20,22 +17,11 @@ class _Compensation(NamedTuple):
     of_a_node: bool
 
 
-class CleanUp:
+class CleanUp(Observations):
     """Keeps what undoes the steps of a test."""
 
-    def __init__(
-        self,
-        link: Link,
-        exchange: Exchange,
-        inbox: Inbox,
-        fencing: Fencing,
-        observations: Observations,
-    ) -> None:
-        self._link = link
-        self._exchange = exchange
-        self._inbox = inbox
-        self._fencing = fencing
-        self._observations = observations
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
         self._compensations: list[_Compensation] = []
 
     def compensates(self, undo: Callable[[], None], *, of_a_node: bool = False) -> None:
@@ -46,23 +32,23 @@ class CleanUp:
         """
         self._compensations.append(_Compensation(undo, of_a_node))
 
-    def forgets(self) -> None:
+    def discards_clean_up(self) -> None:
         """There is nothing left to undo it at."""
         self._compensations.clear()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Something is found out beside the test: what is set up is undone, what is told heard."""
-        begun = len(self._exchange.history)
+        begun = len(self.exchange.history)
         outside, self._compensations = self._compensations, []
         try:
-            with self._exchange.aside():
+            with self.exchange.aside():
                 yield
         finally:
-            with self._exchange.aside():
+            with self.exchange.aside():
                 self.clears_up()
                 self._compensations = outside
-                self._observations.settles()
+                self.settles()
             self._inbox.take_since(begun)
 
     def clears_up(self) -> list[str]:
@@ -73,12 +59,12 @@ class CleanUp:
         """
         last_first, self._compensations = self._compensations[::-1], []
         undone = [one.undo for one in sorted(last_first, key=lambda one: one.of_a_node)]
-        seen = len(self._exchange.history)
+        seen = len(self.exchange.history)
         problems = [*self._all_fenced(), *self._undoes(undone)]
         if self._ended_since(seen):
             for undo in undone:
                 for _ in range(_AGAIN):
-                    seen = len(self._exchange.history)
+                    seen = len(self.exchange.history)
                     problems += self._undoes([undo])
                     if not self._ended_since(seen):
                         break
@@ -95,7 +81,7 @@ class CleanUp:
 
     def _all_fenced(self) -> list[str]:
         try:
-            self._fencing.fences_all()
+            self.fences_all()
         except Outcome as outcome:
             return [outcome.says]
         return []
@@ -103,8 +89,8 @@ class CleanUp:
     def _ended_since(self, seen: int) -> bool:
         """Whether a stream of this RM ended in between, except one that it closed by itself."""
         return any(
-            entry.rm == self._link.connection.rm_id
+            entry.rm == self.connection.rm_id
             and isinstance(entry.content, StreamEnded)
             and entry.content.status != "OK"
-            for entry in self._exchange.history.since(seen)
+            for entry in self.exchange.history.since(seen)
         )

@@ -2,20 +2,15 @@
 
 from siwire import Capability
 
-from siconform.expecting.link import Link
+from siconform.expecting.endpoint import Steps
 from siconform.outcomes import NotOffered
 from siconform.protocol.facets import Facet
 from siconform.protocol.queue_configurations import UNUSABLE
-from siconform.targets.profile import TargetProfile
 from siconform.transport.extension import Extension
 
 
-class OptionalExtension:
+class OptionalExtension(Steps):
     """The target's extension, if there is one, as an RM may use it."""
-
-    def __init__(self, link: Link, profile: TargetProfile) -> None:
-        self._link = link
-        self._profile = profile
 
     def is_offered(self, facet: Facet) -> bool:
         """Whether the target offers this facet of it."""
@@ -24,13 +19,13 @@ class OptionalExtension:
 
     def in_format_of_target(self, config: str) -> str:
         """This configuration; NotOffered where the target takes another format, or none at all."""
-        ours = self._profile.terms.config is None
+        ours = self.terms.config is None
         in_registration = Capability.CONFIGURATION_IN_REGISTRATION
-        if ours or not self._link.connection.revision.can(in_registration):
+        if ours or not self.connection.revision.can(in_registration):
             return config
-        if config is UNUSABLE and self._profile.terms.config:
+        if config is UNUSABLE and self.terms.config:
             return config  # it is one in no format
-        how = "in a format of its own" if self._profile.terms.config else "from elsewhere"
+        how = "in a format of its own" if self.terms.config else "from elsewhere"
         raise NotOffered(f"the target takes its configuration {how}, as --config says")
 
     def offered(self, facet: Facet) -> Extension:

@@ -18,7 +18,7 @@ from siconform.protocol.notifications import (
     AskRejected,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import QUOTA_QUEUE
+from siconform.rm.steps.gangs import QUOTA_QUEUE
 
 _PLACEMENTS: Final = 3  # one after the other: the later ones meet a whole scheduling cycle each
 _ROOM: Final = 10  # memory of the node

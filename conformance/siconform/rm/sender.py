@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 
-from siconform.expecting.fencing import Fencing
-from siconform.expecting.link import Link
+from siconform.expecting.endpoint import Endpoint, Steps
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.requests import Amounts, Request
 from siconform.protocol.subjects import Identity
@@ -13,29 +12,27 @@ from siconform.protocol.subjects import Identity
 DEFAULT_PARTITION = "default"
 
 
-class Sender:
-    """Sends what the verbs say; ``prefix`` is that of every id this test makes up.
+class Sender(Steps):
+    """Sends what the steps ask for.
 
     Nothing orders the streams against each other, so the RM fences the stream it spoke on last
     before it speaks on another one. ``unordered`` switches that off.
     """
 
-    def __init__(self, link: Link, fencing: Fencing, prefix: str) -> None:
-        self.prefix = prefix
-        self._link = link
-        self._fencing = fencing
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
         self._counter = count(1)
         self._fences_between_streams = True
         self._collecting: list[Request] | None = None
 
     def new_name(self, what: str) -> str:
         """An id no other test uses."""
-        return f"{self.prefix}-{what}-{next(self._counter)}"
+        return f"{self._endpoint.prefix}-{what}-{next(self._counter)}"
 
     @property
     def identity(self) -> Identity:
         """Who names an allocation."""
-        return self._link.connection.dialect.identity
+        return self.connection.dialect.identity
 
     def says(self, *requests: Request) -> None:
         """Say these elements, one message for each unless inside ``one_message``."""
@@ -56,7 +53,7 @@ class Sender:
             self._collecting = None
         while collected:
             kind = collected[0].kind
-            together = [s for s in collected if self._link.connection.shares_stream(s.kind, kind)]
+            together = [s for s in collected if self.connection.shares_stream(s.kind, kind)]
             self._send(kind, together)
             collected = [request for request in collected if request not in together]
 
@@ -73,8 +70,8 @@ class Sender:
         kinds = {request.kind for request in requests}
         if self._fences_between_streams:
             self._fencing.fences_all_but(kinds)
-        since = len(self._link.connection.history)
-        self._link.connection.say(kind, requests)
+        since = len(self.connection.history)
+        self.connection.say(kind, requests)
         self._fencing.has_said(requests, since)
 
 

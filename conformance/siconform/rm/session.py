@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from siwire import Revision, find_revision
 
 from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.endpoint import Endpoint
 from siconform.expecting.fences import FenceHabits, Fences
 from siconform.expecting.link import Link
 from siconform.expecting.target_habits import TargetHabits
@@ -204,14 +205,10 @@ class Session:
         self, kind: type[R], connection: Connection, exchange: Exchange, fences: Fences, test: str
     ) -> R:
         """An RM of this kind on the connection, with everything that is known of the target."""
+        target, link = self.target, Link(connection, fences, self._beside())
+        profile = TargetProfile(target.timers, target.stated, target.terms)
         return kind(
-            Link(connection, fences, self._beside()),
-            exchange,
-            self.deadlines,
-            self.target.alive,
-            prefix=test,
-            profile=TargetProfile(self.target.timers, self.target.stated, self.target.terms),
-            observed=self.observed,
+            Endpoint(link, exchange, self.deadlines, target.alive, test, profile, self.observed)
         )
 
     def _registered(self) -> tuple[Connection, Fences]:

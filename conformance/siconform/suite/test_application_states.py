@@ -12,7 +12,7 @@ from siconform.protocol.notifications import (
     ApplicationUpdated,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import HARD, replaced
+from siconform.rm.steps.gangs import HARD, replaced
 
 
 @requirement("SI-APP-021")

@@ -12,8 +12,8 @@ from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import AnotherThan, OneOf
 from siconform.protocol.notifications import Allocated, Released
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has room, or nobody looked
 

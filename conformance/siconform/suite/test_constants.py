@@ -10,7 +10,7 @@ from siconform.protocol.notifications import (
     Released,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.preemption import (
+from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
     MAY_PREEMPT,

@@ -27,7 +27,7 @@ from siconform.marks import disruptive, requirement, waits
 from siconform.protocol.application_states import COMPLETED
 from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import (
+from siconform.rm.steps.gangs import (
     GANG_QUEUE,
     QUOTA_QUEUE,
     TASK_GROUP,

@@ -19,9 +19,9 @@ from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import HARD, SOFT, Style
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.rm.verbs.gangs import HARD, SOFT, Style
-from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 NEW_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_READY, Detail.NODE_CAPACITY, Detail.NODE_OCCUPIED]
 NEW_QUEUE = [Detail.QUEUE_TYPE, Detail.QUEUE_MAX, Detail.QUEUE_GUARANTEED]

@@ -14,8 +14,8 @@ from siconform.protocol.notifications import (
     Released,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import QUOTA_QUEUE
-from siconform.rm.verbs.preemption import ENTITLED_QUEUE, TAKING_QUEUE
+from siconform.rm.steps.gangs import QUOTA_QUEUE
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 NAMED_NODE = "yunikorn.apache.org/requiredNode"
 

@@ -5,7 +5,7 @@ from siconform.marks import requirement, waits
 from siconform.protocol.application_states import COMPLETED, RUNNING, AnotherState
 from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import timed_out
+from siconform.rm.steps.gangs import timed_out
 
 
 @requirement("SI-GANG-042")

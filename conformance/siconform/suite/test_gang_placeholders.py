@@ -5,9 +5,9 @@ from siconform.marks import disruptive, requirement
 from siconform.protocol.application_states import COMPLETED, RUNNING, WAITING
 from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gang_timeouts import expiry_of
-from siconform.rm.verbs.gangs import GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
-from siconform.rm.verbs.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.steps.gang_timeouts import expiry_of
+from siconform.rm.steps.gangs import GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
 
 @requirement("SI-GANG-009")
@@ -75,7 +75,7 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
         last = rm.is_told(Allocated(partial.pending))
-        rm.is_served_at_the_latest_when_repeated(early, [*partial.placeholders, last])
+        rm.expect_allocated_after_retry(early, [*partial.placeholders, last])
 
 
 @requirement("SI-GANG-018")

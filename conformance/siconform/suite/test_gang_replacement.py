@@ -7,7 +7,7 @@ from siconform.marks import disruptive, requirement
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.snapshot_facts import AllocationSeen, ApplicationSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import (
+from siconform.rm.steps.gangs import (
     ANOTHER_GROUP,
     QUOTA_QUEUE,
     TASK_GROUP,

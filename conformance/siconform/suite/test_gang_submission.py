@@ -3,7 +3,7 @@
 from siconform.marks import requirement
 from siconform.protocol.notifications import Allocated, ApplicationAccepted, ApplicationRejected
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import GANG_QUEUE
+from siconform.rm.steps.gangs import GANG_QUEUE
 
 
 @requirement("SI-GANG-002")

@@ -16,9 +16,9 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gang_timeouts import expiry_of
+from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, SOFT, Style, otherwise_released, timed_out
 from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.rm.verbs.gang_timeouts import expiry_of
-from siconform.rm.verbs.gangs import HARD, QUOTA_QUEUE, SOFT, Style, otherwise_released, timed_out
 
 _CLEARLY: Final = 5.0  # seconds between two moments, where a limit is long
 

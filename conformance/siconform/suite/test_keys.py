@@ -17,8 +17,8 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import TASK_GROUP, replaced
-from siconform.rm.verbs.preemption import (
+from siconform.rm.steps.gangs import TASK_GROUP, replaced
+from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
     MAY_PREEMPT,

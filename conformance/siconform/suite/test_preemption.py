@@ -4,13 +4,13 @@ from siconform.marks import real_clock, requirement
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.queue_configurations import queues_with_enforced_quotas
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.rm.verbs.preemption import (
+from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
     OPTED_OUT,
     TAKING_QUEUE,
 )
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 PREEMPTED = Termination.PREEMPTED_BY_SCHEDULER
 

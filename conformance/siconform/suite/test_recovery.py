@@ -16,7 +16,7 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_released, replaced
+from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_released, replaced
 
 
 @requirement("SI-REC-001")

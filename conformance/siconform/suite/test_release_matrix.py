@@ -41,9 +41,9 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import otherwise_released
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.rm.verbs.gangs import otherwise_released
-from siconform.rm.verbs.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 STOPPED: Final = Termination.STOPPED_BY_RM
 TYPES: Final = tuple(t for t in Termination if t is not Termination.UNDEFINED)

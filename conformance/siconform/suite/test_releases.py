@@ -18,8 +18,8 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.gangs import HARD, otherwise_released
 from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.rm.verbs.gangs import HARD, otherwise_released
 
 
 @requirement("SI-REL-001")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from siconform.marks import disruptive, registering_again_is_a_race, requirement, waits
 from siconform.protocol.notifications import Allocated
+from siconform.rm.steps.gangs import replaced
 from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.rm.verbs.gangs import replaced
 
 
 @waits

@@ -15,7 +15,7 @@ from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import Allocated, AllocationRejected, Released
 from siconform.protocol.snapshot_facts import ApplicationSeen, NodeSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.verbs.gangs import QUOTA_QUEUE, replaced
+from siconform.rm.steps.gangs import QUOTA_QUEUE, replaced
 
 Ends = Callable[[ResourceManager, Allocated], None]
 """What the RM does that ends an allocation."""

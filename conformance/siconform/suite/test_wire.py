@@ -18,7 +18,7 @@ from siconform.protocol.notifications import (
     Termination,
     UpdateKind,
 )
-from siconform.protocol.requests import OlderNodeWords
+from siconform.protocol.requests import LegacyNodeFields
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.transport.reflection import Shape
@@ -224,7 +224,7 @@ def test_an_ask_of_an_older_rm_asks_for_nothing(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
 
-    older = rm.asks_in_older_words(app, memory=5)
+    older = rm.send_legacy_request(app, memory=5)
 
     rm.is_not_told(Allocated(older), *(StreamEnded(kind) for kind in UpdateKind))
     with rm.control("the ask as it is said now is allocated"):
@@ -237,7 +237,7 @@ def test_a_withdrawal_of_an_older_rm_withdraws_nothing(rm: ResourceManager) -> N
     app = rm.has_application()
     pending = rm.has_pending_ask(app)
 
-    rm.withdraws_in_older_words(pending)
+    rm.withdraw_legacy_request(pending)
 
     rm.is_not_told(AskReleased(pending), *(StreamEnded(kind) for kind in UpdateKind))
     rm.has_node()
@@ -251,7 +251,7 @@ def test_what_an_older_rm_says_is_on_a_node_holds_no_room(rm: ResourceManager) -
     existing = rm.remembers_allocation(app, name, memory=4)
 
     node = rm.registers_node(
-        name, memory=10, older_words=OlderNodeWords({"memory": 3}, (existing,))
+        name, memory=10, legacy_fields=LegacyNodeFields({"memory": 3}, (existing,))
     )
 
     rm.is_told(NodeAccepted(node))

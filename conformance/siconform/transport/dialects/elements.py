@@ -33,7 +33,7 @@ def open_stream(_request: object, _said: StreamOpening) -> None:
 
 def write_node(message: messages.AnyNode, said: NodeRequest) -> None:
     """Everything but the action, and what only some revisions have."""
-    if said.older_words is not None:
+    if said.legacy_fields is not None:
         raise NoWords
     message.nodeID = said.node
     message.attributes.update(said.attributes)

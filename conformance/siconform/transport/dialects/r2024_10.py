@@ -27,7 +27,7 @@ from siconform.protocol.requests import (
     AskRequest,
     ExistingAllocationRequest,
     ForeignAllocationRequest,
-    InOlderWords,
+    LegacyRequest,
     NodeRequest,
     ReleaseRequest,
 )
@@ -43,17 +43,17 @@ def node(request: messages.KeyedNodeRequest, said: NodeRequest) -> None:
     if said.occupied is not None or said.existing:
         raise NoWords
     message = request.nodes.add()
-    elements.write_node(message, replace(said, older_words=None))
+    elements.write_node(message, replace(said, legacy_fields=None))
     r2023_04.write_action(message, said)
-    if said.older_words is not None:
+    if said.legacy_fields is not None:
         older = NodeInfo2023()
-        write_amounts(older.occupiedResource, said.older_words.occupied)
-        for existing in said.older_words.existing:
+        write_amounts(older.occupiedResource, said.legacy_fields.occupied)
+        for existing in said.legacy_fields.existing:
             r2023_12.write_existing(older.existingAllocations.add(), existing)
         message.MergeFromString(older.SerializeToString())
 
 
-def in_older_words(request: messages.KeyedAllocationRequest, said: InOlderWords) -> None:
+def write_legacy_request(request: messages.KeyedAllocationRequest, said: LegacyRequest) -> None:
     """As 2023-12 has it: in this message nobody knows the field."""
     older = AllocationRequest2023()
     _BEFORE.writers[type(said.said)](older, said.said)
@@ -218,7 +218,7 @@ def tables() -> Tables:
         ExistingAllocationRequest: words.existing,
         AllocationUpdate: words.existing,
         ForeignAllocationRequest: words.foreign,
-        InOlderWords: in_older_words,
+        LegacyRequest: write_legacy_request,
         ReleaseRequest: words.release,
         AskReleaseRequest: words.ask_release,
     }

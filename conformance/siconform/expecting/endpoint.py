@@ -1,0 +1,68 @@
+"""One RM's end of its streams, and what all classes of its steps have in common."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.fencing import Fencing
+from siconform.expecting.inbox import Inbox
+from siconform.expecting.link import Link
+from siconform.expecting.target_habits import TargetHabits
+from siconform.protocol.notifications import Fact, UpdateKind
+from siconform.recording.history import Exchange
+from siconform.targets.profile import TargetProfile
+from siconform.transport.connection import Connection
+
+F = TypeVar("F", bound=Fact)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """What an RM is created with. ``prefix`` is that of every id a test makes up."""
+
+    link: Link
+    exchange: Exchange
+    deadlines: Deadlines
+    alive: Callable[[], bool]  # whether the target is still there
+    prefix: str
+    profile: TargetProfile = field(default_factory=TargetProfile)
+    observed: TargetHabits = field(default_factory=TargetHabits)
+
+
+class Steps:
+    """The base of every class of steps.
+
+    Each class inherits from those whose steps it calls, and an RM from all of them: there is one
+    object, and ``self`` has exactly the steps that its class names as bases. A class with state of
+    its own extends ``__init__``.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.exchange = endpoint.exchange
+        self.deadlines = endpoint.deadlines
+        self.profile = endpoint.profile
+        self.terms = endpoint.profile.terms
+        self.observed = endpoint.observed
+        self._endpoint = endpoint
+        self._link = endpoint.link
+        self._alive = endpoint.alive
+        self._inbox = Inbox(endpoint.link, endpoint.exchange)
+        self._fencing = Fencing(endpoint.link, endpoint.alive)
+
+    @property
+    def connection(self) -> Connection:
+        """The streams the RM uses; others after a restart of the scheduler."""
+        return self._link.connection
+
+    def hears(self, pattern: F) -> list[F]:
+        """Every element of this test so far that matches, whether it answered something or not."""
+        return self._inbox.hears(pattern)
+
+    def fences(self, kind: UpdateKind) -> None:
+        """Return once everything sent on the stream of this kind was processed."""
+        self._fencing.fences(kind)
+
+    def fences_all(self) -> None:
+        """Fence every stream that was used since its last fence."""
+        self._fencing.fences_all()

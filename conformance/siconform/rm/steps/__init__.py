@@ -1,0 +1,1 @@
+"""The steps of a resource manager, one module for each area."""

@@ -1,0 +1,317 @@
+"""What an RM does with asks and allocations."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from siconform.expecting.checks import premise
+from siconform.expecting.observations import Observations
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.protocol.constraints import Constraint
+from siconform.protocol.handles import Ask
+from siconform.protocol.matchers import PartitionNamed
+from siconform.protocol.notifications import (
+    ANY,
+    Allocated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    PreemptionPolicy,
+    Released,
+    Termination,
+)
+from siconform.protocol.requests import (
+    Amounts,
+    AskReleaseRequest,
+    AskRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
+from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
+
+ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
+PLAIN_POLICY = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+
+
+class AllocationSteps(Observations, Sender):
+    """Asks, their withdrawal, allocations and their release."""
+
+    def asks(
+        self,
+        application: str,
+        *,
+        key: str | None = None,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        without_resource: bool = False,
+        times: int = 1,
+        priority: int = 0,
+        timeout_ms: int = 0,
+        tags: Mapping[str, str] | None = None,
+        task_group: str = "",
+        placeholder: bool = False,
+        originator: bool = False,
+        policy: PreemptionPolicy | None = PLAIN_POLICY,
+        partition: str = DEFAULT_PARTITION,
+        priority_class: str = "",
+        constraint: Constraint | None = None,
+    ) -> Ask:
+        """Ask for ``times`` allocations; memory alone implies one vcore."""
+        wanted = amounts(resources, memory, vcore, ASK_AMOUNTS)
+        if memory is not None and vcore is None:
+            wanted["vcore"] = 1
+        ask = Ask(
+            AskRequest(
+                key=self.new_name("ask") if key is None else str(key),
+                application=str(application),
+                partition=partition,
+                resource=None if without_resource else wanted,
+                max_allocations=times,
+                priority=priority,
+                timeout_ms=timeout_ms,
+                tags=tags or {},
+                task_group=task_group,
+                placeholder=placeholder,
+                originator=originator,
+                preemption_policy=policy,
+                priority_class=priority_class,
+                constraint=constraint,
+            )
+        )
+        self.says(ask.said)
+        return ask
+
+    def asks_again(
+        self,
+        /,
+        ask: Ask,
+        *,
+        memory: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        times: int | None = None,
+        priority: int | None = None,
+        tags: Mapping[str, str] | None = None,
+        task_group: str | None = None,
+        placeholder: bool | None = None,
+        policy: PreemptionPolicy | None = None,
+    ) -> Ask:
+        """The same ask under the same key; what is given is changed, the rest said again.
+
+        With ``resources`` it is for these and nothing else.
+        """
+        said = ask.said
+        before = said.resource or {} if resources is None else resources
+        again = replace(
+            said,
+            resource=amounts(before, memory, None, before),
+            priority=said.priority if priority is None else priority,
+            max_allocations=said.max_allocations if times is None else times,
+            tags=said.tags if tags is None else tags,
+            task_group=said.task_group if task_group is None else task_group,
+            placeholder=said.placeholder if placeholder is None else placeholder,
+            preemption_policy=said.preemption_policy if policy is None else policy,
+        )
+        self.says(again)
+        return Ask(again)
+
+    def has_allocation(
+        self,
+        application: str,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        priority: int = 0,
+        tags: Mapping[str, str] | None = None,
+        policy: PreemptionPolicy | None = PLAIN_POLICY,
+        constraint: Constraint | None = None,
+        node: str | None = None,
+    ) -> Allocated:
+        """Given: a live allocation (on ``node``, if one is named)."""
+        with premise("an ask that fits is allocated"):
+            ask = self.asks(
+                application,
+                memory=memory,
+                vcore=vcore,
+                resources=resources,
+                priority=priority,
+                tags=tags,
+                policy=policy,
+                constraint=constraint,
+            )
+            allocation = self.measured(lambda: self.is_told(Allocated(ask)), self.pace.seen)
+        if node is not None and allocation.node != node:
+            raise PremiseLost(f"the allocation landed on {allocation.node}, needed on {node}")
+        return allocation
+
+    def withdraws(
+        self,
+        ask: Ask,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        key: str | None = None,
+        partition: str | None = None,
+    ) -> None:
+        """Release one pending ask; fields can be given to name it wrongly."""
+        self.says(
+            AskReleaseRequest(
+                OneAsk(
+                    ask.said.application if application is None else str(application),
+                    str(ask) if key is None else key,
+                ),
+                ask.said.partition if partition is None else partition,
+                termination,
+            )
+        )
+
+    def withdraws_asks(
+        self,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        key: str | None = None,
+        partition: str = DEFAULT_PARTITION,
+    ) -> None:
+        """Release asks by whatever filters are given: all there are where none is."""
+        subject: OneAsk | AllOf | AllThereIs = AllThereIs()
+        if key is not None:
+            subject = OneAsk(str(application or ""), str(key))
+        elif application is not None:
+            subject = AllOf(str(application))
+        self.says(AskReleaseRequest(subject, partition, termination))
+
+    def releases(
+        self,
+        allocation: Allocated,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        application: str | None = None,
+        identity: str | None = None,
+        key: str | None = None,
+        partition: str = DEFAULT_PARTITION,
+    ) -> None:
+        """Release one allocation; fields can be given to name it wrongly."""
+        self.says(
+            ReleaseRequest(
+                OneAllocation(
+                    allocation.application if application is None else str(application),
+                    allocation.identity if identity is None else identity,
+                    allocation.key if key is None else key,
+                ),
+                termination,
+                partition,
+            )
+        )
+
+    def has_released(self, allocation: Allocated) -> Allocated:
+        """Given: an allocation that the RM released, which was confirmed; it is over."""
+        self.releases(allocation)
+        with premise("a release by the RM is confirmed"):
+            self.is_told(Released(identity=allocation.identity))
+        return allocation
+
+    def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
+        """Given: the scheduler released a pending ask; the RM confirms that by itself, once.
+
+        Without a key it released every ask of the application. NotOffered where it ends pending
+        asks in another way, which it may where these have no release of their own.
+        """
+        with premise("the scheduler releases a pending ask"):
+            told: Fact = self.is_told_one_of(
+                AskReleased(ask),
+                AskReleased("", ask.said.application),  # all the application has
+                *self.ends_otherwise(ask),
+            )
+        if not isinstance(told, AskReleased):
+            raise NotOffered(f"the target does not offer to release pending asks: {told}")
+        return told
+
+    def ends_otherwise(self, ask: Ask, termination: Termination = ANY) -> tuple[Fact, ...]:
+        """How else a pending ask may end by the scheduler: with none where asks are apart.
+
+        It may be rejected, as the diagram has it, or go with everything of its application.
+        """
+        if self.identity is Identity.GIVEN_BY_THE_SCHEDULER:
+            return ()
+        return AskRejected(ask), Released("", ask.said.application, "", termination)
+
+    def names_its_partition(self, release: AskReleased) -> None:
+        """The release names the partition it is about, in whatever form the scheduler writes it."""
+        if not PartitionNamed(DEFAULT_PARTITION).accepts(release.partition):
+            raise NotAsTheTextSays(
+                f"the release names partition {release.partition!r}",
+                expected=f"the release of an ask names partition {DEFAULT_PARTITION}",
+                happened=f"{release}",
+            )
+
+    def releases_all(
+        self,
+        application: str,
+        termination: Termination = Termination.STOPPED_BY_RM,
+        *,
+        key: str = "",
+    ) -> None:
+        """Release every allocation of an application: no identity is named."""
+        self.says(ReleaseRequest(AllOf(str(application), key), termination))
+
+    def is_told_all_released(self, *allocations: Allocated) -> None:
+        """All of an application's allocations end: one release each, or one that names none."""
+        application = allocations[0].application
+        whole = Released(
+            application=application, identity="", termination=Termination.STOPPED_BY_RM
+        )
+        for allocation in allocations:
+            own = Released(
+                application=application,
+                identity=allocation.identity,
+                termination=Termination.STOPPED_BY_RM,
+            )
+            if whole.matches(self.is_told_one_of(own, whole)):
+                return
+
+    def gives(
+        self, allocation: Allocated, least: Amounts, *, below: Mapping[str, int] | None = None
+    ) -> None:
+        """The allocation is of at least these amounts, and less than those ``below``."""
+        given = allocation.resource
+        if any(given.get(name, 0) < amount for name, amount in least.items()) or any(
+            given.get(name, 0) >= amount for name, amount in (below or {}).items()
+        ):
+            raise NotAsTheTextSays(
+                f"allocated {dict(given)}, asked was {dict(least)}",
+                expected=f"an allocation of {dict(least)}",
+                happened=str(allocation),
+            )
+
+    def repeats_tags(self, allocation: Allocated, tags: Mapping[str, str]) -> None:
+        """The allocation has these tags; the scheduler may have added others."""
+        if not tags.items() <= allocation.tags.items():
+            raise NotAsTheTextSays(
+                f"allocated with tags {dict(allocation.tags)}, asked was with {dict(tags)}",
+                expected=f"an allocation with tags {dict(tags)}",
+                happened=str(allocation),
+            )
+
+    def is_told_of_the_end_of(self, *allocations: Allocated) -> None:
+        """All that an application holds ends: one release each, or one that names none."""
+        application = allocations[0].application
+        for allocation in allocations:
+            own = Released(identity=allocation.identity)
+            whole = Released(application=application, identity="")
+            if whole.matches(self.is_told_one_of(own, whole)):
+                return
+
+    def still_holds(self, allocation: Allocated) -> None:
+        """The allocation is live: it can be released and the release is confirmed."""
+        self.releases(allocation)
+        self.is_told(Released(identity=allocation.identity))
+
+    def sees_nothing_given_away(self, *patterns: Fact) -> None:
+        """None of these comes in the time a placement may take: the room waits for the RM's word.
+
+        The usual quiet window follows the pace of the target. It is too short for one that gives
+        the room away by a timer of its own.
+        """
+        self.fences_all()
+        self.stays_quiet(*patterns, window=self.deadlines.place)

@@ -1,0 +1,136 @@
+"""How applications end: waiting, completed, failed, by whatever name a scheduler reports it."""
+
+from typing import Final
+
+from siconform.expecting.checks import premise
+from siconform.outcomes import Outcome, TargetLost
+from siconform.protocol.application_states import (
+    ACCEPTED,
+    COMPLETED,
+    NEW,
+    RESUMING,
+    RUNNING,
+    WAITING,
+    AnotherState,
+    State,
+)
+from siconform.protocol.notifications import Allocated, ApplicationUpdated, Fact
+from siconform.rm.steps.basic import BasicSteps
+
+_MUCH: Final = 2.0  # seconds after which a second wait can be told from the first, at most
+
+
+class ApplicationEndSteps(BasicSteps):
+    """No text fixes the names of states; only those of an end are known (completed, failed)."""
+
+    @property
+    def reports_states(self) -> bool:
+        """Whether this scheduler was seen to report states of applications, or may yet be."""
+        return bool(self.observed.reported_states) or not self.observed.probed
+
+    def is_told_waiting(self, application: str) -> None:
+        """It is reported as waiting, or as completed when the time for that is over.
+
+        Where nothing is reported no ask of it is served any more by then.
+        """
+        reported = ApplicationUpdated(application, state=WAITING)
+        if self.timers.waiting_to_completed is None:
+            with premise("the step to waiting is reported, as its end is not known"):
+                self.is_told(reported)
+            return
+        if not self.reports_states:
+            self.outlasts_waiting()
+            self.is_told_completed(application)
+            return
+        self.is_told_one_of(
+            reported,
+            ApplicationUpdated(application, state=COMPLETED),
+            timeout=self.waiting_timeout() + self.deadlines.timer,
+        )
+
+    def reported_waiting(self) -> State:
+        """As what this scheduler reports an application that has begun to wait.
+
+        Found out once, on an ordinary application with nothing left; without any name, which is
+        false, where it reports nothing.
+        """
+        names = self.observed.waiting_states
+        if names is None:
+            with self.aside():
+                names = self._reported_when_nothing_is_left()
+            self.observed.waiting_states = names
+            said = f"reported as {', '.join(names)}" if names else "not reported"
+            self.observed.others["an application that begins to wait"] = said
+        return State(*names)
+
+    def _reported_when_nothing_is_left(self) -> tuple[str, ...]:
+        try:
+            self.has_node()
+            application = self.has_application()
+            allocation = self.has_allocation(application)
+            self.settles()
+            before = len(self.hears(ApplicationUpdated(application)))
+            self.has_released(allocation)
+            self.settles()
+        except TargetLost:
+            raise
+        except Outcome:  # the tests of this will say what is wrong
+            return tuple(WAITING.names)
+        return tuple(
+            update.state for update in self.hears(ApplicationUpdated(application))[before:]
+        )
+
+    def reported_once_allocated(self) -> State:
+        """As what this scheduler reports an application that got an allocation, and not before."""
+        running: set[str] = set()
+        with self.aside():
+            asking, holding = (
+                self.has_application(),
+                self.has_application(),
+            )
+            self.has_node()
+            self.has_allocation(holding)
+            self.asks(asking, memory=1000)
+            self.settles()
+            before = {update.state for update in self.hears(ApplicationUpdated(asking))}
+            after = {update.state for update in self.hears(ApplicationUpdated(holding))}
+            if before:  # what has no room was kept, so it shows what comes before an allocation
+                running = after - before
+        return State(*running, *RUNNING.names)
+
+    def is_told_failure(self, application: str) -> None:
+        """The application is reported as failed, or as what no application is that did not fail.
+
+        Where this scheduler reports no states nothing is expected.
+        """
+        if self.reports_states:
+            self.is_told(ApplicationUpdated(application, state=self.failure()))
+
+    def failure(self) -> AnotherState:
+        """Every name of a state but those of applications that did not fail."""
+        healthy = State(*self.observed.reported_states)
+        return AnotherState(NEW, ACCEPTED, RUNNING, RESUMING, WAITING, COMPLETED, healthy)
+
+    def is_told_completed(self, application: str) -> None:
+        """The application is reported as completed; else no ask of it is served any more.
+
+        Where nothing is reported it has as much time for that as for the report.
+        """
+        if self.reports_states:
+            self.is_told(ApplicationUpdated(application, state=COMPLETED))
+            return
+        self.stays_quiet(window=self.deadlines.timer)  # or the ask would bring it back
+        self.is_not_told(Allocated(self.asks(application)))
+
+    def waits_a_while(self, *unexpected: Fact, since: float) -> None:
+        """Let half of the waiting time pass, so that a second wait can be told from this one.
+
+        What passed of it ``since`` it may have begun counts.
+        """
+        left = min(self.waiting_timeout() / 2, _MUCH) - (self.now() - since)
+        if left > 0:
+            self.stays_quiet(*unexpected, window=left)
+
+    def outlasts_waiting(self, *unexpected: Fact) -> None:
+        """Let the waiting time pass, after which an application that waits now is completed."""
+        self.stays_quiet(*unexpected, window=self.waiting_timeout() + self.deadlines.timer)

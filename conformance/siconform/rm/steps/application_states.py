@@ -1,0 +1,199 @@
+"""The states of an application, as far as a scheduler lets them be seen.
+
+No text has a step reported, and none fixes the names of states. So a step is looked for among the
+reports, where the target was seen to report that state, and else in a snapshot; where neither
+shows it under a name that is known, there is nothing to judge.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from siconform.catalogue.features import Feature, not_offered
+from siconform.expecting.checks import agrees, premise, unless_over
+from siconform.outcomes import NotAsTheTextSays, NotOffered
+from siconform.protocol.application_states import COMPLETED, KNOWN, RUNNING, WAITING, State
+from siconform.protocol.facets import Facet
+from siconform.protocol.handles import Application, Ask
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+)
+from siconform.protocol.snapshot_facts import ApplicationSeen
+from siconform.rm.steps.application_ends import ApplicationEndSteps
+from siconform.rm.steps.snapshots import SnapshotSteps
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """An application that a limit keeps from running: with an ask that waits, or rejected."""
+
+    application: Application
+    ask: Ask | None
+    submitted: Mapping[str, Any]  # what it was submitted with
+
+
+_UNSEEN: Final = "the target shows this step neither in a report nor in a snapshot"
+
+
+class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
+    """NotOffered where a state cannot be seen under a name that is known."""
+
+    def presupposes_reports(self, count: int, updates: Iterable[ApplicationUpdated]) -> None:
+        """Given: so many states were reported; nobody has to report any."""
+        if len(list(updates)) < count:
+            raise NotOffered(not_offered(Feature.STATE_REPORTS))
+
+    def running(self) -> State:
+        """The state of an application that holds something; up to 2023-12 it may be starting."""
+        return RUNNING if self.connection.dialect.applications_start else State("Running")
+
+    def has_reached(self, application: str, state: State) -> None:
+        """Then: the application came to this state, as far as that is shown.
+
+        One that is reported under some circumstances need not be under others.
+        """
+        reached = ApplicationUpdated(application, state=state)
+        is_reported = any(map(state.accepts, self.observed.reported_states))
+        if self.hears(reached) or (is_reported and self.may_be_told(reached) is not None):
+            return
+        self.is_shown_in(application, state)
+
+    def is_shown_in(self, application: str, state: State) -> None:
+        """Then: a snapshot shows the application in this state."""
+        if not self._state_is_shown(application):
+            raise NotOffered(_UNSEEN)
+        self.sees(ApplicationSeen(application, state=state))
+
+    def is_shown_in_where_shown(self, application: str, state: State) -> None:
+        """Then: no snapshot shows it in another state, if any shows states at all."""
+        if self._state_is_shown(application):
+            self.sees(ApplicationSeen(application, state=state))
+
+    def is_not_seen_waiting(self, *applications: str) -> None:
+        """Then: none of them is reported or shown as waiting."""
+        self.is_not_told(*(ApplicationUpdated(one, state=WAITING) for one in applications))
+        if self._shows_states():
+            self.does_not_see(*(ApplicationSeen(one, state=WAITING) for one in applications))
+
+    def comes_to_wait(self, application: str) -> None:
+        """Then: the application is waiting: reported or shown so, or completed in due time.
+
+        Without a report under a name that is known it shows nowhere, and without any at all.
+        """
+        if self._is_seen_waiting(application):
+            return
+        if self._reports_under_other_names(application):
+            raise NotOffered(_UNSEEN)
+        self.is_told_waiting(application)
+
+    def has_waiting_application(self) -> Application:
+        """Given: an application whose only allocation was released, so that it waits now.
+
+        Where that can be seen it has to be.
+        """
+        application = self.has_application()
+        self.has_released(self.has_allocation(application))
+        with premise("an application with nothing left is waiting"):
+            self._is_seen_waiting(application)
+        return application
+
+    @contextmanager
+    def in_its_waiting_time(self, *, since: float, lasting: float = 0.0) -> Iterator[None]:
+        """Then, of an application with nothing left: a lost premise where it may be over by now.
+
+        Or in the seconds that this lasts.
+        """
+        shortest, by = (
+            self.shortest_wait(),
+            self.now() + self.pace.slowest + lasting,
+        )
+        is_over = shortest is not None and by - since >= shortest
+        why = (
+            "an application that has nothing left may have been completed meanwhile"
+            " (--waiting-timeout SECONDS tells how long the scheduler waits before that)"
+        )
+        with unless_over(lambda: is_over, why):
+            yield
+
+    def is_completed_when_due(self, application: str, *, seconds: float, since: float) -> None:
+        """Then: it is reported as completed so many seconds after ``since``.
+
+        NotOffered where nothing is reported of it under a name that is known.
+        """
+        completed = ApplicationUpdated(application, state=COMPLETED)
+        try:
+            self.is_told_when_due(completed, seconds=seconds, since=since)
+        except NotAsTheTextSays:
+            if any(
+                KNOWN.accepts(told.state) for told in self.hears(ApplicationUpdated(application))
+            ):
+                raise
+            raise NotOffered(not_offered(Feature.STATE_REPORTS)) from None
+
+    def has_application_held_back(self, /, **wanted: Any) -> HeldBack:
+        """Given: an application that a limit of its queue, or of its owner, keeps from running.
+
+        NotOffered where it runs: no text has anything limit the number of applications.
+        """
+        second = self.submits_application(**wanted)
+        verdict = self.is_told_one_of(ApplicationAccepted(second), ApplicationRejected(second))
+        if isinstance(verdict, ApplicationRejected):
+            return HeldBack(second, None, wanted)
+        ask = self.asks(second)
+        if self.may_be_told(Allocated(ask)) is not None:
+            raise NotOffered(not_offered(Feature.APPLICATION_LIMIT))
+        return HeldBack(second, ask, wanted)
+
+    def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
+        """Then: within so many seconds it runs, submitted once more where it was rejected."""
+        application, ask = held_back.application, held_back.ask
+        if ask is not None and not self.hears(AskRejected(ask)):
+            self.is_told(Allocated(ask), timeout=after + self.deadlines.place)
+            return
+        self.stays_quiet(window=after + self.deadlines.timer)
+        # It may be over: with its ask rejected nothing was left.
+        self.submits_application(application, **held_back.submitted)
+        accepted = ApplicationAccepted(application)
+        told = self.is_told_one_of(accepted, ApplicationRejected(application))
+        if ask is None:
+            agrees(told, accepted)
+        self.is_told(Allocated(self.asks(application)))
+
+    def _is_seen_waiting(self, application: str) -> bool:
+        """Whether it is reported or shown as waiting; it has to be where its state is shown."""
+        waiting = ApplicationUpdated(application, state=WAITING)
+        if self.hears(waiting) or self.may_be_told(waiting) is not None:
+            self.has_heard(waiting)
+        elif self._state_is_shown(application):
+            self.sees(ApplicationSeen(application, state=WAITING))
+        else:
+            return False
+        return True
+
+    def _shows_states(self) -> bool:
+        return self.is_offered(Facet.SNAPSHOT)
+
+    def _state_is_shown(self, application: str) -> bool:
+        """Whether a snapshot shows the application in a state whose name is known."""
+        if not self._shows_states():
+            return False
+        shown = [
+            seen.state
+            for seen in self.snapshot()
+            if isinstance(seen, ApplicationSeen) and seen.application == application
+        ]
+        return any(map(KNOWN.accepts, shown))
+
+    def _reports_under_other_names(self, application: str) -> bool:
+        """Whether nothing is known of how this scheduler calls the states of its applications.
+
+        Its last word on an application with nothing left is no known name; or there is none.
+        """
+        self.settles()
+        reported = [update.state for update in self.hears(ApplicationUpdated(application))]
+        return not reported or not KNOWN.accepts(reported[-1])

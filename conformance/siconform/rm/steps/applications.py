@@ -1,0 +1,102 @@
+"""What an RM does with applications."""
+
+from collections.abc import Mapping
+
+from siconform.expecting.checks import needs_some, premise
+from siconform.outcomes import NotOffered
+from siconform.protocol.handles import Application
+from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
+from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.sender import DEFAULT_PARTITION, Sender
+
+DEFAULT_QUEUE = "root.plain"
+DEFAULT_USER = "tester"
+
+
+class ApplicationSteps(CleanUp, Sender):
+    """Submission and removal of applications."""
+
+    def submits_application(
+        self,
+        application: str | None = None,
+        *,
+        queue: str | None = None,
+        partition: str = DEFAULT_PARTITION,
+        user: str | None = DEFAULT_USER,
+        groups: tuple[str, ...] = (),
+        tags: Mapping[str, str] | None = None,
+        timeout_ms: int = 0,
+        placeholders: Mapping[str, int] | None = None,
+        gang_style: str = "",
+    ) -> Application:
+        """Add an application; ``user=None`` leaves the user information out."""
+        known = application.queue if isinstance(application, Application) else DEFAULT_QUEUE
+        name = self.new_name("app") if application is None else application
+        handle = Application(name, known if queue is None else queue)
+        if not isinstance(application, Application):
+            self.compensates(lambda: self.removes_application(handle))
+        self.says(
+            ApplicationRequest(
+                str(handle),
+                queue=handle.queue,
+                partition=partition,
+                user=user,
+                groups=groups,
+                tags=tags or {},
+                timeout_ms=timeout_ms,
+                placeholder_ask=placeholders,
+                gang_style=gang_style,
+            )
+        )
+        return handle
+
+    def has_rejected_application(self) -> Application:
+        """Given: an application in a queue or a partition there is not; NotOffered if it is taken.
+
+        A scheduler whose queues are its own affair may take it into one of them.
+        """
+        for queue, partition in (("root.missing", DEFAULT_PARTITION), (None, "nope")):
+            rejected = self.submits_application(queue=queue, partition=partition)
+            told = self.is_told_one_of(ApplicationRejected(rejected), ApplicationAccepted(rejected))
+            if isinstance(told, ApplicationRejected):
+                return rejected
+        raise NotOffered("the target does not offer queues or partitions that are not there")
+
+    def has_application(
+        self,
+        *,
+        queue: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        timeout_ms: int = 0,
+        placeholders: Mapping[str, int] | None = None,
+        gang_style: str = "",
+        user: str = DEFAULT_USER,
+        groups: tuple[str, ...] = (),
+    ) -> Application:
+        """Given: an accepted application."""
+        with premise("an application is accepted"):
+            application = self.submits_application(
+                queue=queue,
+                tags=tags,
+                timeout_ms=timeout_ms,
+                placeholders=placeholders,
+                gang_style=gang_style,
+                user=user,
+                groups=groups,
+            )
+            self.is_told(ApplicationAccepted(application))
+        return application
+
+    def has_application_without_queue(self, *, tags: Mapping[str, str]) -> Application:
+        """Given: an accepted application that names no queue; not offered where it is rejected."""
+        application = self.submits_application(queue="", tags=tags)
+        accepted = ApplicationAccepted(application)
+        with premise("an application is accepted or rejected"):
+            told = self.is_told_one_of(accepted, ApplicationRejected(application))
+        needs_some([told] if told == accepted else [], of="queues for applications that name none")
+        return application
+
+    def removes_application(self, application: str, *, partition: str = DEFAULT_PARTITION) -> None:
+        """Remove an application with all its asks and allocations."""
+        self.says(ApplicationRemoval(str(application), partition))

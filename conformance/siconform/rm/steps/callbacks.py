@@ -1,0 +1,161 @@
+"""What an RM does that takes callbacks: it offers them, and answers what it is asked."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from siconform.expecting.checks import agrees
+from siconform.expecting.endpoint import Endpoint
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.protocol.callbacks import (
+    Answered,
+    CallbacksEnded,
+    EvictionCheck,
+    PlacementCheck,
+    SchedulingReported,
+    StrangeCall,
+)
+from siconform.protocol.facets import Facet
+from siconform.protocol.matchers import OneOf
+from siconform.protocol.notifications import Allocated, Fact, Released, Termination
+from siconform.protocol.requests import AskRequest
+from siconform.rm.optional_extension import OptionalExtension
+from siconform.rm.steps.preemption import PreemptionSteps
+from siconform.transport.callback_stream import CallbackStream
+
+_WELCOME: Final = Answered(fits=True, index=0, reason="")
+_UNWANTED: Final = Answered(fits=False, index=0, reason="the test does not want it there")
+
+
+class CallbackSteps(PreemptionSteps, OptionalExtension):
+    """Callbacks. Whatever is asked is welcome, unless the test said otherwise before."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._streams: tuple[CallbackStream, ...] = ()
+        self._refused: frozenset[tuple[str, str]] = frozenset()
+        self._refuses_evictions = False
+
+    def takes_callbacks(self, *facets: Facet) -> int:
+        """Given: an offer to take these, and no others; its number. NotOffered without them."""
+        extension = None
+        for facet in facets:
+            extension = self.offered(facet)
+        if extension is None:
+            raise NotOffered("the target does not offer callbacks that nobody names")
+        number = len(self._streams) + 1
+        stream = CallbackStream(
+            extension,
+            self.connection.dialect,
+            self.exchange.history,
+            rm_id=self.connection.rm_id,
+            facets=facets,
+            offer=number,
+            answers=self._answers,
+        )
+        self._streams = (*self._streams, stream)
+        self.compensates(stream.cut)
+        stream.holds(self.deadlines.quiet)
+        ended = self.hears(CallbacksEnded(offer=number))
+        if ended:
+            raise PremiseLost(f"the target ends the callbacks it offers: {ended[0]}")
+        return number
+
+    def refuses(self, key: str, *, on: str) -> None:
+        """From now on the RM wants no container of this ask on that node."""
+        self._refused = self._refused | {(str(key), str(on))}
+
+    def refuses_evictions(self) -> None:
+        """From now on no ask would fit, whoever is gone; the index in the answers means nothing."""
+        self._refuses_evictions = True
+
+    def welcomes_evictions(self) -> None:
+        """From now on an ask would fit once the first attempt's victims are gone."""
+        self._refuses_evictions = False
+
+    def every_check_names(self, keys: Sequence[str], nodes: Sequence[str]) -> None:
+        """Every placement check so far was about one of these asks and one of these nodes."""
+        known = PlacementCheck(OneOf(keys), OneOf(nodes))
+        for check in self.hears(PlacementCheck()):
+            agrees(check, known)
+
+    def sees_eviction_check(self, key: str) -> EvictionCheck:
+        """Given: the scheduler asks which victims have to go for this ask; NotOffered otherwise."""
+        check = self.may_be_told(EvictionCheck(key), window=self.deadlines.place)
+        if not isinstance(check, EvictionCheck):
+            raise NotOffered("the target does not offer to ask whom an ask may evict, here")
+        return check
+
+    def sees_a_report(self) -> None:
+        """Given: a report on the scheduling of some ask; NotOffered where there is none.
+
+        What it says is judged later, by whatever was told.
+        """
+        look = partial(self.exchange.history.look, lambda: self.hears(SchedulingReported()) or None)
+        if self.exchange.history.clock.advance_and_look(look, self.deadlines.place) is None:
+            raise NotOffered("the target does not offer a report on an ask that has to wait")
+
+    def every_report_names_an_ask(self) -> None:
+        """Every report so far names an ask of this RM, and the application it belongs to."""
+        said = [e.content for e in self.exchange.everything() if isinstance(e.content, AskRequest)]
+        asks = {(ask.key, ask.application) for ask in said}
+        for report in self.hears(SchedulingReported()):
+            if (report.key, report.application) not in asks:
+                raise NotAsTheTextSays(
+                    f"told {report}",
+                    expected="the key of an ask and its application",
+                    happened=str(report),
+                )
+
+    def names_victims(self, check: EvictionCheck, live: Sequence[Allocated]) -> None:
+        """The check names live allocations of its node, each once, and a start among them."""
+        there = {allocation.key for allocation in live if allocation.node == check.node}
+        unknown = [key for key in check.victims if key not in there]
+        if unknown or not check.victims:
+            raise NotAsTheTextSays(
+                f"victims are {'no allocations of the node' if unknown else 'missing'}",
+                expected=f"keys of live allocations on {check.node}",
+                happened=str(check),
+            )
+        if len(set(check.victims)) < len(check.victims):
+            raise NotAsTheTextSays(
+                "a victim is named twice",
+                expected="allocations in the order in which they are removed",
+                happened=str(check),
+            )
+        if not 0 <= check.start < len(check.victims):
+            raise NotAsTheTextSays(
+                f"startIndex {check.start} with {len(check.victims)} victims",
+                expected=f"startIndex from 0 to {len(check.victims) - 1}",
+                happened=str(check),
+            )
+
+    def evicts_no_more_than(self, check: EvictionCheck, live: Sequence[Allocated]) -> None:
+        """Of these only the victims of the first attempt are released, as the RM answered."""
+        allowed = set(check.victims[: check.start + 1])
+        spared = [allocation for allocation in live if allocation.key not in allowed]
+        self.sees_no_preemption_of(*spared)
+        told = self.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
+        unapproved = {a.identity for a in spared} & {release.identity for release in told}
+        if unapproved:
+            raise NotAsTheTextSays(
+                f"{len(unapproved)} released that the RM did not let go",
+                expected=f"releases of {', '.join(sorted(allowed))} at most",
+                happened=f"{len(told)} releases",
+            )
+
+    def has_been_called_properly(self) -> None:
+        """Nothing came on the streams of callbacks that does not belong there."""
+        for strange in self.hears(StrangeCall()):
+            raise NotAsTheTextSays(strange.problem, expected="calls of the kinds offered")
+
+    def _answers(self, told: Fact) -> Answered:
+        match told:
+            case PlacementCheck(key=key, node=node) if (key, node) in self._refused:
+                return _UNWANTED
+            case EvictionCheck(start=start) if self._refuses_evictions:
+                return Answered(fits=False, index=start, reason="")
+            case EvictionCheck(start=start):
+                return Answered(fits=True, index=start, reason="")
+            case _:
+                return _WELCOME

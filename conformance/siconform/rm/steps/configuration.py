@@ -1,0 +1,91 @@
+"""How an RM has the running scheduler take another configuration, where the target offers that."""
+
+from collections.abc import Mapping
+
+from siwire.ext import extension_pb2 as ext
+
+from siconform.expecting.checks import premise
+from siconform.outcomes import NotAsTheTextSays
+from siconform.protocol.configuration import (
+    ConfigurationApplied,
+    ConfigurationRefused,
+    ConfigurationSent,
+)
+from siconform.protocol.facets import Facet
+from siconform.protocol.notifications import Fact
+from siconform.protocol.queue_configurations import POLICY_GROUP
+from siconform.rm.optional_extension import OptionalExtension
+
+
+class ConfigurationSteps(OptionalExtension):
+    """UpdateConfiguration of the SI's API, for this RM and its policy group unless told otherwise.
+
+    What was said on the streams before is processed first.
+    """
+
+    def changes_configuration(
+        self,
+        config: str,
+        *,
+        rm_id: str | None = None,
+        policy_group: str = POLICY_GROUP,
+        extra_config: Mapping[str, str] | None = None,
+    ) -> ConfigurationApplied | ConfigurationRefused:
+        """Hand over the configuration; what became of it."""
+        extension = self.offered(Facet.CONFIGURATION)
+        config = self.in_format_of_target(config)
+        self.fences_all()
+        rm = self.connection.rm_id if rm_id is None else rm_id
+        self._remarks(ConfigurationSent(rm, policy_group), said_by_rm=True)
+        outcome = extension.applies(
+            ext.ConfigurationChange(
+                rm_id=rm,
+                policy_group=policy_group,
+                config=config,
+                extra={
+                    **self.terms.proposal(self.profile.stated, self.deadlines.scaled_by),
+                    **(extra_config or {}),
+                },
+            )
+        )
+        result = ConfigurationApplied() if outcome.applied else ConfigurationRefused(outcome.reason)
+        self._remarks(result, said_by_rm=False)
+        return result
+
+    def is_reconfigured(
+        self,
+        config: str,
+        *,
+        policy_group: str = POLICY_GROUP,
+        extra_config: Mapping[str, str] | None = None,
+    ) -> None:
+        """Hand over the configuration, and fail unless it is applied."""
+        result = self.changes_configuration(
+            config, policy_group=policy_group, extra_config=extra_config
+        )
+        if isinstance(result, ConfigurationRefused):
+            raise NotAsTheTextSays(
+                f"refused: {result.reason}",
+                expected="the configuration is applied",
+                happened=str(result),
+            )
+
+    def has_been_reconfigured(self, config: str) -> None:
+        """Given: the scheduler runs by this configuration now."""
+        with premise("a usable configuration is applied"):
+            self.is_reconfigured(config)
+
+    def is_refused_configuration(
+        self, config: str, *, rm_id: str | None = None, policy_group: str = POLICY_GROUP
+    ) -> None:
+        """Hand over the configuration, and fail unless it is refused."""
+        result = self.changes_configuration(config, rm_id=rm_id, policy_group=policy_group)
+        if isinstance(result, ConfigurationApplied):
+            raise NotAsTheTextSays(
+                "the configuration was applied",
+                expected="the configuration is refused",
+                happened=str(result),
+            )
+
+    def _remarks(self, what: Fact, *, said_by_rm: bool) -> None:
+        self.exchange.history.add(self.connection.rm_id, [what], said_by_rm=said_by_rm)

@@ -1,0 +1,145 @@
+"""Releases that the scheduler starts: the RM confirms them, unless a test has it wait."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from siconform.expecting.endpoint import Endpoint
+from siconform.expecting.inbox import is_named_anew
+from siconform.protocol.notifications import (
+    BY_THE_SCHEDULER,
+    AskReleased,
+    Fact,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import AskReleaseRequest, AskRequest, ReleaseRequest
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.rm.sender import Sender
+
+
+class ConfirmationSteps(Sender):
+    """Confirms what the scheduler releases of its own accord, allocations and asks.
+
+    Each with the same type, once; inside ``confirming_nothing`` only the asks.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._confirms_releases = True
+        self._left_open: dict[tuple[str, Termination], int] = {}  # and to stay so: since when
+
+    def confirms(self, release: Released, termination: Termination | None = None) -> None:
+        """Answer a release of the scheduler with the same message (or with another type)."""
+        self.says(
+            ReleaseRequest(
+                release.subject,
+                release.termination if termination is None else termination,
+                release.partition,
+            )
+        )
+
+    def confirms_ask(self, release: AskReleased) -> None:
+        """Answer the scheduler's release of an ask with the same message."""
+        self.says(AskReleaseRequest(release.subject, release.partition, release.termination))
+
+    @contextmanager
+    def confirming_nothing(self) -> Iterator[None]:
+        """The RM leaves releases of allocations unconfirmed that come while this is open."""
+        self.stops_confirming()
+        try:
+            yield
+        finally:
+            self.confirms_from_now_on()
+
+    @property
+    def is_confirming(self) -> bool:
+        """Whether releases of allocations are confirmed as they come."""
+        return self._confirms_releases
+
+    def _is_left_open(self, release: Released) -> bool:
+        """Whether it was told before and is to stay unconfirmed, however often it is told."""
+        since = self._left_open.get((release.identity, release.termination))
+        return since is not None and not is_named_anew(
+            release.identity, self.exchange.history.since(since)
+        )
+
+    def stops_confirming(self) -> None:
+        """The RM leaves releases of allocations unconfirmed from now on."""
+        self._confirms_releases = False
+
+    def confirms_from_now_on(self) -> None:
+        """The RM confirms releases as they come again; those that came before it leaves alone."""
+        with self.connection.hearing:  # a release that was seen already has been passed over
+            now = len(self.exchange.history)
+            self._left_open |= {(one.identity, one.termination): now for one in self._unconfirmed()}
+            self._confirms_releases = True
+
+    def confirms_everything(self) -> None:
+        """The RM makes up for what it left unconfirmed, and confirms as they come what follows."""
+        with self.connection.hearing:
+            left = self._unconfirmed()
+            self._left_open = {}
+            self._confirms_releases = True
+        for release in left:
+            self.confirms(release)
+
+    def _unconfirmed(self) -> list[Released]:
+        answered: set[tuple[str, Termination]] = set()
+        for entry in self.exchange.entries():
+            if isinstance(said := entry.content, ReleaseRequest):
+                answered.add((_identity(said.subject), said.termination))
+            elif isinstance(said, AskRequest):  # what is called so from now on is another one
+                answered = {one for one in answered if one[0] != said.key}
+        told = {  # a release may be repeated until it is confirmed
+            (release.application, release.identity, release.termination): release
+            for release in self.hears(Released())
+            if release.termination in BY_THE_SCHEDULER
+        }
+        return [
+            release
+            for release in told.values()
+            if (release.identity, release.termination) not in answered
+        ]
+
+    def confirms_by_itself(self, fact: Fact) -> None:
+        """Confirm it at once, if it is a release the RM confirms by itself."""
+        if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
+            if self._confirms_releases and not self._is_left_open(fact):
+                self._confirms_by(ReleaseRequest(fact.subject, fact.termination, fact.partition))
+        elif (
+            isinstance(fact, AskReleased)
+            and fact.termination in BY_THE_SCHEDULER
+            and not self._may_be_an_answer(fact)
+        ):
+            self._confirms_by(AskReleaseRequest(fact.subject, fact.partition, fact.termination))
+
+    def _confirms_by(self, request: ReleaseRequest | AskReleaseRequest) -> None:
+        self._fencing.has_confirmed()
+        self.connection.say(UpdateKind.ALLOCATIONS, [request])
+
+    def _may_be_an_answer(self, release: AskReleased) -> bool:
+        """Without a type it cannot be told from the confirmation of what this RM withdrew."""
+        if self.connection.dialect.ask_releases_say_why:
+            return False
+        return any(
+            entry.rm == self.connection.rm_id
+            and isinstance(said := entry.content, AskReleaseRequest)
+            and _covers(said.subject, release)
+            for entry in self.exchange.entries()
+        )
+
+
+def _identity(subject: OneAllocation | AllOf) -> str:
+    """The identity it names, which a release of everything does not."""
+    return subject.identity if isinstance(subject, OneAllocation) else ""
+
+
+def _covers(withdrawn: OneAsk | AllOf | AllThereIs, release: AskReleased) -> bool:
+    match withdrawn:
+        case OneAsk(application=application, key=key):
+            return key == release.key and application in ("", release.application)
+        case AllOf(application=application):
+            return application == release.application
+        case AllThereIs():
+            return True

@@ -1,0 +1,40 @@
+"""What an RM does that hears events: it takes them, and knows when those of a step have come."""
+
+from typing import Final
+
+from siconform.protocol.events import Detail, EventTold, Subject
+from siconform.protocol.facets import Facet
+from siconform.rm.steps.callbacks import CallbackSteps
+
+_MARKER: Final = {"siconform.marker": 1, "memory": 0, "vcore": 0}  # nobody wants to go there
+
+
+class EventSteps(CallbackSteps):
+    """Events. They come in batches and when the scheduler likes, so a marker ends a step."""
+
+    def hears_events(self) -> None:
+        """Given: the scheduler sends events to this RM."""
+        self.takes_callbacks(Facet.EVENTS)
+
+    def events_so_far(self) -> list[EventTold]:
+        """Wait until the events of everything before have come; all of this test."""
+        self.fences_all()
+        marker = self.has_node(resources=_MARKER)
+        self.may_be_told(EventTold(marker), window=self.deadlines.events)
+        self.has_been_called_properly()
+        return self.hears(EventTold())
+
+    def details_defined(self, *details: Detail) -> list[Detail]:
+        """Those of these details that the revision has."""
+        return [one for one in details if self.connection.dialect.defines(one)]
+
+    def events_of_this_step(self, about: str, subject: Subject) -> list[EventTold]:
+        """Those about one object that came since the last look at its events."""
+        self.events_so_far()
+        pattern = EventTold(about, subject)
+        taken: list[EventTold] = []
+        while (found := self._inbox.find((pattern,))) is not None:
+            event = self._inbox.take(*found)
+            if isinstance(event, EventTold):
+                taken.append(event)
+        return taken

@@ -1,0 +1,57 @@
+"""What an RM does with what others run on its nodes (2024-10 on)."""
+
+from collections.abc import Mapping
+
+from siwire.constants import ALLOC_TYPE_DEFAULT, FOREIGN
+
+from siconform.protocol.notifications import AllocationRejected, Termination, UpdateKind
+from siconform.protocol.requests import ForeignAllocationRequest, ReleaseRequest
+from siconform.protocol.subjects import OneAllocation
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
+
+FOREIGN_TAGS: Mapping[str, str] = {FOREIGN: ALLOC_TYPE_DEFAULT}
+
+
+class ForeignSteps(CleanUp, Sender):
+    """Foreign allocations: reported with a node and without application, and released by key."""
+
+    def reports_foreign(
+        self,
+        node: str,
+        *,
+        key: str | None = None,
+        memory: int = 1,
+        vcore: int = 1,
+        resources: Mapping[str, int] | None = None,
+        tags: Mapping[str, str] = FOREIGN_TAGS,
+        partition: str = DEFAULT_PARTITION,
+    ) -> str:
+        """Say what others hold on a node; its key, under which it can be said again."""
+        foreign = self.new_name("foreign") if key is None else str(key)
+        wanted = amounts(None, memory, vcore, {}) if resources is None else dict(resources)
+        if key is None:
+            self.compensates(lambda: self.releases_foreign(foreign))
+        self.says(ForeignAllocationRequest(foreign, str(node), partition, wanted, dict(tags)))
+        return foreign
+
+    def has_foreign(
+        self,
+        node: str,
+        *,
+        memory: int,
+        key: str | None = None,
+        tags: Mapping[str, str] = FOREIGN_TAGS,
+    ) -> str:
+        """What others hold on a node was said, and that was processed; its key."""
+        foreign = self.reports_foreign(node, key=key, memory=memory, tags=tags)
+        self.fences(UpdateKind.ALLOCATIONS)
+        return foreign
+
+    def is_taken(self, foreign: str) -> bool:
+        """Whether what was said of it last is not rejected, once it was processed."""
+        return self.may_be_told(AllocationRejected(foreign)) is None
+
+    def releases_foreign(self, key: str, *, application: str = "") -> None:
+        """Release it by its key; it is of no application, if none is given to name it wrongly."""
+        self.says(ReleaseRequest(OneAllocation(application, key, key), Termination.STOPPED_BY_RM))

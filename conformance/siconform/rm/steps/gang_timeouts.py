@@ -1,0 +1,235 @@
+"""Gangs and time: those that wait for their last placeholder, and those that are done waiting."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from siconform.catalogue.features import Feature, not_offered
+from siconform.expecting.checks import control, premise, unless_over
+from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.protocol.application_states import FAILURE, RESUMING
+from siconform.protocol.handles import Ask, Gang, Limit
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Released,
+    Termination,
+)
+from siconform.rm.steps.gangs import GangSteps, timed_out
+from siconform.rm.steps.waiting_asks import WaitingAskSteps
+
+SHORT_LIMIT: Final = 1.5
+"""Seconds an application says where it can: time enough to ask, be told and say something more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialGang:
+    """A gang one of whose placeholders finds no room. ``since``: before it asked for any."""
+
+    gang: Gang
+    placeholders: tuple[Allocated, ...]
+    pending: Ask
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingGang:
+    """A gang whose real allocation has ended (after ``since``) while placeholders are left over."""
+
+    gang: Gang
+    leftovers: tuple[Allocated, ...]
+    since: float
+
+
+class GangTimeoutSteps(GangSteps, WaitingAskSteps):
+    """The placeholder timeout, and the end of a gang application."""
+
+    def short_limit(self, seconds: float = SHORT_LIMIT) -> Limit:
+        """Given: a limit for the wait for placeholders that is known and can be waited for."""
+        if not self.timers.placeholder_from_application_timeout:
+            return self.limit_of_scheduler()
+        longer = self.long_enough_to_be_served(max(1.0, self.deadlines.scaled_by) * seconds)
+        return Limit(longer, timeout_ms=round(1000 * longer))
+
+    def limit_of_scheduler(self) -> Limit:
+        """Given: the scheduler's own limit is known; the application says that it has none."""
+        return Limit(self.placeholder_timeout())
+
+    def has_partial_gang(
+        self,
+        *,
+        members: int = 3,
+        memory: int = 2,
+        node_memory: int | None = None,
+        queue: str | None = None,
+        style: str | None = None,
+        limit: Limit | None = None,
+    ) -> PartialGang:
+        """Given: all placeholders of a gang are allocated but one, which fits no single node.
+
+        Every node takes one of them, and all of ``node_memory`` if it is not given. What the last
+        one needs is there as well, its memory on a node without vcore: a scheduler that waits for
+        room for the whole gang does not wait. Left out where the scheduler rejects the last one.
+        """
+        style = self.spelled(style)  # where that has to be found out, before there is any room
+        for _ in range(members - 1):
+            self.has_node(memory=memory if node_memory is None else node_memory)
+        self.has_node(memory=memory, vcore=0)
+        gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
+        since = self.now()
+        asks = self.asks_placeholders(gang)
+        with premise("the placeholders that fit are allocated"):
+            anyone = [Allocated(ask) for ask in asks]
+            placeholders = tuple(self.is_told_one_of(*anyone) for _ in asks[1:])
+        keys = {placeholder.key for placeholder in placeholders}
+        pending = next(ask for ask in asks if ask not in keys)
+        self.is_pending(pending)
+        return PartialGang(gang, placeholders, pending, since)
+
+    def has_time_left(self, partial: PartialGang) -> None:
+        """Given: the time of the gang is not over, however long its set-up took."""
+        if self._is_over(partial):
+            raise PremiseLost("the time of the gang was over before anything could be done with it")
+
+    def is_not_told_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
+        """Nothing of this comes; a lost premise where the time of the gang was over meanwhile.
+
+        Whether it was is known of the scheduler, not believed when it says so.
+        """
+        with unless_over(lambda: self._is_over(partial), "the time of the gang was over meanwhile"):
+            self.is_not_told(*patterns)
+
+    def is_told_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
+        """This comes; a lost premise where the gang may have been done waiting before."""
+
+        def is_over() -> bool:
+            return self.now() - waiting.since >= self.waiting_timeout()
+
+        with unless_over(is_over, "the gang may have been done waiting meanwhile"):
+            self.is_told(pattern)
+
+    def is_told_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
+        """The placeholder timeout passes: the scheduler wants each of these released.
+
+        It may want one after the other, each when the one before is confirmed.
+        """
+        return self._are_withdrawn(placeholders, self._seconds(of))
+
+    def has_expired(self, partial: PartialGang) -> list[Released]:
+        """Given: the releases a partial gang's timeout brings; confirmed as the RM is told to."""
+        with premise("a gang with a pending placeholder ask times out"):
+            return self.is_told_expiry(partial.gang, partial.placeholders)
+
+    def has_begun_to_expire(self, partial: PartialGang) -> tuple[Released, Allocated]:
+        """Given: the first release a timeout brings, not confirmed; and one left to be released."""
+        with premise("a gang with a pending placeholder ask times out"):
+            return self._is_withdrawn_first(partial.placeholders, self._seconds(partial.gang))
+
+    def has_release_of(self, placeholder: Allocated) -> Released:
+        """Given: the scheduler wants this one released as well, by now or since the last answer."""
+        with premise("the next placeholder is released"):
+            return self.is_told(timed_out(placeholder))
+
+    def is_told_ask_released(self, ask: Ask) -> Fact:
+        """The time is over for this pending ask, or for all the application has in one message.
+
+        Where asks have no release of their own, a pending one may be rejected as well.
+        """
+        over = Termination.TIMEOUT
+        told: Fact = self.is_told_one_of(
+            AskReleased(ask, termination=over),
+            AskReleased("", ask.said.application, over),
+            *self.ends_otherwise(ask, over),
+        )
+        return told
+
+    def has_confirmed(self, releases: Sequence[Released]) -> None:
+        """Given: these releases are confirmed, and that was taken in.
+
+        No window passes: an application that has nothing left then may soon be over.
+        """
+        for release in releases:
+            self.confirms(release)
+        self.fences_all()
+
+    def outwaits_gangs(self, *, memory: int) -> None:
+        """Wait until a partial gang that begins now has timed out: earlier ones were due before.
+
+        It is the control as well. Its members are larger than any room of the test.
+        """
+        witness = self.has_partial_gang(memory=memory, limit=self.short_limit())
+        with control("a gang with a pending placeholder ask times out"):
+            self.is_told_expiry(witness.gang, witness.placeholders)
+
+    def has_waiting_gang(self, *, leftovers: int = 1) -> WaitingGang:
+        """Given: the only real allocation of a gang was released; placeholders are left over."""
+        gang, placeholders = self.has_complete_gang(members=leftovers + 1)
+        real, gone = self.has_replaced(gang, placeholders)
+        since = self.now()
+        self.releases(real)
+        with premise("a release by the RM is confirmed"):
+            self.is_told(Released(identity=real.identity))
+        left = tuple(p for p in placeholders if p is not gone)
+        return WaitingGang(gang, left, since)
+
+    def is_told_clean_up(self, waiting: WaitingGang) -> list[Released]:
+        """The time to be waiting passes: the scheduler wants every leftover released.
+
+        It may want one after the other, each when the one before is confirmed.
+        """
+        return self._are_withdrawn(waiting.leftovers, self.waiting_timeout())
+
+    def has_begun_to_clean_up(self, waiting: WaitingGang) -> tuple[Released, Allocated]:
+        """Given: the first release of a leftover, not confirmed; and one left to be released."""
+        with premise("the leftovers of a waiting gang are released in time"):
+            return self._is_withdrawn_first(waiting.leftovers, self.waiting_timeout())
+
+    def _are_withdrawn(self, placeholders: Sequence[Allocated], seconds: float) -> list[Released]:
+        return [self._is_withdrawn(seconds, placeholder) for placeholder in placeholders]
+
+    def _is_withdrawn_first(
+        self, placeholders: Sequence[Allocated], seconds: float
+    ) -> tuple[Released, Allocated]:
+        first = self._is_withdrawn(seconds, *placeholders)
+        return first, next(p for p in placeholders if p.identity != first.identity)
+
+    def _is_withdrawn(self, seconds: float, *placeholders: Allocated) -> Released:
+        """The first of these to be released, about when a timer of so many seconds is due.
+
+        Not offered where the gang waits no longer, as what it still asked for was rejected.
+        """
+        limit = seconds + self.deadlines.timer
+        patterns = tuple(timed_out(placeholder) for placeholder in placeholders)
+        try:
+            told = self.await_entry(patterns, limit, first=seconds)[1]
+        except NotAsTheTextSays as failure:
+            for name in {str(placeholder.application) for placeholder in placeholders}:
+                if self.hears(AskRejected(application=name)):
+                    raise NotOffered(not_offered(Feature.WAITING_ASKS)) from failure
+            raise
+        assert isinstance(told, Released)  # noqa: S101  # as every pattern is
+        return told
+
+    def _is_over(self, partial: PartialGang) -> bool:
+        """Whether the gang may have run out of time by now, as far as its time is known."""
+        limit = partial.gang.limit
+        seconds = self.timers.placeholder if limit is None else limit.seconds
+        return seconds is not None and self.now() - partial.since >= seconds
+
+    def _seconds(self, gang: Gang) -> float:
+        if gang.limit is None:
+            raise PremiseLost(f"no limit was set for the placeholders of {gang}")
+        return gang.limit.seconds
+
+
+def expiry_of(gang: Gang) -> tuple[Fact, ...]:
+    """Everything by which a placeholder timeout can show."""
+    return (
+        Released(application=gang, termination=Termination.TIMEOUT),
+        AskReleased(application=gang),
+        ApplicationUpdated(gang, state=FAILURE),
+        ApplicationUpdated(gang, state=RESUMING),
+    )

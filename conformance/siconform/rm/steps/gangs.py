@@ -1,0 +1,294 @@
+"""What an RM does with gangs: their submission, their placeholders and the replacement of these."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import cycle
+from typing import Final
+
+from siconform.expecting.checks import control, premise
+from siconform.expecting.endpoint import Endpoint
+from siconform.outcomes import CameLate, NotAsTheTextSays, NotForThisTarget, PremiseLost
+from siconform.protocol.handles import Application, Ask, Gang, Limit
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    Fact,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.requests import Amounts
+from siconform.rm.steps.basic import BasicSteps
+
+GANG_QUEUE: Final = "root.fifo"  # gangs are for queues of that policy
+GANG_QUEUES: Final = (
+    GANG_QUEUE,
+    *(f"root.gangs.{leaf}" for leaf in ("first", "second", "third", "fourth", "fifth", "sixth")),
+)
+"""Each gang of a test has one of its own: in one FIFO queue it may have to wait for the others."""
+
+QUOTA_QUEUE: Final = "root.quota"  # at most 10 of memory
+TASK_GROUP: Final = "group"
+ANOTHER_GROUP: Final = "another-group"
+
+
+class Style(StrEnum):
+    """What becomes of a gang that is not complete in time, in the words of the SI's comment."""
+
+    SOFT = "soft"
+    HARD = "hard"
+
+
+SOFT: Final = Style.SOFT
+HARD: Final = Style.HARD
+
+_UNHURRIED: Final = 600.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A placeholder whose release the scheduler has asked for, and the ask that takes its place."""
+
+    application: Application
+    placeholder: Allocated
+    real: Ask
+    release: Released
+
+
+class GangSteps(BasicSteps, ABC):
+    """Gangs. A member has one vcore and the memory the test names.
+
+    Where a test names no queue its gangs get the next one of ``GANG_QUEUES``.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._queues = cycle(GANG_QUEUES)
+
+    def submits_gang(
+        self,
+        *,
+        members: int = 1,
+        memory: int = 2,
+        queue: str | None = None,
+        style: str | None = None,
+        limit: Limit | None = None,
+    ) -> Gang:
+        """Add an application whose placeholderAsk is the sum of its members."""
+        member: Amounts = {"memory": memory, "vcore": 1}
+        leaf = next(self._queues) if queue is None else queue
+        application = self.submits_application(
+            queue=leaf,
+            placeholders={name: members * amount for name, amount in member.items()},
+            gang_style=self.spelled(style),
+            timeout_ms=self._unhurried_ms() if limit is None else limit.timeout_ms,
+        )
+        return Gang.of(application, leaf, members=members, member=member, limit=limit)
+
+    def submits_gang_again(self, gang: Gang) -> None:
+        """Add it as it was, for a scheduler that has forgotten it."""
+        total = {name: gang.members * amount for name, amount in gang.member.items()}
+        self.submits_application(gang, placeholders=total, gang_style=self.spelled(None))
+
+    @abstractmethod
+    def spelled(self, style: str | None) -> str:
+        """How this scheduler spells a ``Style``; plain text stays, None is one that it accepts.
+
+        ``GangStyleSteps`` finds it out, with the steps of this class.
+        """
+
+    def _unhurried_ms(self) -> int:
+        """What a gang says whose test is not about its placeholder timeout.
+
+        Long enough for every test, where the application says how long its gang may wait.
+        """
+        from_application = self.timers.placeholder_from_application_timeout
+        return round(1000 * _UNHURRIED) if from_application else 0
+
+    def has_gang(
+        self,
+        *,
+        members: int = 1,
+        memory: int = 2,
+        queue: str | None = None,
+        style: str | None = None,
+        limit: Limit | None = None,
+    ) -> Gang:
+        """Given: an accepted gang application; none of its placeholders is asked for yet."""
+        with premise("a gang application is accepted"):
+            gang = self.submits_gang(
+                members=members,
+                memory=memory,
+                queue=queue,
+                style=style,
+                limit=limit,
+            )
+            self.is_told(ApplicationAccepted(gang))
+        return gang
+
+    def asks_placeholder(
+        self, gang: Gang, *, group: str = TASK_GROUP, times: int = 1, timeout_ms: int = 0
+    ) -> Ask:
+        """Ask for one placeholder of a member's size."""
+        return self.asks(
+            gang,
+            resources=gang.member,
+            task_group=group,
+            placeholder=True,
+            times=times,
+            timeout_ms=timeout_ms,
+        )
+
+    def asks_placeholders(self, gang: Gang) -> list[Ask]:
+        """Ask for every placeholder of the gang, one ask each."""
+        return [self.asks_placeholder(gang) for _ in range(gang.members)]
+
+    def asks_member(self, gang: Gang, *, group: str = TASK_GROUP, memory: int | None = None) -> Ask:
+        """The real ask of a member, of its placeholder's size unless ``memory`` is given."""
+        size = gang.member if memory is None else {**gang.member, "memory": memory}
+        return self.asks(gang, resources=size, task_group=group)
+
+    def has_placeholder(self, gang: Gang, *, group: str = TASK_GROUP) -> Allocated:
+        """Given: one more placeholder of the gang, allocated."""
+        with premise("a placeholder is allocated"):
+            return self.is_told(Allocated(self.asks_placeholder(gang, group=group)))
+
+    def has_placeholders(self, gang: Gang, *groups: str) -> list[Allocated]:
+        """Given: every placeholder of the gang, allocated; one of each group, if any are named."""
+        with premise("the placeholders of a gang are allocated"):
+            named = [self.asks_placeholder(gang, group=group) for group in groups]
+            asks = named or self.asks_placeholders(gang)
+            return [self.is_told(Allocated(ask)) for ask in asks]
+
+    def has_allocations_of_both_sorts(self, *, memory: int) -> tuple[Allocated, Allocated]:
+        """Given: a live allocation and a live placeholder, each of an application of its own."""
+        allocation = self.has_allocation(self.has_application(), memory=memory)
+        return allocation, self.has_placeholder(self.has_gang(memory=memory))
+
+    def has_complete_gang(
+        self,
+        *,
+        members: int = 1,
+        memory: int = 2,
+        queue: str | None = None,
+        style: str | None = None,
+        limit: Limit | None = None,
+    ) -> tuple[Gang, list[Allocated]]:
+        """Given: a gang whose placeholders are allocated, each on a node that it fills."""
+        style = self.spelled(style)  # where that has to be found out, before there is any room
+        for _ in range(members):
+            self.has_node(memory=memory)
+        gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
+        return gang, self.has_placeholders(gang)
+
+    def is_told_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
+        """The scheduler asks for the release of one of these placeholders in favour of ``real``."""
+        release = self.is_told_one_of(*(replaced(placeholder) for placeholder in of))
+        placeholder = next(p for p in of if p.identity == release.identity)
+        return Replacement(Application(real.said.application, ""), placeholder, real, release)
+
+    def has_room_for_the_rest_of(self, total: int, *, queue: str, beside: Gang) -> None:
+        """Of so much memory exactly what no real allocation of the gang holds is free, by now.
+
+        A real ask of the gang may still be served meanwhile.
+        """
+        self.settles()
+        real = Allocated(application=beside, placeholder=False)
+        application = self.has_application(queue=queue)
+        while (rest := total - _memory_of(self.hears(real))) > 0:
+            self.has_heard(real)
+            ask = self.asks(application, memory=rest)
+            if self.is_told_one_of(Allocated(ask), real).key == ask:
+                break
+            self.withdraws(ask)
+        self.is_not_told(Allocated(self.asks(application, memory=1)))
+
+    def expect_allocated_after_retry(self, early: Ask, of: Sequence[Allocated]) -> None:
+        """A real ask that came too early replaces a placeholder now, or once it is said again."""
+        if self.may_be_told(*(replaced(placeholder) for placeholder in of)) is None:
+            self.asks_again(early)
+            self.is_told_replacement(early, of)
+            self.records("a real ask before the last placeholder: dropped")
+        self.is_told(Allocated(early))
+
+    def has_open_replacement(
+        self, gang: Gang, of: Sequence[Allocated], *, memory: int | None = None
+    ) -> Replacement:
+        """Given: a real ask for which the scheduler wants a placeholder released; not confirmed."""
+        with premise("a real ask replaces a placeholder"), self.confirming_nothing():
+            return self.is_told_replacement(self.asks_member(gang, memory=memory), of)
+
+    def has_replaced(
+        self, gang: Gang, of: Sequence[Allocated], *, group: str = TASK_GROUP
+    ) -> tuple[Allocated, Allocated]:
+        """Given: the real allocation that took the place of a placeholder, and that placeholder."""
+        with premise("a real ask replaces a placeholder"):
+            real = self.asks_member(gang, group=group)
+            gone = self.is_told_replacement(real, of).placeholder
+            return self.is_told(Allocated(real)), gone
+
+    def queues_in_force(self, *queues: str) -> list[str]:
+        """Given: those of the queues that take an ordinary application; at least one."""
+        there = []
+        for queue in queues:
+            application = self.submits_application(queue=queue)
+            accepted = ApplicationAccepted(application)
+            with premise("an ordinary application gets a verdict"):
+                verdict = self.is_told_one_of(accepted, ApplicationRejected(application))
+            if accepted.matches(verdict):
+                there.append(queue)
+        if not there:
+            raise PremiseLost(f"no application is accepted in {' or '.join(queues)}")
+        return there
+
+    def has_replacement_under_way(self, *, memory: int, timeout_ms: int = 0) -> Replacement:
+        """Given: the scheduler starts the release of a placeholder of this size for a real ask.
+
+        It stays open only inside ``confirming_nothing``. Left out where the scheduler does not
+        replace placeholders: it then starts no release that would have to be confirmed.
+        """
+        gang = self.has_gang(memory=memory)
+        try:
+            first = self.asks_placeholder(gang, timeout_ms=timeout_ms)
+            placeholder = self.is_told(Allocated(first, placeholder=True))
+            real = self.asks_member(gang)
+            release = self.is_told(replaced(placeholder))
+        except CameLate as late:
+            raise PremiseLost(f"premise lost (a placeholder is replaced): {late.says}") from late
+        except NotAsTheTextSays as failure:
+            raise NotForThisTarget(
+                f"the target replaces no placeholder: {failure.says}"
+            ) from failure
+        return Replacement(gang, placeholder, real, release)
+
+    def is_open_unless_released(self, told: Fact, replacement: Replacement) -> None:
+        """A replacement goes on waiting for its confirmation, unless its placeholder was ended."""
+        if isinstance(told, Released) or not self.connection.is_open(UpdateKind.ALLOCATIONS):
+            return
+        self.sees_nothing_given_away(Allocated(replacement.real))
+        with control("the right confirmation is taken"):
+            self.confirms(replacement.release)
+            self.is_told(Allocated(replacement.real))
+
+
+def replaced(placeholder: Allocated) -> Released:
+    """The scheduler wants this placeholder released to replace it."""
+    return Released(identity=placeholder.identity, termination=Termination.PLACEHOLDER_REPLACED)
+
+
+def timed_out(placeholder: Allocated) -> Released:
+    """The scheduler wants this placeholder released because a timer ran out."""
+    return Released(identity=placeholder.identity, termination=Termination.TIMEOUT)
+
+
+def otherwise_released(placeholder: Allocated) -> list[Released]:
+    """Every release of this placeholder that is no replacement."""
+    others = [t for t in Termination if t is not Termination.PLACEHOLDER_REPLACED]
+    return [Released(identity=placeholder.identity, termination=other) for other in others]
+
+
+def _memory_of(allocations: Sequence[Allocated]) -> int:
+    return sum(allocation.resource.get("memory", 0) for allocation in allocations)

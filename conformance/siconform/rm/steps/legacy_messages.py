@@ -1,0 +1,33 @@
+"""Messages of an older revision, in fields that are reserved from 2024-10 on."""
+
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.requests import AskReleaseRequest, AskRequest, LegacyRequest
+from siconform.protocol.subjects import OneAsk
+from siconform.rm.sender import DEFAULT_PARTITION, Sender
+
+
+class LegacyMessageSteps(Sender):
+    """Requests and their withdrawal, as real bytes of 2023-12 and nothing else."""
+
+    def send_legacy_request(self, application: str, *, memory: int) -> Ask:
+        """Ask as 2023-12 does; return once that was processed."""
+        ask = Ask(
+            AskRequest(
+                key=self.new_name("older-ask"),
+                application=str(application),
+                partition=DEFAULT_PARTITION,
+                resource={"memory": memory, "vcore": 1},
+            )
+        )
+        self._sends_legacy(ask.said)
+        return ask
+
+    def withdraw_legacy_request(self, ask: Ask) -> None:
+        """Withdraw an ask as 2023-12 does; return once that was processed."""
+        subject = OneAsk(ask.said.application, ask.said.key)
+        self._sends_legacy(AskReleaseRequest(subject, ask.said.partition))
+
+    def _sends_legacy(self, said: AskRequest | AskReleaseRequest) -> None:
+        self.says(LegacyRequest(said))
+        self.fences(UpdateKind.ALLOCATIONS)

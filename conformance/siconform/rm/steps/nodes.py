@@ -1,0 +1,163 @@
+"""What an RM does with nodes."""
+
+from collections.abc import Mapping
+
+from siwire import Capability
+
+from siconform.expecting.checks import premise
+from siconform.outcomes import NotOffered
+from siconform.protocol.handles import Node
+from siconform.protocol.notifications import (
+    Allocated,
+    Fact,
+    NodeAccepted,
+    NodeRejected,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    Amounts,
+    ExistingAllocationRequest,
+    LegacyNodeFields,
+    NodeRequest,
+    UtilisationRequest,
+)
+from siconform.rm.clean_up import CleanUp
+from siconform.rm.sender import Sender, amounts
+
+NODE_CAPACITY: Amounts = {"memory": 10, "vcore": 10}
+
+
+class NodeSteps(CleanUp, Sender):
+    """Registration, update, drain and decommission of nodes."""
+
+    def registers_node(
+        self,
+        node: str | None = None,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        occupied: Mapping[str, int] | None = None,
+        attributes: Mapping[str, str] | None = None,
+        draining: bool = False,
+        existing: tuple[Allocated, ...] = (),
+        unknown_field: bool = False,
+        legacy_fields: LegacyNodeFields | None = None,
+    ) -> Node:
+        """CREATE (or CREATE_DRAIN) a node; a known ``node`` is created again with its capacity.
+
+        Where a revision has no words for what exists with a node, it is said once it is accepted.
+        """
+        known = node.capacity if isinstance(node, Node) else NODE_CAPACITY
+        capacity = amounts(resources, memory, vcore, known)
+        if vcore is None and "memory" in capacity:
+            capacity.setdefault("vcore", max(10, capacity["memory"]))
+        handle = Node(self.new_name("node") if node is None else node, capacity)
+        if not isinstance(node, Node):
+            self.compensates(lambda: self.decommissions(handle), of_a_node=True)
+        together = self.connection.revision.can(Capability.EXISTING_ALLOCATIONS_WITH_NODE)
+        self.says(
+            NodeRequest(
+                str(handle),
+                Action.CREATE_DRAINING if draining else Action.CREATE,
+                capacity=capacity,
+                occupied=occupied,
+                attributes=attributes or {},
+                existing=existing if together else (),
+                unknown_field=unknown_field,
+                legacy_fields=legacy_fields,
+            )
+        )
+        if existing and not together:
+            self._reports(handle, existing)
+        return handle
+
+    def _reports(self, node: Node, existing: tuple[Allocated, ...]) -> None:
+        """Say what exists on a new node, if it is accepted, and see that processed."""
+        verdict = self.waits_for(NodeAccepted(node), NodeRejected(node))
+        if isinstance(verdict, NodeAccepted):
+            self.says(*(ExistingAllocationRequest(one) for one in existing))
+            self.fences(UpdateKind.ALLOCATIONS)
+
+    def has_node(
+        self,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        occupied: Mapping[str, int] | None = None,
+        attributes: Mapping[str, str] | None = None,
+        draining: bool = False,
+    ) -> Node:
+        """Given: an accepted node."""
+        with premise("a node is accepted"):
+            node = self.registers_node(
+                memory=memory,
+                vcore=vcore,
+                resources=resources,
+                occupied=occupied,
+                attributes=attributes,
+                draining=draining,
+            )
+            self.is_told(NodeAccepted(node))
+        return node
+
+    def updates_node(
+        self,
+        node: str,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        occupied: Mapping[str, int] | None = None,
+        attributes: Mapping[str, str] | None = None,
+        existing: tuple[Allocated, ...] = (),
+    ) -> None:
+        """UPDATE; amounts that are not given leave their resource message out."""
+        capacity = amounts(resources, memory, vcore, {}) or None
+        if capacity is not None and vcore is None and "memory" in capacity:
+            capacity.setdefault("vcore", max(10, capacity["memory"]))
+        self.says(
+            NodeRequest(str(node), Action.UPDATE, capacity, occupied, attributes or {}, existing)
+        )
+
+    def drains(self, node: str) -> None:
+        """DRAIN_NODE."""
+        self._acts(node, Action.DRAIN)
+
+    def undrains(self, node: str) -> None:
+        """DRAIN_TO_SCHEDULABLE."""
+        self._acts(node, Action.UNDRAIN)
+
+    def decommissions(self, node: str) -> None:
+        """DECOMISSION."""
+        self._acts(node, Action.DECOMMISSION)
+
+    def reports_use(self, subject: str, *, memory: int) -> None:
+        """What a node, or an allocation by its identity, really uses (2021-02)."""
+        self.says(UtilisationRequest(str(subject), {"memory": memory}))
+
+    def presupposes_recommendation(self, told: Fact | None) -> None:
+        """NotOffered where the scheduler recommended nothing: no text has it do that."""
+        if told is None:
+            raise NotOffered("the target does not offer recommendations for this")
+
+    def names_node_without_action(self, node: str, *, memory: int | None = None) -> None:
+        """A NodeInfo whose action is not set."""
+        capacity = amounts(None, memory, memory, {}) or None
+        self._acts(node, Action.UNSET, capacity)
+
+    def names_node_with_undefined_action(self, node: str) -> None:
+        """A NodeInfo with an action number no revision defines."""
+        self.compensates(lambda: self.decommissions(node), of_a_node=True)
+        self._acts(node, Action.UNDEFINED, dict(NODE_CAPACITY))
+
+    def _acts(
+        self,
+        node: str,
+        action: Action,
+        capacity: Amounts | None = None,
+        occupied: Amounts | None = None,
+    ) -> None:
+        self.says(NodeRequest(str(node), action, capacity, occupied))

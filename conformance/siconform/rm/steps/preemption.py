@@ -1,0 +1,116 @@
+"""What an RM sees of preemption: the scheduler ends an allocation so that another ask fits."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from siconform.expecting.endpoint import Endpoint
+from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
+from siconform.rm.steps.basic import BasicSteps
+
+MAY_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
+MAY_NOT_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+OPTED_OUT: Final = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
+
+TAKING_QUEUE: Final = "root.preemption.taking"
+ENTITLED_QUEUE: Final = "root.preemption.entitled"
+"""Two leaves of 10 of memory together, each with a right to 5."""
+
+CLAIM: Final = 10
+"""The priority of an ask that claims room: the victims of the texts have the same or a lower one,
+and a scheduler may be content with the lower ones."""
+
+OFTEN_ENOUGH: Final = 3  # times as long as preemption took before, and it would have come again
+
+
+class PreemptionSteps(BasicSteps):
+    """Preemption as it can be seen: a release nobody asked for while an ask waits for room."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._preemption_took: float | None = None
+
+    def claims(
+        self,
+        application: str,
+        *,
+        memory: int = 1,
+        priority: int = CLAIM,
+        policy: PreemptionPolicy | None = MAY_PREEMPT,
+    ) -> Ask:
+        """Ask for what others would have to go for."""
+        return self.asks(application, memory=memory, priority=priority, policy=policy)
+
+    def sees_preemption_of(self, *allocations: Allocated, by: Ask) -> Released:
+        """One of these is released for the ask ``by``, whatever type the release is given.
+
+        Left out where none is released: no text obliges a scheduler to preempt.
+        """
+        begun = self.now()
+        named = (Released(identity=allocation.identity) for allocation in allocations)
+        nameless = Released(termination=Termination.PREEMPTED_BY_SCHEDULER)
+        release = self.may_be_told(*named, nameless, window=self.deadlines.place)
+        if not isinstance(release, Released):
+            self._was_not_allocated(by)
+            raise NotForThisTarget("the target preempts nothing for an entitled ask")
+        self._preemption_took = max(self._preemption_took or 0.0, self.now() - begun)
+        return release
+
+    def names_one_of(self, release: Released, allocations: Sequence[Allocated]) -> None:
+        """The release names one of these allocations."""
+        if all(release.identity != allocation.identity for allocation in allocations):
+            raise NotAsTheTextSays(
+                f"told {release}",
+                expected=f"the identity of one of {len(allocations)} allocations",
+                happened=str(release),
+            )
+
+    def may_see_preemption_for(self, *asks: Ask) -> bool:
+        """Whether these asks, for which there is no room, are allocated: all of them or none."""
+        return self.is_told_all_or_none(*(Allocated(ask) for ask in asks), window=self._long())
+
+    def keeps_memory(self, least: int, *allocations: Allocated) -> None:
+        """Of these allocations so much memory is left that no release has been told of."""
+        left = sum(
+            allocation.resource["memory"]
+            for allocation in allocations
+            if not self.hears(Released(identity=allocation.identity))
+        )
+        if left < least:
+            raise NotAsTheTextSays(
+                f"memory {left} is left of {len(allocations)} allocations",
+                expected=f"memory {least} or more",
+                happened=f"memory {left}",
+            )
+
+    def sees_no_preemption_of(self, *allocations: Allocated | str) -> None:
+        """None of them is released, in several times the time preemption took in this test.
+
+        Foreign ones, which are announced to nobody, are named by their key.
+        """
+        identities = [a if isinstance(a, str) else a.identity for a in allocations]
+        self.fences_all()
+        try:
+            self.stays_quiet(
+                *(Released(identity=identity) for identity in identities), window=self._long()
+            )
+        except NotAsTheTextSays as failure:
+            raise NotAsTheTextSays(
+                f"preempted one of {len(allocations)} allocations to be spared",
+                expected=f"none of {len(allocations)} allocations is released",
+                happened=failure.happened,
+            ) from failure
+
+    def _was_not_allocated(self, ask: Ask) -> None:
+        for allocation in self.hears(Allocated(ask)):
+            raise NotAsTheTextSays(
+                "allocated where there was no room, without a release",
+                expected=f"a release first, or nothing, for {ask}",
+                happened=str(allocation),
+            )
+
+    def _long(self) -> float:
+        if self._preemption_took is None:
+            return self.deadlines.place
+        return OFTEN_ENOUGH * self._preemption_took + self.quiet_window()

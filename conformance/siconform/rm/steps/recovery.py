@@ -1,0 +1,77 @@
+"""What an RM does to have what already runs taken over by a scheduler."""
+
+from collections.abc import Mapping
+
+from siconform.expecting.checks import premise
+from siconform.protocol.handles import Gang, Node
+from siconform.protocol.notifications import Allocated, NodeAccepted, PreemptionPolicy, UpdateKind
+from siconform.protocol.requests import ExistingAllocationRequest
+from siconform.rm.sender import DEFAULT_PARTITION
+from siconform.rm.steps.allocations import PLAIN_POLICY
+from siconform.rm.steps.gangs import TASK_GROUP, GangSteps
+
+
+class RecoverySteps(GangSteps):
+    """Existing allocations: remembered by the RM, told with a new node or by themselves."""
+
+    def remembers_allocation(
+        self,
+        application: str,
+        node: str,
+        *,
+        identity: str | None = None,
+        memory: int = 1,
+        vcore: int = 1,
+        priority: int = 0,
+        task_group: str = "",
+        placeholder: bool = False,
+        policy: PreemptionPolicy | None = PLAIN_POLICY,
+        tags: Mapping[str, str] | None = None,
+        partition: str = DEFAULT_PARTITION,
+    ) -> Allocated:
+        """An allocation from before; nothing is said of it yet."""
+        named, name = self.identity, self.new_name("existing")
+        called = named.made_up_for(name) if identity is None else identity
+        return Allocated(
+            key=named.key_of(called, name),
+            application=str(application),
+            node=str(node),
+            identity=called,
+            resource={"memory": memory, "vcore": vcore},
+            task_group=task_group,
+            placeholder=placeholder,
+            priority=priority,
+            tags=tags or {},
+            partition=partition,
+            originator=False,
+            preemption_policy=policy,
+            queue="",
+            priority_class="",
+        )
+
+    def remembers_placeholder(self, gang: Gang, node: str) -> Allocated:
+        """A placeholder of the gang from before, with its gang data complete."""
+        return self.remembers_allocation(
+            gang, node, memory=gang.member["memory"], task_group=TASK_GROUP, placeholder=True
+        )
+
+    def adds_existing(self, allocation: Allocated) -> None:
+        """Report an existing allocation by itself (2023-08 on), and see that processed."""
+        self.says(ExistingAllocationRequest(allocation))
+        self.fences(UpdateKind.ALLOCATIONS)
+
+    def has_recovered_node(self, node: str, *existing: Allocated, memory: int = 10) -> Node:
+        """Given: a new node was accepted with allocations that exist on it."""
+        with premise("a node with existing allocations is accepted"):
+            handle = self.registers_node(node, memory=memory, existing=existing)
+            self.is_told(NodeAccepted(handle))
+        return handle
+
+    def does_gang_scheduling(self) -> None:
+        """Given: the scheduler replaces a placeholder it allocated itself; left out otherwise."""
+        node = self.has_node(memory=1)
+        replacement = self.has_replacement_under_way(memory=1)
+        with premise("a placeholder that was allocated is replaced"):
+            self.is_told(Allocated(replacement.real))
+        self.removes_application(replacement.application)
+        self.decommissions(node)

@@ -1,0 +1,172 @@
+"""What an RM does to be registered: once, again, beside another one, or in vain."""
+
+from collections.abc import Mapping
+from typing import Final, TypedDict, Unpack
+
+from siconform.expecting.checks import premise
+from siconform.expecting.endpoint import Endpoint
+from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.queue_configurations import POLICY_GROUP, QueueConfiguration
+from siconform.protocol.registration import RegistrationAnswered
+from siconform.protocol.requests import Registration
+from siconform.rm.optional_extension import OptionalExtension
+
+_SEVERAL: Final = 3.0  # so many times the time of a registration another one may take
+
+
+class RegistrationValues(TypedDict, total=False):
+    """Values of a registration in place of the usual ones."""
+
+    config: str | None
+    version: str | None
+    policy_group: str | None
+    rm_id: str | None
+    build_info: Mapping[str, str] | None
+    extra_config: Mapping[str, str] | None
+
+
+class RegistrationSteps(OptionalExtension):
+    """Registers when told to; each value of the request can be replaced."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._took = 0.0  # seconds of its longest registration
+
+    def registers(
+        self,
+        *,
+        config: str | None = None,
+        version: str | None = None,
+        policy_group: str | None = None,
+        rm_id: str | None = None,
+        build_info: Mapping[str, str] | None = None,
+        extra_config: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> RegistrationAnswered:
+        """Call RegisterResourceManager and return how it ended; each value can be replaced.
+
+        A configuration that has a policy group is registered in that one. NotOffered for one of
+        the kit's own where the target takes another format, or none.
+        """
+        queues = self.terms.queues() if config is None else self.in_format_of_target(config)
+        own = queues.policy_group if isinstance(queues, QueueConfiguration) else POLICY_GROUP
+        registration = Registration(
+            rm=self.connection.rm_id if rm_id is None else rm_id,
+            version=self._version() if version is None else version,
+            policy_group=own if policy_group is None else policy_group,
+            config=queues,
+            build_info=build_info or {},
+            extra_config={
+                **self.terms.proposal(self.profile.stated, self.deadlines.scaled_by),
+                **(extra_config or {}),
+            },
+        )
+        history = self.exchange.history
+        began = history.now()
+        outcome = self.connection.registers(registration, timeout or self.deadlines.register)
+        if outcome.status == "OK":
+            self._took = max(self._took, history.now() - began)
+        return outcome
+
+    def is_registered(self, **request: Unpack[RegistrationValues]) -> None:
+        """Register, and fail unless that succeeds."""
+        outcome = self.registers(**request)
+        if outcome.status != "OK":
+            raise _failed(outcome)
+        self.connection.opens_all()
+
+    def was_answered_with_nothing(self) -> None:
+        """The response to the registration is the empty message."""
+        for entry in self.exchange.entries():
+            is_response = isinstance(entry.content, RegistrationAnswered)
+            if is_response and entry.message is not None and entry.message.ByteSize():
+                raise NotAsTheTextSays(
+                    "the response has content",
+                    expected="an empty RegisterResourceManagerResponse",
+                    happened=entry.message.SerializeToString().hex(),
+                )
+
+    def has_registered(self, **request: Unpack[RegistrationValues]) -> None:
+        """Given: a successful registration."""
+        with premise("the RM registers"):
+            self.is_registered(**request)
+
+    def is_registered_again(self, **request: Unpack[RegistrationValues]) -> None:
+        """Register once more, and fail unless that succeeds.
+
+        The scheduler may end the streams of the earlier registration; whatever is said after this
+        goes to streams that are served, where all that is told of the earlier life has been heard.
+        The call gets several times the time of the first one, not all the timeout there is for
+        that: a scheduler that hangs here is known.
+        """
+        used = [kind for kind in UpdateKind if self.connection.is_open(kind)]
+        least = max(self.deadlines.ack * (1 + self.deadlines.grace), _SEVERAL * self._took)
+        limit = min(least, self.deadlines.register)
+        outcome = self.registers(timeout=limit, **request)
+        if outcome.status == "DEADLINE_EXCEEDED":
+            raise NotAsTheTextSays(
+                f"no answer to a second registration in {limit:g} s",
+                expected="RegisterResourceManager succeeds for an RM that is registered already",
+            )
+        if outcome.status != "OK":
+            raise _failed(outcome)
+        for kind in used:
+            self.fences(kind)
+
+    def has_registered_again(self, **request: Unpack[RegistrationValues]) -> None:
+        """Given: a second registration that succeeded."""
+        with premise("the RM registers again"):
+            self.is_registered_again(**request)
+
+    def joins(self, **request: Unpack[RegistrationValues]) -> None:
+        """Given: a registration beside another RM; left out where the target serves only one."""
+        outcome = self.registers(**request)
+        if outcome.status == "OK":
+            self.connection.opens_all()
+        if outcome.status != "OK":
+            raise NotForThisTarget(
+                f"the target serves one RM at a time: {outcome.status} {outcome.details}".strip()
+            )
+
+    def is_accepted_in_the_policy_group_of_another(self) -> None:
+        """Register with the policy group and configuration of the RM that is there already.
+
+        Left out where a group of its own does not help either: one RM at a time.
+        """
+        outcome = self.registers()
+        if outcome.status != "OK":
+            self.joins(policy_group=f"{POLICY_GROUP}-of-its-own")
+            raise NotAsTheTextSays(
+                f"refused in a policy group another RM uses: {outcome.details or outcome.status}",
+                expected="two RMs of the same configuration share a policy group",
+                happened=f"{outcome}; accepted with a policy group of its own",
+            )
+
+    def is_refused_registration(
+        self, **request: Unpack[RegistrationValues]
+    ) -> RegistrationAnswered:
+        """Register, and fail unless that is refused with an error status in time."""
+        outcome = self.registers(**request)
+        if outcome.status == "OK":
+            raise NotAsTheTextSays(
+                "the registration succeeded", expected="RegisterResourceManager fails"
+            )
+        if outcome.status == "DEADLINE_EXCEEDED":
+            raise NotAsTheTextSays(
+                f"no answer to the registration in {self.deadlines.register:g} s",
+                expected="RegisterResourceManager fails",
+            )
+        return outcome
+
+    def _version(self) -> str:
+        """The version of the revision, or what the target insists on."""
+        told = self.terms.version
+        return self.connection.revision.name if told is None else told
+
+
+def _failed(outcome: RegistrationAnswered) -> NotAsTheTextSays:
+    return NotAsTheTextSays(
+        f"registration failed: {outcome.status} {outcome.details}".strip(),
+        expected="RegisterResourceManager succeeds",
+    )

@@ -1,0 +1,67 @@
+"""Checks that the scheduler serves an RM: on every stream, as before, or not at all."""
+
+from collections.abc import Callable
+
+from siconform.expecting.checks import unless_over
+from siconform.outcomes import NotAsTheTextSays
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    AskRejected,
+    NodeAccepted,
+)
+from siconform.protocol.registration import RegistrationAnswered
+from siconform.rm.steps.gangs import GangSteps, timed_out
+from siconform.rm.steps.waiting_asks import WaitingAskSteps
+
+
+class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
+    """Each uses nodes, applications and asks of its own."""
+
+    def is_treated_as_told(self, outcome: RegistrationAnswered) -> None:
+        """Served after a registration that succeeded, not served after one that failed."""
+        if outcome.status == "DEADLINE_EXCEEDED":
+            raise NotAsTheTextSays("the registration was not answered", expected="OK or an error")
+        node = self.registers_node()
+        if outcome.status == "OK":
+            self.is_told(NodeAccepted(node))
+        else:
+            self.stays_quiet(NodeAccepted(node))
+
+    def is_served_on_every_stream(self) -> None:
+        """On each stream: a node and an application are accepted, an ask is allocated."""
+        node = self.registers_node()
+        self.is_told(NodeAccepted(node))
+        application = self.submits_application()
+        self.is_told(ApplicationAccepted(application))
+        self.is_told(Allocated(self.asks(application), node=node))
+
+    def is_as_before_once_replayed(self, forgets: Callable[[], None]) -> None:
+        """What ``forgets`` makes the scheduler forget is as it was once all is said again.
+
+        Of a node with 10: 3 are allocated, 2 are a placeholder's, and 6 more are asked for.
+        """
+        node = self.has_node(memory=10)
+        app = self.has_application()
+        normal = self.has_allocation(app, memory=3)
+        gang = self.has_gang(members=1, memory=2)
+        placeholder = self.has_placeholder(gang)
+        pending = self.has_waiting_ask(app, memory=6)
+
+        forgets()
+        self.submits_application(app)
+        self.submits_gang_again(gang)
+        self.registers_node(node, existing=(normal, placeholder))
+        self.is_told(NodeAccepted(node))
+        self.passes_over(AskRejected(pending))  # the end of what it was before
+        self.asks_again(pending)
+
+        def is_over() -> bool:
+            return bool(self.hears(timed_out(placeholder)))
+
+        with unless_over(is_over, "the time of the gang was over meanwhile"):
+            self.is_not_told(Allocated(pending))
+        self.still_holds(normal)
+        self.is_served(pending, node=node)
+        self.is_told(Allocated(self.asks(app, memory=2), node=node))
+        self.is_not_told(Allocated(self.asks(app)))

@@ -1,0 +1,90 @@
+"""What an RM says again under a key: of what is allocated, or waits to be (2024-10 on)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from siconform.expecting.observations import Observations
+from siconform.outcomes import NotOffered
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import Allocated, AllocationRejected, AskRejected, UpdateKind
+from siconform.protocol.requests import AllocationUpdate
+from siconform.rm.sender import Sender, amounts
+
+
+class UpdateSteps(Observations, Sender):
+    """Allocations that hold something else from now on, and asks that the RM places itself."""
+
+    def updates_allocation(
+        self,
+        allocation: Allocated,
+        *,
+        memory: int | None = None,
+        vcore: int | None = None,
+        resources: Mapping[str, int] | None = None,
+        node: str | None = None,
+        priority: int | None = None,
+    ) -> Allocated:
+        """Say the allocation again with what is given; the allocation as it is to be.
+
+        Amounts that are not given stay, with ``resources`` nothing but these is said. An empty
+        ``node`` leaves its node out.
+        """
+        before = allocation.resource if resources is None else resources
+        changed = replace(
+            allocation,
+            resource=amounts(before, memory, vcore, before),
+            node=allocation.node if node is None else str(node),
+            priority=allocation.priority if priority is None else priority,
+        )
+        self.says(AllocationUpdate(changed))
+        return changed
+
+    def has_updated(
+        self,
+        allocation: Allocated,
+        *,
+        memory: int | None = None,
+        resources: Mapping[str, int] | None = None,
+    ) -> Allocated:
+        """Given: the allocation was said again with these amounts, and that was processed.
+
+        They are as in ``updates_allocation``. NotOffered where it is rejected, as an update of what
+        lives may be.
+        """
+        changed = self.updates_allocation(allocation, memory=memory, resources=resources)
+        if self.is_refused(allocation.key):
+            raise NotOffered("the target does not offer to update what is allocated")
+        return changed
+
+    def is_refused(self, key: str) -> bool:
+        """Whether what was said under this key last is rejected, once it was processed."""
+        told = self.may_be_told(AllocationRejected(key), AskRejected(key))
+        return told is not None
+
+    def has_refused(self, key: str) -> None:
+        """Given: what was said under this key last is rejected; NotOffered where it is not."""
+        if not self.is_refused(key):
+            raise NotOffered("the target does not offer to reject an update that it need not")
+
+    def places(self, ask: Ask, node: str, *, memory: int) -> Allocated:
+        """Say that a pending ask runs on this node, and see that processed; the allocation."""
+        said = ask.said
+        placed = Allocated(
+            key=said.key,
+            application=said.application,
+            node=str(node),
+            identity=said.key,
+            resource=amounts(said.resource, memory, None, {}),
+            task_group=said.task_group,
+            placeholder=said.placeholder,
+            priority=said.priority,
+            tags=said.tags,
+            partition=said.partition,
+            originator=said.originator,
+            preemption_policy=said.preemption_policy,
+            queue="",
+            priority_class="",
+        )
+        self.says(AllocationUpdate(placed))
+        self.fences(UpdateKind.ALLOCATIONS)
+        return placed

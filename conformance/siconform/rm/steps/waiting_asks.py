@@ -1,0 +1,181 @@
+"""Asks for which there is no room: a scheduler may keep them, or reject them.
+
+The ask diagram of the SI leads from Pending to Rejected as well as to Allocated, and no text says
+when. What a test is about is seldom that an ask waits: so it asks for more than there is room for,
+makes room, and expects the ask to be served. Where it was rejected the RM asks again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, TypedDict, Unpack
+
+from siconform.catalogue.features import Feature, not_offered
+from siconform.outcomes import NotOffered, PremiseLost
+from siconform.protocol.constraints import Constraint
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import (
+    Allocated,
+    AllocationRejected,
+    ApplicationAccepted,
+    ApplicationRejected,
+    AskRejected,
+    Fact,
+    PreemptionPolicy,
+    Released,
+    UpdateKind,
+)
+from siconform.protocol.requests import ApplicationRequest
+from siconform.protocol.subjects import Identity
+from siconform.rm.steps.basic import BasicSteps
+
+_NO_UPDATES: Final = "the target does not offer to update what waits"
+
+
+class Wanted(TypedDict, total=False):
+    """What is asked for, as in ``AllocationSteps.asks``."""
+
+    memory: int | None
+    vcore: int | None
+    resources: Mapping[str, int] | None
+    times: int
+    priority: int
+    tags: Mapping[str, str] | None
+    constraint: Constraint | None
+
+
+class Changed(TypedDict, total=False):
+    """What is different where an ask is said again, as in ``AllocationSteps.asks_again``."""
+
+    memory: int | None
+    resources: Mapping[str, int] | None
+    times: int | None
+    priority: int | None
+    tags: Mapping[str, str] | None
+    task_group: str | None
+    placeholder: bool | None
+    policy: PreemptionPolicy | None
+
+
+class WaitingAskSteps(BasicSteps):
+    """What an RM does with asks that have to wait, and what it needs of a target at all."""
+
+    def has_waiting_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
+        """Given: an ask for which there is no room now, kept or rejected."""
+        ask = self.asks(application, **wanted)
+        self.fences(UpdateKind.ALLOCATIONS)
+        if self.hears(Allocated(ask)):
+            raise PremiseLost(f"the ask found room: {self.hears(Allocated(ask))[0]}")
+        return ask
+
+    def has_pending_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
+        """Given: an ask for which there is no room now and that is kept (it might be rejected)."""
+        ask = self.has_waiting_ask(application, **wanted)
+        self.is_pending(ask)
+        return ask
+
+    def has_asked_again(self, /, ask: Ask, **changed: Unpack[Changed]) -> Ask:
+        """Given: the pending ask was said again, as by ``asks_again``, and that was processed.
+
+        NotOffered where that is rejected, as it may be from 2024-10 on (C-45).
+        """
+        again = self.asks_again(ask, **changed)
+        if self.identity is Identity.GIVEN_BY_THE_SCHEDULER:
+            self.fences(UpdateKind.ALLOCATIONS)
+        elif self.may_be_told(AskRejected(ask), AllocationRejected(str(ask))):
+            raise NotOffered(_NO_UPDATES)
+        return again
+
+    def needs_updates_of(self, ask: Ask) -> None:
+        """NotOffered where an ask said several times was rejected, and is not allocated."""
+        is_rejected = self.may_be_told(AskRejected(ask)) is not None
+        if is_rejected and not self.hears(Allocated(ask)):
+            raise NotOffered(_NO_UPDATES)
+
+    def is_pending(self, ask: Ask) -> None:
+        """Premise: ``ask`` was processed and neither allocated nor rejected.
+
+        NotOffered where the target was seen to reject what there is no room for.
+        """
+        self.fences(UpdateKind.ALLOCATIONS)
+        keeps = self.observed.keeps_waiting_asks, self.observed.keeps_oversized_asks
+        if False in keeps:
+            self.settles()  # a rejection may take a whole scheduling cycle
+            if self.hears(AskRejected(ask)):
+                raise NotOffered(not_offered(Feature.WAITING_ASKS))
+        for fact in (AskRejected(ask), Allocated(ask)):
+            if self.hears(fact):
+                raise PremiseLost(f"the ask did not stay pending: {self.hears(fact)[0]}")
+
+    def is_served(self, /, ask: Ask, **wanted: Any) -> Allocated:
+        """Then: the ask is allocated as ``wanted`` (fields of Allocated).
+
+        Where it was rejected while there was no room, the RM asks again, after everything it said
+        before was processed, and that is allocated. An application that had nothing left by then
+        may have been completed: the RM submits it once more.
+        """
+        allocated = Allocated(ask, **wanted)
+        told = self.is_told_one_of(allocated, AskRejected(ask))
+        if isinstance(told, Allocated):
+            return told
+        self.records("an ask without room", told)
+        again = self._asks_anew(ask)
+        if self._may_be_completed(ask.said.application):
+            told = self.is_told_one_of(replace(allocated, key=str(again)), AskRejected(again))
+            if isinstance(told, Allocated):
+                return told
+            if self._is_taken_anew(ask.said.application):
+                again = self._asks_anew(ask)
+        return self.is_told(replace(allocated, key=str(again)))
+
+    def is_not_served(self, ask: Ask) -> None:
+        """There is still no room for the ask: it waits, or is rejected when it is asked again."""
+        self.is_not_told(Allocated(ask))
+        if self.hears(AskRejected(ask)):
+            again = self._asks_anew(ask)
+            self.is_not_told(Allocated(again))
+            self.withdraws(again)
+
+    def has_room_exactly_if_released(self, told: Fact, waiting: Ask, *, held: Allocated) -> None:
+        """What was told of a release is what happened.
+
+        After a release ``waiting`` is allocated where ``held`` was; after a refusal ``held`` is
+        live and there is no room for ``waiting``.
+        """
+        if isinstance(told, Released):
+            self.is_served(waiting)
+            return
+        self.is_not_served(waiting)
+        self.still_holds(held)
+
+    def _asks_anew(self, ask: Ask) -> Ask:
+        """Ask for the same under another key, when everything said before was processed."""
+        self.fences_all()
+        again = Ask(replace(ask.said, key=self.new_name("ask")))
+        self.says(again.said)
+        return again
+
+    def _may_be_completed(self, application: str) -> bool:
+        """Whether it was submitted so long ago that it may be over, if it had nothing left."""
+        shortest, submitted = self.shortest_wait(), self._submissions(application)
+        if shortest is None or not submitted:
+            return False
+        at, _ = submitted[-1]
+        return self.now() + self.pace.slowest - at >= shortest
+
+    def _is_taken_anew(self, application: str) -> bool:
+        """Whether the scheduler takes an application of this id, as it was, once more."""
+        _, said = self._submissions(application)[-1]
+        self.says(said)
+        verdict = self.is_told_one_of(
+            ApplicationAccepted(application), ApplicationRejected(application)
+        )
+        return isinstance(verdict, ApplicationAccepted)
+
+    def _submissions(self, application: str) -> list[tuple[float, ApplicationRequest]]:
+        """Of this application, with the moment of each."""
+        return [
+            (entry.moment, entry.content)
+            for entry in self.exchange.everything()
+            if isinstance(entry.content, ApplicationRequest)
+            and entry.content.application == application
+        ]

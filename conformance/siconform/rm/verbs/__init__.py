@@ -1,1 +1,0 @@
-"""The verbs of a resource manager, one module for each area."""
