@@ -129,7 +129,7 @@ def _tell(small: Small, seed: int) -> bool:
 def _troubles(record: Record) -> list[str]:
     """The MUSTs that keep it from being CONFORMANT."""
     return [
-        f"{one.verdict.words} {identifier} {catalogue()[identifier].title}"
+        f"{one.verdict.label} {identifier} {catalogue()[identifier].title}"
         for identifier, one in record.requirements.items()
         if one.verdict in _BAD and catalogue()[identifier].level is Level.MUST
     ]
