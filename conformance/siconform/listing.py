@@ -59,7 +59,7 @@ def render_list(
     tests_by_requirement: Mapping[str, Sequence[str]],
     filters: Filters | None = None,
 ) -> str:
-    """A table of the requirements the filters let through, and their counts in the last line."""
+    """A table of the requirements the filters let through; the last two lines count them."""
     chosen = [
         requirement
         for requirement in requirements
@@ -181,7 +181,7 @@ def _counts(chosen: Sequence[Requirement], tests: Mapping[str, Sequence[str]]) -
         Verdict.NO_TEST_YET: len(chosen) - tested - excluded - of_the_rm,
     }
     untested = ", ".join(verdict.counted(count) for verdict, count in counted.items())
-    return f"{len(chosen)} requirements: {by_level}; {tested} tested, {untested}"
+    return f"{len(chosen)} requirements: {by_level}\n{tested} tested, {untested}"
 
 
 def _sides(requirement: Requirement) -> str:

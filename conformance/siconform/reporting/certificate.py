@@ -16,7 +16,7 @@ import msgspec
 
 from siconform.reporting.judged_run import JudgedRun, Outcome, Pace, deviation, run_in
 from siconform.reporting.stored import RecordError, read_object
-from siconform.verdicts import VIOLATED, Verdict
+from siconform.verdicts import SHOWN, VIOLATED, Verdict
 
 FILE: Final = "certificate.json"
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -148,7 +148,7 @@ def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
 def counted(requirements: Mapping[str, Certified]) -> dict[str, int]:
     """How many requirements have each verdict, zeros included."""
     found = Counter(said.verdict for said in requirements.values())
-    return {verdict.value: found[verdict] for verdict in Verdict}
+    return {verdict.value: found[verdict] for verdict in SHOWN}
 
 
 def written(certificate: Certificate) -> str:

@@ -251,9 +251,8 @@ class TestHooks:
         else:
             report.outcome = "skipped"
             reason = why_not(told[0], known)
-            challenged = told[0].verdict is Verdict.CHALLENGED
-            label = (Verdict.CHALLENGED if challenged else Verdict.BASELINED).label
-            report.wasxfail = f"{label}: {reason}"
+            is_known = told[0].verdict is not Verdict.CHALLENGED
+            report.wasxfail = f"{Verdict.BASELINED.label}: {reason}" if is_known else reason
             about = msgspec.structs.replace(about, known=reason)
         report_payload.put(report, Payload.FAILURE, msgspec.to_builtins(about))
 

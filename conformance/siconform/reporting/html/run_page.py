@@ -111,7 +111,7 @@ def _facts(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, _in_words(conditions[key])
     yield "on", environment.get("platform", "")
     yield "Python", environment.get("python", "")
-    yield "known deviations in", results["baseline"]["file"]
+    yield f"{Verdict.BASELINED.label_for(2)} in", results["baseline"]["file"]
     yield "does not offer", ", ".join(target["without"])
     yield from target["observed"].items()
 
