@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from siconform.verdicts import SHOWN
+
 CHECKOUT = Path(__file__).parents[1]
 
 project = "SI Conformance"
@@ -22,6 +24,16 @@ smartquotes = False
 myst_heading_anchors = 6
 myst_heading_anchors_html_ids = True
 """The addresses of headings are those of a code host."""
+myst_enable_extensions = ["substitution"]
+myst_substitutions = {
+    "verdicts": "\n".join(
+        [
+            "| verdict | in `results.json` | what it means |",
+            "|---|---|---|",
+            *(f"| {one.label} | `{one}` | {one.row.meaning} |" for one in SHOWN),
+        ]
+    )
+}
 
 html_theme = "furo"
 html_title = "SI Conformance"

@@ -72,7 +72,7 @@ class Judgement(msgspec.Struct, frozen=True):
         ]
 
     def without_a_chance(self, sound: "Judgement") -> list[str]:
-        """The MUSTs that could not run, and could without it."""
+        """The MUSTs that are inconclusive, and are not without it."""
         return [
             identifier
             for identifier, said in self.requirements.items()

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import click
+from siconform.verdicts import Verdict
 
 from proof import choosing
 from proof.fault import CHANGES, Change
@@ -128,7 +129,7 @@ def complaints(change: Change, judgement: Judgement, sound: Judgement) -> Iterat
         return
     yield from (f"{one} notices: {judgement.requirements[one].reason}" for one in noticed)
     for one in judgement.without_a_chance(sound):
-        yield f"{one} could not run: {judgement.requirements[one].reason}"
+        yield f"{one} {Verdict.COULD_NOT_RUN.label}: {judgement.requirements[one].reason}"
     if not change.areas and judgement.verdict != _CONFORMANT:
         yield f"the verdict of the run is {judgement.verdict}"
 
@@ -158,7 +159,7 @@ def _tell(change: Change, judgement: Judgement, sound: Judgement, wrong: Sequenc
         click.echo(f"  WRONG: {one}")
     if change.is_liberty:
         for identifier, reason in judgement.left_alone(sound).items():
-            click.echo(f"  not applicable: {identifier}: {reason}")
+            click.echo(f"  {Verdict.NOT_APPLICABLE.label}: {identifier}: {reason}")
 
 
 if __name__ == "__main__":

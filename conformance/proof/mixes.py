@@ -21,7 +21,7 @@ from siconform.doctor.examining import judged
 from siconform.policy import RunVerdict
 from siconform.reporting.record import Record
 from siconform.reporting.stored import RecordError
-from siconform.verdicts import Verdict
+from siconform.verdicts import BAD
 
 from proof.by_key import manners as by_key
 from proof.independent import manners as independent
@@ -37,7 +37,6 @@ _TIMERS: Final = (
     *("--connection-loss-timeout", "3"),
 )
 _WORKERS: Final = ("-n", "12")  # they wait most of the time
-_BAD: Final = (Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.KIT_ERROR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +128,9 @@ def _tell(small: Small, seed: int) -> bool:
 def _troubles(record: Record) -> list[str]:
     """The MUSTs that keep it from being CONFORMANT."""
     return [
-        f"{one.verdict.words} {identifier} {catalogue()[identifier].title}"
+        f"{one.verdict.label} {identifier} {catalogue()[identifier].title}"
         for identifier, one in record.requirements.items()
-        if one.verdict in _BAD and catalogue()[identifier].level is Level.MUST
+        if one.verdict in BAD and catalogue()[identifier].level is Level.MUST
     ]
 
 

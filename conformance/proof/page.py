@@ -216,10 +216,10 @@ def _became(change: Change, proof: Proof) -> str:
     noticed = judgement.noticed(sound, allowed=change.departs_from)
     lost = judgement.without_a_chance(sound)
     said += [f"**noticed by {', '.join(noticed)}**"] if noticed else ["noticed by nobody"]
-    said += [f"**could not run: {', '.join(lost)}**"] if lost else []
+    said += [f"**{Verdict.COULD_NOT_RUN.label}: {', '.join(lost)}**"] if lost else []
     said += [f"departs from {', '.join(change.departs_from)}"] if change.departs_from else []
     alone = judgement.left_alone(sound)
-    said += [f"not applicable: {', '.join(alone)}"] if alone else []
+    said += [f"{Verdict.NOT_APPLICABLE.label}: {', '.join(alone)}"] if alone else []
     return "; ".join(said)
 
 

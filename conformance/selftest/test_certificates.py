@@ -112,7 +112,7 @@ def test_what_people_know_better_is_told(tmp_path: Path) -> None:
         (lambda d: d.update(ended_early="interrupted"), "partial and no result: interrupted"),
         (lambda d: d.update(verdict="KIT ERROR", sentence="KIT ERROR: x"), "not certified: KIT"),
         (
-            lambda d: d["left_out"].append({"test": "t", "reason": "not selected"}),
+            lambda d: d["left_out"].append({"test": "t", "reason": Verdict.NOT_SELECTED.label}),
             "is of a part of the suite, without t; run the whole",
         ),
         (lambda d: d.update(judged_by={}), "was made by siconform 0.1.0 with another catalogue"),
@@ -132,8 +132,8 @@ def test_what_is_no_whole_run_is_not_certified(tmp_path: Path, change: Change, t
 
 def test_a_whole_profile_is_certified_under_its_name(tmp_path: Path) -> None:
     chosen = {"words": "--profile 2024-10", "profile": "2024-10", "requirements": ["SI-NODE-004"]}
-    aside = requirement("SI-NODE-006", "not-selected", reason="not selected")
-    left_out = [{"test": "suite/test_nodes.py::test_x", "reason": "not selected"}]
+    aside = requirement("SI-NODE-006", "not-selected", reason=Verdict.NOT_SELECTED.label)
+    left_out = [{"test": "suite/test_nodes.py::test_x", "reason": Verdict.NOT_SELECTED.label}]
 
     made = certified(tmp_path, PASS, aside, selection=chosen, left_out=left_out)
 
@@ -145,7 +145,7 @@ def test_a_whole_profile_is_certified_under_its_name(tmp_path: Path) -> None:
 
 def test_a_part_of_a_profile_is_not_certified(tmp_path: Path) -> None:
     chosen = {"words": "x", "profile": "2024-10", "requirements": ["SI-NODE-004", "SI-NODE-006"]}
-    aside = requirement("SI-NODE-006", "not-selected", reason="not selected")
+    aside = requirement("SI-NODE-006", "not-selected", reason=Verdict.NOT_SELECTED.label)
     run = folder_of(document(PASS, aside, selection=chosen), tmp_path / "out")
 
     with pytest.raises(certifying.NotCertified, match="part of the suite, without SI-NODE-006;"):
@@ -233,8 +233,12 @@ def test_a_certificate_is_compared_as_its_run_is(tmp_path: Path) -> None:
     [
         ([PASS], "conformant, 1 of 1 judged", "brightgreen"),
         ([PASS, requirement("SI-CB-012", "excluded")], "conformant, 1 of 2 judged", "brightgreen"),
-        ([PASS, MUST_FAILS], "non-conformant, 2 of 2 judged, 1 deviate", "red"),
-        ([PASS, AS_RECORDED], "non-conformant, 2 of 2 judged, 1 deviate", "yellow"),
+        ([PASS, MUST_FAILS], f"non-conformant, 2 of 2 judged, {Verdict.FAIL.counted(1)}", "red"),
+        (
+            [PASS, AS_RECORDED],
+            f"non-conformant, 2 of 2 judged, {Verdict.BASELINED.counted(1)}",
+            "yellow",
+        ),
         (
             [PASS, requirement("SI-NODE-014", "of-the-rm")],
             "conformant, 1 of 1 judged",

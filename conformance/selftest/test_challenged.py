@@ -65,13 +65,16 @@ def test_the_screen_and_junit_tell_it_with_its_link(conformance: Run, challenged
     challenged(ALL_OF_IT)
     outcome = conformance(FAILS + PASSES, "-v")
 
-    assert any(line.startswith("  CHALLENGED SI-NODE-004") for line in outcome.out.splitlines())
+    assert any(
+        line.startswith(f"  {Verdict.CHALLENGED.label.upper()} SI-NODE-004")
+        for line in outcome.out.splitlines()
+    )
     assert f"challenged since 2026-11-20: {LINK}" in outcome.out
-    assert "1 challenged" in outcome.out
+    assert Verdict.CHALLENGED.counted(1) in outcome.out
     junit = (outcome.folder / "junit.xml").read_text("utf-8")
     assert '<property name="requirements.challenged" value="1"' in junit
     assert '<property name="SI-NODE-004" value="challenged"' in junit
-    assert f"known: challenged since 2026-11-20: {LINK}" in junit
+    assert f"challenged since 2026-11-20: {LINK}" in junit
     assert 'failures="0"' in junit
 
 

@@ -71,7 +71,7 @@ def test_what_is_recorded_or_was_not_selected_is_no_difference(
 
     assert done.exit_code == 0
     assert "none newly broken, none mended, none changed" in done.stdout
-    assert ("not compared: 1 not selected" in done.stdout) == ("not-selected" in (before, after))
+    assert ("not compared: 1 " in done.stdout) == ("not-selected" in (before, after))
 
 
 def test_what_only_one_revision_asks_is_no_difference(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_what_only_monitors_watch_is_looked_at_where_much_happens() -> None:
     [
         (Verdict.FAIL, True, "noticed by SI-NODE-026"),
         (Verdict.LATE, True, "noticed by SI-NODE-026"),
-        (Verdict.COULD_NOT_RUN, False, "not noticed: SI-NODE-026 could not run"),
+        (Verdict.COULD_NOT_RUN, False, f"not noticed: SI-NODE-026 {Verdict.COULD_NOT_RUN.label}"),
     ],
 )
 def test_a_fault_is_noticed_by_what_it_breaks(

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 from siconform.catalogue import catalogue
+from siconform.verdicts import Verdict
 from siwire import DEFAULT_REVISION
+
+FAIL = Verdict.FAIL.label.upper()
 
 OF_THE_REVISION = sum(DEFAULT_REVISION.name in r.revisions for r in catalogue().values())
 Run = Callable[..., Any]
@@ -99,7 +102,7 @@ def test_a_failing_should_is_shown_and_does_not_decide(conformance: Run) -> None
     assert outcome.requirement("SI-NODE-005")["level"] == "SHOULD"
     assert outcome.verdict("SI-NODE-005") == "fail"
     assert outcome.code == 0
-    assert "FAIL  SI-NODE-005" in outcome.out
+    assert f"{FAIL}  SI-NODE-005" in outcome.out
 
 
 def test_a_may_is_a_capability_and_never_a_failure(conformance: Run) -> None:
@@ -157,7 +160,7 @@ def test_the_failure_text_says_what_one_needs_to_act(conformance: Run) -> None:
         )
     )
     for part in (
-        "FAIL  SI-NODE-004   MUST",
+        f"{FAIL}  SI-NODE-004   MUST",
         "expected   a rejection",
         "happened   accepted",
         "again      python -m pytest SI-NODE-004 ",

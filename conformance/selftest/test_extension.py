@@ -20,6 +20,7 @@ from siconform.targets.profile import TargetProfile
 from siconform.targets.proposal import proposal
 from siconform.targets.terms import LONGEST_TIMER
 from siconform.transport.extension import SERVICE, Extension
+from siconform.verdicts import Verdict
 from siwire import REVISIONS, rpc
 from siwire.ext import extension_pb2 as ext
 
@@ -192,7 +193,7 @@ def test_what_is_not_offered_is_not_applicable(conformance: Run) -> None:
     assert outcome.code == 0
     assert outcome.verdict("SI-CONN-006") == "not-applicable"
     assert outcome.reason("SI-CONN-006") == "the target does not offer the facet snapshot"
-    assert "1 not applicable" in outcome.out
+    assert Verdict.NOT_APPLICABLE.counted(1) in outcome.out
     assert "SI-CONN-006: the target does not offer the facet snapshot" in outcome.out
 
 

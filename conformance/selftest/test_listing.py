@@ -7,14 +7,16 @@ import pytest
 from siconform.catalogue import Level, Side, catalogue, find_requirement
 from siconform.filters import Filters
 from siconform.listing import WIDTH, render_explanation, render_list
+from siconform.verdicts import Verdict
 
+EXCLUDED, NO_TEST_YET, OF_THE_RM = Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM
 TESTS = {"SI-NODE-001": ("suite/test_nodes.py::test_a",), "SI-PRE-001": ()}
 
 
 def listed(filters: Filters) -> list[str]:
-    """The ids in a list, and its last line."""
+    """The ids in a list, and its last two lines as one."""
     lines = render_list(catalogue().values(), TESTS, filters).splitlines()
-    return [*(line.split()[0] for line in lines if line.startswith("SI-")), lines[-1]]
+    return [*(line.split()[0] for line in lines if line.startswith("SI-")), "; ".join(lines[-2:])]
 
 
 def requirements(count: int) -> str:
@@ -95,7 +97,7 @@ def test_an_explanation_says_everything_in_one_place() -> None:
     text = render_explanation(
         entry,
         ["suite/test_nodes.py::test_a", "suite/test_nodes.py::test_b"],
-        {"reference": "pass", "yunikorn-core@1.5.1": "deviate"},
+        {"reference": "good", "yunikorn-core@1.5.1": "bad"},
     )
     lines = text.splitlines()
     assert lines[0].startswith("SI-NODE-002   MUST   says so: the SI text (section ")
@@ -110,22 +112,22 @@ def test_an_explanation_says_everything_in_one_place() -> None:
         "seen by": "the plain service; waits for an answer",
         "tests": "suite/test_nodes.py::test_a",
         "": "suite/test_nodes.py::test_b",
-        "schedulers": "reference: pass",
+        "schedulers": "reference: good",
     }.items():
         assert f"  {label:<11}{content}" in lines
 
 
 def test_an_explanation_without_a_test_says_so_and_leaves_out_what_is_empty() -> None:
     text = render_explanation(find_requirement("SI-NODE-001"), [])
-    assert "  tests      no test yet" in text.splitlines()
+    assert f"  tests      {NO_TEST_YET.label}" in text.splitlines()
     assert not any(label in text for label in ("  schedulers", "  control", "  needs"))
 
 
 def test_what_is_excluded_says_why() -> None:
     entry = replace(find_requirement("SI-NODE-001"), not_tested="nothing shows it")
     rows = render_list([entry], {}, Filters(untested=True)).splitlines()
-    assert rows[2].split(maxsplit=1) == ["excluded:", "nothing shows it"]
-    assert rows[-1].endswith("0 tested, 1 excluded, 0 of the RM, 0 not yet")
+    assert rows[2].split(maxsplit=1) == [f"{EXCLUDED.label}:", "nothing shows it"]
+    assert rows[-1].startswith(f"0 tested, {EXCLUDED.counted(1)}, ")
     assert "  tests      none: nothing shows it" in render_explanation(entry, []).splitlines()
 
 
@@ -137,7 +139,10 @@ def test_what_ended_says_why() -> None:
 
 def test_what_binds_the_rm_says_so() -> None:
     text = render_explanation(find_requirement("SI-NODE-014"), [])
-    assert "  tests      none: it binds the RM, and the kit judges schedulers" in text.splitlines()
+    assert (
+        f"  tests      none: it {OF_THE_RM.label}, and the kit tests schedulers"
+        in text.splitlines()
+    )
 
 
 def test_a_place_is_named_once_with_its_texts() -> None:

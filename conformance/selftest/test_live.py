@@ -9,10 +9,13 @@ from pathlib import Path
 import psutil
 import pytest
 from patience import patient
+from siconform.verdicts import Verdict
 
 from .conftest import ANNOUNCING, PREAMBLE
 from .processes import wait_for
 from .terminals import at_terminal
+
+FAIL = Verdict.FAIL.label.upper()
 
 pytestmark = pytest.mark.end_to_end
 
@@ -60,8 +63,8 @@ def test_areas_waits_and_failures_show_while_it_runs(
     suite: Path, columns: int, workers: str
 ) -> None:
     shown = (
-        r"^FAIL  SI-NODE-004  MUST",
-        r"^ NODE .* 2 of 2 .*1 fail",
+        rf"^{FAIL}  SI-NODE-004  MUST",
+        rf"^ NODE .* 2 of 2 .*{Verdict.FAIL.counted(1)}",
         r"^ GANG .* 0 of 1",
         r"waiting: 1 test on a placeholder (timeout \(\d\.\d s of 9\.0 s\)|\w*\.\.\.)",
         r"2 of 4 tests, 1 failed",
@@ -79,7 +82,7 @@ def test_areas_waits_and_failures_show_while_it_runs(
     assert code == 1
     assert not run.screen.cursor.hidden
     assert not any("waiting:" in line or "requirements judged" in line for line in after)
-    assert "NON-CONFORMANT: 1 MUST fail" in after
+    assert f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}" in after
 
 
 def test_the_time_left_is_known_from_an_earlier_run(suite: Path) -> None:
@@ -125,7 +128,7 @@ def test_ctrl_c_once_tells_what_ran_and_leaves_nothing(suite: Path, workers: str
     assert any(line.startswith("INCOMPLETE: interrupted") for line in after)
     assert counts["not-reached"] >= 1
     assert counts["fail"] == 1
-    assert any("not reached" in line for line in after)
+    assert any(Verdict.NOT_REACHED.label in line for line in after)
     assert not any("requirements judged" in line for line in after)
 
 
@@ -143,7 +146,7 @@ def test_the_window_changes_its_size(suite: Path, columns: int, lines: int) -> N
     assert b"\x1b[J" in run.written[seen:]
     assert sum("requirements judged" in line for line in shown) == 1
     assert sum(line.startswith(" GANG") for line in shown) == 1
-    assert run.shows("NON-CONFORMANT: 1 MUST fail")
+    assert run.shows(f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,7 @@ def test_a_dumb_terminal_gets_plain_lines(suite: Path) -> None:
     assert code == 1
     assert b"\x1b" not in run.written
     assert b"requirements judged" not in run.written
-    assert run.shows("FAIL  SI-NODE-004")
+    assert run.shows(f"{FAIL}  SI-NODE-004")
 
 
 @pytest.mark.parametrize(("flag", "told"), [("-v", True), ("-q", False)])
@@ -183,7 +186,7 @@ def test_other_verbosities_draw_nothing(suite: Path, flag: str, *, told: bool) -
 
     assert b"requirements judged" not in run.written
     assert (b"test_fake.py::test_two" in run.written) is told
-    assert run.shows("NON-CONFORMANT: 1 MUST fail")
+    assert run.shows(f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}")
 
 
 def test_in_a_pipe_a_failure_is_a_line_as_it_happens(suite: Path) -> None:
@@ -194,12 +197,12 @@ def test_in_a_pipe_a_failure_is_a_line_as_it_happens(suite: Path) -> None:
     before: list[str] = []
     for line in process.stdout:
         before.append(line)
-        if line.startswith("FAIL"):
+        if line.startswith(FAIL):
             break
     (suite / "go-on").touch()
     rest, _ = process.communicate(timeout=patient(60))
 
-    assert before[-1].startswith("FAIL  SI-NODE-004  MUST   accepted")
+    assert before[-1].startswith(f"{FAIL}  SI-NODE-004  MUST   accepted")
     assert "CONFORMANT" not in "".join(before)
-    assert "NON-CONFORMANT: 1 MUST fail" in rest
+    assert f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}" in rest
     assert "\x1b" not in "".join(before) + rest

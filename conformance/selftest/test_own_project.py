@@ -8,6 +8,9 @@ import jsonschema
 import pytest
 from patience import patient
 from siconform.results import schema
+from siconform.verdicts import Verdict
+
+FAIL = Verdict.FAIL.label.upper()
 
 pytestmark = pytest.mark.end_to_end
 
@@ -97,11 +100,11 @@ def test_their_requirements_are_judged_beside_their_other_tests(
     assert (project.path / RESULTS).with_name("report.html").exists()
     done.stdout.fnmatch_lines(
         [
-            "FAIL  ACME-NODE-002   MUST   says so: a catalogue of your own (acme.yaml)",
+            f"{FAIL}  ACME-NODE-002   MUST   says so: a catalogue of your own (acme.yaml)",
             "*= SI conformance =*",
             "CONFORMANT in what is tested: * of SI 2024-10",
-            "2 requirements of your own: 1 pass, 1 fail",
-            "  FAIL  ACME-NODE-002: A second node is rejected",
+            f"2 requirements of your own: 1 {Verdict.PASS.label}, 1 {Verdict.FAIL.label}",
+            f"  {FAIL}  ACME-NODE-002: A second node is rejected",
             "results in */build/conformance-own",
         ]
     )

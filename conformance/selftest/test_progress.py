@@ -127,7 +127,7 @@ def test_every_area_is_in_sight_where_there_is_room(columns: int, lines: int) ->
     )
 
     assert all(f" {area} " in told for area in AREAS)
-    assert told.count("3 fail") == len(AREAS)
+    assert told.count(Verdict.FAIL.counted(3)) == len(AREAS)
 
 
 def test_alike_waits_are_told_together_with_the_longest() -> None:

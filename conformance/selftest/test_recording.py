@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from siconform.verdicts import Verdict
+
+FAIL = Verdict.FAIL.label.upper()
 
 Run = Callable[..., Any]
 
@@ -31,7 +34,10 @@ def test_a_known_deviation_does_not_fail_the_run(conformance: Run, known: Any) -
 
     assert outcome.code == 0
     assert outcome.results["verdict"] == "NON-CONFORMANT"
-    assert outcome.results["sentence"] == "NON-CONFORMANT as recorded: 1 MUST deviate"
+    assert (
+        outcome.results["sentence"]
+        == f"NON-CONFORMANT as recorded: 1 MUST {Verdict.BASELINED.label}"
+    )
     assert outcome.verdict("SI-NODE-004") == "baselined"
     assert outcome.reason("SI-NODE-004") == "accepted 2 (known: core keeps none)"
     assert outcome.requirement("SI-NODE-004")["known"][0]["reason"] == "core keeps none"
@@ -136,8 +142,8 @@ def test_the_failure_text_is_about_the_worst(conformance: Run) -> None:
         + '    raise PremiseLost("no node")\n'
     )
     assert outcome.verdict("SI-NODE-006") == "could-not-run"
-    assert "FAIL  SI-NODE-004   MUST" in outcome.out
-    assert "also       could not run SI-NODE-006: no node" in outcome.out
+    assert f"{FAIL}  SI-NODE-004   MUST" in outcome.out
+    assert f"also       {Verdict.COULD_NOT_RUN.label} SI-NODE-006: no node" in outcome.out
 
 
 def test_what_a_test_records_stands_beside_its_requirement(conformance: Run) -> None:
@@ -201,8 +207,8 @@ def test_allure_results_carry_the_requirement(conformance: Run, pytester: pytest
 @pytest.mark.parametrize(
     ("options", "told", "not_told"),
     [
-        (["-q"], "NON-CONFORMANT: 1 MUST fail", "expected"),
-        (["-qq"], "NON-CONFORMANT: 1 MUST fail", "FAIL  SI-NODE-004"),
+        (["-q"], f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}", "expected"),
+        (["-qq"], f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}", f"{FAIL}  SI-NODE-004"),
         (["-v"], "failed   test_fake.py::test_one", "ERROR"),
     ],
 )

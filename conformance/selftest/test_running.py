@@ -10,10 +10,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from siconform.catalogue import catalogue
+from siconform.verdicts import Verdict
 from siwire import DEFAULT_REVISION, rpc
 
 from .processes import exists, wait_for
 from .serving import scheduler
+
+NOT_REACHED = Verdict.NOT_REACHED.label
 
 OF_THE_REVISION = sum(DEFAULT_REVISION.name in r.revisions for r in catalogue().values())
 Run = Callable[..., Any]
@@ -31,7 +34,7 @@ def test_a_requirement_id_selects_its_tests(conformance: Run) -> None:
     assert outcome.verdict("SI-NODE-004") == "pass"
     assert outcome.verdict("SI-NODE-006") == "not-selected"
     assert outcome.results["left_out"] == [
-        {"test": "test_fake.py::test_two", "reason": "not selected"}
+        {"test": "test_fake.py::test_two", "reason": Verdict.NOT_SELECTED.label}
     ]
 
 
@@ -261,7 +264,7 @@ def test_junit_counts_and_names_every_test_after_an_interrupt(
     assert list(skipped) == ["test_one", "test_two", "test_three"]
     assert skipped["test_one"] == []
     for name in ("test_two", "test_three"):
-        assert skipped[name] == [f"not reached: {outcome.results['ended_early']}"]
+        assert skipped[name] == [f"{NOT_REACHED}: {outcome.results['ended_early']}"]
     told = [p.get("value") for p in cases[1].iter("property")]
     assert told == ["SI-NODE-006", "SI-NODE-006 not-reached"]
 
@@ -410,5 +413,7 @@ def test_a_run_with_an_edited_text_stops_once_failing_tests_have_taken_long(
 
     assert outcome.verdict("SI-NODE-004") == "fail"
     assert outcome.verdict("SI-NODE-006") == "not-reached"
-    assert outcome.reason("SI-NODE-006") == "not reached: the tests that fail took more than 0.2 s"
+    assert outcome.reason("SI-NODE-006") == (
+        f"{NOT_REACHED}: the tests that fail took more than 0.2 s"
+    )
     assert conformance(SLOW_FAILURES, "--failing", "9").verdict("SI-NODE-006") == "pass"

@@ -17,6 +17,7 @@ from siconform.catalogue.features import FEATURES
 from siconform.catalogue.windows import in_short, in_words
 from siconform.filters import Filters
 from siconform.profiles import Profile
+from siconform.verdicts import Verdict
 
 WIDTH = 100
 SAYS_SO = {
@@ -58,7 +59,7 @@ def render_list(
     tests_by_requirement: Mapping[str, Sequence[str]],
     filters: Filters | None = None,
 ) -> str:
-    """A table of the requirements the filters let through, and their counts in the last line."""
+    """A table of the requirements the filters let through; the last two lines count them."""
     chosen = [
         requirement
         for requirement in requirements
@@ -146,7 +147,7 @@ def _rows(requirement: Requirement) -> list[str]:
     rows = _row(_cells(requirement))
     if requirement.not_tested:
         blank = [""] * len(_COLUMNS)
-        rows += _row([*blank, f"excluded: {requirement.not_tested}"])
+        rows += _row([*blank, f"{Verdict.EXCLUDED.label}: {requirement.not_tested}"])
     return rows
 
 
@@ -154,8 +155,8 @@ def _why_untested(requirement: Requirement) -> str:
     if requirement.not_tested:
         return f"none: {requirement.not_tested}"
     if Side.SCHEDULER not in requirement.sides:
-        return "none: it binds the RM, and the kit judges schedulers"
-    return "no test yet"
+        return f"none: it {Verdict.OF_THE_RM.label}, and the kit tests schedulers"
+    return Verdict.NO_TEST_YET.label
 
 
 def _row(cells: Sequence[str]) -> list[str]:
@@ -174,14 +175,13 @@ def _counts(chosen: Sequence[Requirement], tests: Mapping[str, Sequence[str]]) -
         for requirement in chosen
     )
     by_level = ", ".join(f"{levels[level]} {level}" for level in Level)
-    told = {
-        "tested": tested,
-        "excluded": excluded,
-        "of the RM": of_the_rm,
-        "not yet": len(chosen) - tested - excluded - of_the_rm,
+    counted = {
+        Verdict.EXCLUDED: excluded,
+        Verdict.OF_THE_RM: of_the_rm,
+        Verdict.NO_TEST_YET: len(chosen) - tested - excluded - of_the_rm,
     }
-    by_test = ", ".join(f"{count} {words}" for words, count in told.items())
-    return f"{len(chosen)} requirements: {by_level}; {by_test}"
+    untested = ", ".join(verdict.counted(count) for verdict, count in counted.items())
+    return f"{len(chosen)} requirements: {by_level}\n{tested} tested, {untested}"
 
 
 def _sides(requirement: Requirement) -> str:

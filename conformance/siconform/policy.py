@@ -1,7 +1,7 @@
 """The one policy that judges a run: console, JUnit, JSON and exit code all ask it."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from typing import Final
 
 from siconform.baseline import KnownDeviation
 from siconform.catalogue import Level, Requirement, Side
-from siconform.verdicts import REACHED, Evidence, Verdict
+from siconform.verdicts import FAILED, REACHED, Evidence, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RequirementResult:
 
     @property
     def disputed(self) -> bool:
-        """Whether it could not run for tests alone that are challenged."""
+        """Whether it is inconclusive, and only because of tests that are challenged."""
         stopped = [e for e in self.evidence if e.verdict is Verdict.COULD_NOT_RUN]
         return bool(stopped) and all(self.requirement.challenge_of(e.spoken_by) for e in stopped)
 
@@ -79,7 +79,6 @@ EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
 )
 """What each says, for people: in the help of a run and in README.md."""
 
-_NOT_RUN: Final = (Verdict.COULD_NOT_RUN, Verdict.NOT_REACHED)
 _PYTEST_BROKE: Final = 3  # pytest's own exit code for an internal error
 
 
@@ -124,7 +123,7 @@ def judge(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgeme
 
 def _judge_status(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement | None:
     """What the way the run went settles, whatever was found; None where it settles nothing."""
-    errors = [f.requirement.id for f in results if f.verdict is Verdict.KIT_ERROR]
+    errors = [f.requirement.id for f in results if f.verdict.row.exit_code == ExitCode.KIT_ERROR]
     if status.ended_by == _PYTEST_BROKE:
         return _kit_error("the kit itself broke")
     if status.unreachable:
@@ -143,15 +142,17 @@ def _judge_status(results: Sequence[RequirementResult], status: RunStatus) -> Ru
 
 def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
     deciding = [f for f in results if f.decides(status.fail_on)]
-    failed = [f for f in deciding if f.verdict in (Verdict.FAIL, Verdict.LATE)]
-    not_run = [f for f in deciding if f.verdict in _NOT_RUN and not f.disputed]
+    failed = [f for f in deciding if f.verdict in FAILED]
+    undecided = [
+        f for f in deciding if f.verdict.row.exit_code == ExitCode.INCOMPLETE and not f.disputed
+    ]
     if failed:
         known = all(f.entries for f in failed)
         code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
-        sentence = f"NON-CONFORMANT{_to(status)}: {_failed(failed)}{_of_chosen(results, status)}"
+        sentence = f"NON-CONFORMANT{_to(status)}: {_counted(failed)}{_of_chosen(results, status)}"
         return RunJudgement(RunVerdict.NON_CONFORMANT, code, sentence)
-    if not_run:
-        sentence = f"INCOMPLETE: {_not_run(not_run)}{_of_chosen(results, status)}"
+    if undecided:
+        sentence = f"INCOMPLETE: {_counted(undecided)}{_of_chosen(results, status)}"
         return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if disputed := _all_disputed(results):
         sentence = f"INCOMPLETE: all that was judged is challenged ({_some(disputed)})"
@@ -166,15 +167,13 @@ def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> Ru
     """The rest of the policy, once every MUST passed or is explained by the baseline."""
     recorded = [f for f in results if f.decides(status.fail_on) and f.verdict is Verdict.BASELINED]
     unexplained = [
-        f.requirement.id
-        for f in results
-        if status.with_baseline and f.verdict in (Verdict.FAIL, Verdict.LATE)
+        f.requirement.id for f in results if status.with_baseline and f.verdict in FAILED
     ]
     code = ExitCode.STALE_BASELINE if status.stale or unexplained else ExitCode.OK
     if recorded:
         verdict = RunVerdict.NON_CONFORMANT
         sentence = (
-            f"NON-CONFORMANT{_to(status)} as recorded: {_counted(recorded, lambda _: 'deviate')}"
+            f"NON-CONFORMANT{_to(status)} as recorded: {_counted(recorded)}"
             f"{_of_chosen(results, status)}"
         )
     else:
@@ -203,21 +202,15 @@ def _kit_error(what: str) -> RunJudgement:
     return RunJudgement(RunVerdict.KIT_ERROR, ExitCode.KIT_ERROR, sentence)
 
 
-def _failed(failed: Sequence[RequirementResult]) -> str:
-    return _counted(failed, lambda f: "late" if f.verdict is Verdict.LATE else "fail")
-
-
-def _not_run(some: Sequence[RequirementResult]) -> str:
-    not_reached = Verdict.NOT_REACHED
-    return _counted(some, lambda f: "not reached" if f.verdict is not_reached else "could not run")
-
-
-def _counted(some: Sequence[RequirementResult], word_of: Callable[[RequirementResult], str]) -> str:
-    """How many of each level there are, with a word for each kind."""
-    kinds = Counter((f.requirement.level, word_of(f)) for f in some)
-    order = list(Level)
-    told = sorted(kinds.items(), key=lambda kind: (order.index(kind[0][0]), kind[0][1]))
-    *others, last = [f"{number} {level} {word}" for (level, word), number in told]
+def _counted(some: Sequence[RequirementResult]) -> str:
+    """How many of each level have each verdict."""
+    found = Counter((f.requirement.level, f.verdict) for f in some)
+    *others, last = [
+        f"{number} {level} {verdict.label_for(number)}"
+        for level in Level
+        for verdict in Verdict
+        if (number := found[level, verdict])
+    ]
     return " and ".join([", ".join(others), last] if others else [last])
 
 

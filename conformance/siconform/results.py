@@ -18,7 +18,7 @@ from siconform import digests
 from siconform.baseline import Baseline
 from siconform.catalogue import Challenge, Level
 from siconform.policy import RequirementResult, RunJudgement, RunStatus
-from siconform.verdicts import Evidence, Verdict
+from siconform.verdicts import SHOWN, Evidence, Verdict
 
 SCHEMA_VERSION: Final = 2
 FILE: Final = "results.json"
@@ -117,7 +117,7 @@ class Run:
     def counts(self) -> Mapping[Verdict, int]:
         """How many requirements have each verdict, zeros included."""
         found = Counter(f.verdict for f in self.requirements)
-        return {verdict: found.get(verdict, 0) for verdict in Verdict}
+        return {verdict: found.get(verdict, 0) for verdict in SHOWN}
 
 
 def document(run: Run) -> dict[str, Any]:

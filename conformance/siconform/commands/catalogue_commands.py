@@ -43,7 +43,7 @@ def list_requirements(
 @click.argument("words", nargs=-1, metavar="[ID|AREA]...", shell_complete=complete_ids)
 @of_the_selection
 def explain(words: Sequence[str], **given: Any) -> None:
-    """Say everything about requirements: text, reading, sources, tests, known deviations."""
+    """Say everything about requirements: text, reading, sources, tests, known failures."""
     from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
     from siconform.running.prior_results import known_results  # noqa: PLC0415  # reads records
 

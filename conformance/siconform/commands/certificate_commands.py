@@ -176,8 +176,8 @@ def _told(one: "Again") -> str:
     word = "NOT JUDGED" if one.is_unjudged else "DIFFERENT"
     reason = f": {' '.join(one.reason.split())}" if one.reason else ""
     line = (
-        f"  {word:<10} {one.requirement:<12} {one.level:<6} certified {one.certified.words}, "
-        f"now {one.now.words}{reason}"
+        f"  {word:<10} {one.requirement:<12} {one.level:<6} certified {one.certified.label}, "
+        f"now {one.now.label}{reason}"
     )
     return line if len(line) <= 100 else f"{line[:97]}..."  # noqa: PLR2004  # columns
 

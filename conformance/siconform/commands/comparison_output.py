@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from siconform.reporting.judged_run import JudgedRun
 from siconform.reporting.regressions import Changed, Comparison, Kind
+from siconform.verdicts import Verdict
 
 WIDTH = 100
 
@@ -34,7 +35,7 @@ def _run(run: JudgedRun) -> str:
 
 
 def _changed(change: Changed) -> str:
-    before, after = change.before.verdict.words, change.after.verdict.words
+    before, after = change.before.verdict.label, change.after.verdict.label
     told = change.before if change.kind is Kind.MENDED else change.after
     reason = f": {' '.join(told.reason.split())}" if told.reason else ""
     line = f"  {change.requirement:<12} {change.after.level:<6} {before}, now {after}"
@@ -43,7 +44,7 @@ def _changed(change: Changed) -> str:
 
 def _not_compared(comparison: Comparison) -> Iterator[str]:
     told = [
-        f"{count} not selected {when}"
+        f"{Verdict.NOT_SELECTED.counted(count)} {when}"
         for count, when in zip(comparison.not_selected, ("before", "after"), strict=True)
         if count
     ]

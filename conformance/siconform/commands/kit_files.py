@@ -8,6 +8,7 @@ from siconform.commands.ending import wrong
 from siconform.protocol.queue_configurations import policy_groups
 from siconform.targets import TargetUnavailable
 from siconform.targets.named import NamedTarget, all_named
+from siconform.verdicts import Verdict
 
 
 @click.command(name="targets")
@@ -53,4 +54,4 @@ def queues(name: str) -> None:
 def _deviations(target: NamedTarget) -> str:
     if target.baseline is None:
         return "no baseline"
-    return f"{len(read_baseline(target.baseline).entries)} known deviations"
+    return Verdict.BASELINED.counted(len(read_baseline(target.baseline).entries))

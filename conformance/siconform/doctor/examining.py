@@ -22,11 +22,10 @@ from siconform.policy import ExitCode, RunVerdict
 from siconform.reporting.record import Record, read_results
 from siconform.reporting.stored import RecordError
 from siconform.running.index import cited
-from siconform.verdicts import Verdict
+from siconform.verdicts import FAILED, Verdict
 
 _LIMIT: Final = 900.0  # seconds for one run
 _BRIEF: Final = ("--time-scale", "0.1")  # who schedules nothing answers at once or never
-_NOTICED: Final = (Verdict.FAIL, Verdict.LATE)
 _NOTHING_RAN: Final = (ExitCode.USAGE, ExitCode.NOTHING_RAN)
 _SHOWN: Final = 3
 _WATCHED: Final = "SI-ALLOC"  # where monitors see most of what they watch
@@ -136,8 +135,8 @@ def _fault(change: Change) -> _Subject:
             ("--revision", change.revision, "-k", selection([own]), "-n", "0"),
         )
         verdict = record.requirements[own].verdict
-        is_noticed = verdict in _NOTICED
-        found = f"noticed by {own}" if is_noticed else f"not noticed: {own} {verdict.words}"
+        is_noticed = verdict in FAILED
+        found = f"noticed by {own}" if is_noticed else f"not noticed: {own} {verdict.label}"
         return Examined(f"fault {change.name}", is_noticed, found)
 
     return subject

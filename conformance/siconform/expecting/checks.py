@@ -28,7 +28,7 @@ def control(legal_twin: str) -> Iterator[None]:
 
 @contextmanager
 def premise(situation: str) -> Iterator[None]:
-    """The situation a test starts from: if it cannot be had, the test could not run."""
+    """The situation a test starts from: if it cannot be had, the test is inconclusive."""
     try:
         yield
     except NotAsTheTextSays as failure:
@@ -38,7 +38,7 @@ def premise(situation: str) -> Iterator[None]:
 
 @contextmanager
 def unless_over(is_over: Callable[[], bool], why: str) -> Iterator[None]:
-    """Then, as long as something lasts: if this fails when that is over, the test could not run."""
+    """If this fails when ``is_over``, the test is inconclusive: it holds only while that lasts."""
     try:
         yield
     except NotAsTheTextSays as failure:

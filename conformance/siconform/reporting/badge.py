@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from siconform.policy import RunVerdict
 from siconform.reporting.certificate import Part
-from siconform.verdicts import REACHED, Verdict
+from siconform.verdicts import FAILED, REACHED, VIOLATED, Verdict
 
 FILE: Final = "badge.json"
 _COLOURS: Final[Mapping[str, str]] = {
@@ -20,15 +20,14 @@ _AS_RECORDED: Final = "yellow"
 def badge(part: Part) -> dict[str, Any]:
     """Label, message and colour: how many requirements of which revision were judged, of how many.
 
-    A scheduler that deviates as its baseline records is not conformant, and is not shown in red.
+    A scheduler with known failures only is not conformant, and is not shown in red.
     """
     judged = sum(part.counts[verdict] for verdict in REACHED)
     of_all = sum(part.counts.values()) - part.counts[Verdict.OF_THE_RM]
-    unexplained = part.counts[Verdict.FAIL] + part.counts[Verdict.LATE]
+    unexplained = sum(part.counts[verdict] for verdict in FAILED)
     as_recorded = part.verdict == RunVerdict.NON_CONFORMANT and not unexplained
     told = [part.verdict.lower(), f"{judged} of {of_all} judged"]
-    bad = unexplained + part.counts[Verdict.BASELINED]
-    told += [f"{bad} deviate"] if bad else []
+    told += [v.counted(part.counts[v]) for v in Verdict if v in VIOLATED and part.counts[v]]
     return {
         "schemaVersion": 1,
         "label": f"SI {part.revision}{f', profile {part.profile}' if part.profile else ''}",

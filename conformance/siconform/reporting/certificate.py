@@ -16,7 +16,7 @@ import msgspec
 
 from siconform.reporting.judged_run import JudgedRun, Outcome, Pace, deviation, run_in
 from siconform.reporting.stored import RecordError, read_object
-from siconform.verdicts import Verdict
+from siconform.verdicts import SHOWN, VIOLATED, Verdict
 
 FILE: Final = "certificate.json"
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -25,7 +25,7 @@ PART: Final = "https://si-conformance.example/certificate/v1"
 """The name of the extension field; nothing is found there, it tells it from those of others."""
 
 SCHEMA_VERSION: Final = 1
-_FAILED: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.BASELINED})
+_FAILED: Final = VIOLATED | {Verdict.COULD_NOT_RUN}
 _WARNED: Final = _FAILED | {Verdict.CHALLENGED}
 
 Digest = dict[str, str]  # algorithm to hexadecimal digits
@@ -127,8 +127,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
     """Result and lists of tests, a test being a requirement.
 
-    FAILED where a MUST fails, is late, deviates as recorded or could not run; WARNED where that is
-    so of others only, or where a failure is disputed. What does not apply or was left out stands in
+    FAILED where a MUST fails, is late, inconclusive or a known failure; WARNED where that is so of
+    others only, or where a failure is disputed. What does not apply or was left out stands in
     no list.
     """
     bad = {one: said for one, said in requirements.items() if said.verdict in _WARNED}
@@ -148,7 +148,7 @@ def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
 def counted(requirements: Mapping[str, Certified]) -> dict[str, int]:
     """How many requirements have each verdict, zeros included."""
     found = Counter(said.verdict for said in requirements.values())
-    return {verdict.value: found[verdict] for verdict in Verdict}
+    return {verdict.value: found[verdict] for verdict in SHOWN}
 
 
 def written(certificate: Certificate) -> str:
@@ -237,7 +237,7 @@ def _refuse_changed(certificate: Certificate, file: Path) -> None:
         if found.get(verdict) != count or part.counts.get(verdict) != count:
             raise RecordError(
                 f"{file} was changed: it counts {part.counts.get(verdict, 0)} "
-                f"{verdict.replace('-', ' ')} and lists {found.get(verdict, 0)}"
+                f"{verdict} and lists {found.get(verdict, 0)}"
             )
     for name, told in result_of(part.requirements).items():
         if getattr(predicate, name) != told:

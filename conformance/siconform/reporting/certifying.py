@@ -29,8 +29,6 @@ HISTORIES: Final = "histories.sha256"
 FILES: Final = (certificate.FILE, badge.FILE, HISTORIES)
 """What is written into the results folder."""
 
-_NOT_SELECTED: Final = "not selected"  # as the reason: by the user, not because of the target
-
 
 class NotCertified(RecordError):
     """A run that is no whole one, or says nothing that could be certified; a sentence."""
@@ -94,12 +92,13 @@ def not_chosen(results: Mapping[str, Any]) -> list[str]:
     """What the user did not select; [] for a whole run, and for one of a whole profile."""
     profile = profile_of(results)
     asked = set(results["selection"]["requirements"]) if profile else set()
-    left_out = [one["test"] for one in results["left_out"] if one["reason"] == _NOT_SELECTED]
+    by_user = Verdict.NOT_SELECTED.label  # as the reason: not because of the target
+    left_out = [one["test"] for one in results["left_out"] if one["reason"] == by_user]
     unasked = [
         one["id"]
         for one in results["requirements"]
         if one["verdict"] == Verdict.NOT_SELECTED
-        and one["reason"] == _NOT_SELECTED
+        and one["reason"] == by_user
         and (not profile or one["id"] in asked)
     ]
     return unasked if profile else left_out or unasked

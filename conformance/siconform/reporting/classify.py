@@ -2,51 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from types import MappingProxyType
 from typing import Final
 
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Requirement, Side, catalogue
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.reporting.stored import RecordError
-from siconform.verdicts import Verdict
+from siconform.verdicts import VIOLATED, Verdict
 
 DIED: Final = "the target died"
 """Part of what a test says whose target it killed."""
-
-
-class ResultClass(Enum):
-    """What came of a requirement; the value is the heading of a column."""
-
-    PASSES = "pass"
-    DEVIATES = "deviate"
-    CHALLENGED = "challenged"
-    COULD_NOT_RUN = "could not run"
-    NOT_OFFERED = "not offered"
-    LEFT_OUT = "left out"
-    EXCLUDED = "excluded"
-    UNTESTED = "no test yet"
-    NOT_TESTED_YET = "not tested yet"
-    OF_THE_RM = "of the RM"
-
-
-_BY_VERDICT: Final[Mapping[Verdict, ResultClass]] = MappingProxyType(
-    {
-        Verdict.PASS: ResultClass.PASSES,
-        Verdict.FAIL: ResultClass.DEVIATES,
-        Verdict.LATE: ResultClass.DEVIATES,
-        Verdict.CHALLENGED: ResultClass.CHALLENGED,
-        Verdict.COULD_NOT_RUN: ResultClass.COULD_NOT_RUN,
-        Verdict.KIT_ERROR: ResultClass.COULD_NOT_RUN,
-        Verdict.NOT_REACHED: ResultClass.COULD_NOT_RUN,
-        Verdict.NOT_APPLICABLE: ResultClass.NOT_OFFERED,
-        Verdict.NOT_SELECTED: ResultClass.LEFT_OUT,
-        Verdict.EXCLUDED: ResultClass.EXCLUDED,
-        Verdict.NO_TEST_YET: ResultClass.UNTESTED,
-        Verdict.OF_THE_RM: ResultClass.OF_THE_RM,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +24,29 @@ class Row:
     is_recorded: bool = True  # False where the requirement is newer than the record
 
     @property
-    def outcome(self) -> ResultClass:
-        """What came of it; a recorded deviation is one, unless all of it is that nothing ran.
+    def outcome(self) -> Verdict:
+        """What came of it; a known failure is inconclusive where all that is known is that.
 
-        What a scheduler dies of ran.
+        A test that the target died of was conclusive.
         """
         if not self.is_recorded and self.judged.verdict is not Verdict.OF_THE_RM:
-            return ResultClass.NOT_TESTED_YET
-        if self.judged.verdict is Verdict.BASELINED:
-            ran = any(
-                entry.outcome != Verdict.COULD_NOT_RUN.value or DIED in entry.says
-                for entry in self.entries
-            )
-            return ResultClass.DEVIATES if ran else ResultClass.COULD_NOT_RUN
-        return _BY_VERDICT[self.judged.verdict]
+            return Verdict.NO_TEST_YET
+        if self.judged.verdict is Verdict.BASELINED and all(
+            entry.outcome == Verdict.COULD_NOT_RUN.value and DIED not in entry.says
+            for entry in self.entries
+        ):
+            return Verdict.COULD_NOT_RUN
+        return self.judged.verdict
+
+    @property
+    def passes(self) -> bool:
+        """Whether the target satisfies it."""
+        return self.outcome is Verdict.PASS
+
+    @property
+    def fails(self) -> bool:
+        """Whether the target violates it, known or not."""
+        return self.outcome in VIOLATED
 
     def why(self) -> str:
         """The reason a page sorts by."""

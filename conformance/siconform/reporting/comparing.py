@@ -29,7 +29,7 @@ def differences(first: Record, second: Record) -> Iterator[Difference]:
 
 
 def _verdict(judged: RequirementRecord | None) -> str:
-    return "unknown" if judged is None else judged.verdict.words
+    return "unknown" if judged is None else judged.verdict.label
 
 
 def _told(judged: RequirementRecord | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from siconform.catalogue import Level
-from siconform.reporting.classify import ResultClass, Row, by_reason
+from siconform.reporting.classify import Row, by_reason
 from siconform.reporting.page import Section, link, table
 from siconform.targets.named import find_named
 
@@ -29,7 +29,7 @@ def found(by_target: Mapping[str, Sequence[Section]]) -> str:
 
 
 def _of_version(target: str, section: Section) -> Iterator[str]:
-    deviating = [row for row in section.rows if row.outcome is ResultClass.DEVIATES]
+    deviating = [row for row in section.rows if row.fails]
     defects = sorted(by_reason(deviating).items(), key=lambda one: _rank(one[1]))
     named = find_named(target)
     revision = section.record.revision

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from siconform.reporting.stored import RecordError, read_document
 from siconform.verdicts import Verdict
-
-_WORST_FIRST: Final = (Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -72,7 +70,7 @@ def outcome_of(requirement: Mapping[str, Any]) -> Outcome:
 
 def deviation(outcomes: set[str]) -> Verdict:
     """The worst of what a baseline records, a failure where it records nothing."""
-    return next((v for v in _WORST_FIRST if v.value in outcomes), Verdict.FAIL)
+    return next((v for v in Verdict if v.value in outcomes), Verdict.FAIL)
 
 
 def paces_in(results: Mapping[str, Any]) -> dict[str, Pace]:

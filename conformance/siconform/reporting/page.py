@@ -9,28 +9,13 @@ from siconform.baseline import KnownDeviation
 from siconform.catalogue import AREAS, Authority, Level, Requirement, subjects
 from siconform.catalogue.document import anchor, title
 from siconform.listing import SAYS_SO
-from siconform.reporting.classify import ResultClass, Row, by_reason
+from siconform.reporting.classify import Row, by_reason
 from siconform.reporting.record import Record
+from siconform.verdicts import SHOWN, VIOLATED, Verdict
 
 REQUIREMENTS: Final = "../requirements.md"
 Place = Callable[[Requirement], str]
 """Where a link to a requirement leads."""
-
-_IN_TABLES: Final = tuple(o for o in ResultClass if o is not ResultClass.OF_THE_RM)
-_PLAIN_LISTS: Final = {
-    ResultClass.CHALLENGED: "What fails where that is challenged",
-    ResultClass.NOT_OFFERED: "What it does not offer",
-    ResultClass.LEFT_OUT: "What is left out",
-    ResultClass.EXCLUDED: "What no test can show",
-    ResultClass.UNTESTED: "What has no test yet",
-    ResultClass.NOT_TESTED_YET: "What is not tested yet",
-}
-_COLUMN_NAMES: Final = """\
-*pass*: every test and monitor that speaks for it passed. *deviate*: it fails or dies of it, each as
-recorded with a reason. *could not run*: what the requirement presupposes could not be had. *not
-offered*: it presupposes something the scheduler does not have, or is itself a capability (MAY).
-*left out*: the kit could not judge it fairly there. *not tested yet*: it is newer than the run.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +35,26 @@ def page(
     name: str, about: str, sections: Sequence[Section], place: Place = in_the_catalogue
 ) -> str:
     """The whole page in Markdown, without the line that says what made it."""
-    blocks = [f"# {name}", about, *_verdicts(sections), _COLUMN_NAMES.rstrip()]
+    blocks = [f"# {name}", about, *_verdicts(sections), _meanings(sections)]
     for section in sections:
         blocks += _section(section, place)
     return "\n\n".join(blocks) + "\n"
 
 
-def counts(rows: Iterable[Row]) -> Counter[ResultClass]:
+def counts(rows: Iterable[Row]) -> Counter[Verdict]:
     """How many requirements came to what."""
     return Counter(row.outcome for row in rows)
 
 
 def of_the_scheduler(rows: Iterable[Row]) -> list[Row]:
-    """The rows that do not bind the RM alone."""
-    return [row for row in rows if row.outcome is not ResultClass.OF_THE_RM]
+    """The rows that do not apply to resource managers alone."""
+    return [row for row in rows if row.outcome is not Verdict.OF_THE_RM]
+
+
+def occurring(*runs: Sequence[Row]) -> list[Verdict]:
+    """The verdicts of a scheduler that one of these runs has, as columns of a table."""
+    found = {row.outcome for rows in runs for row in of_the_scheduler(rows)}
+    return [verdict for verdict in SHOWN if verdict in found]
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
@@ -84,23 +75,38 @@ def _verdicts(sections: Sequence[Section]) -> Iterator[str]:
     )
 
 
+def _meanings(sections: Sequence[Section]) -> str:
+    shown = occurring(*(section.rows for section in sections))
+    return "\n".join(f"- *{outcome.label}*: {outcome.row.meaning}" for outcome in shown)
+
+
 def _section(section: Section, place: Place) -> Iterator[str]:
     rows = section.rows
     yield f"## SI {section.record.revision}"
     yield _counted(rows)
-    yield from _deviations(rows, section.record.revision, place)
-    yield from _not_run(rows, place)
-    for outcome, heading in _PLAIN_LISTS.items():
-        yield from _listed(heading, [row for row in rows if row.outcome is outcome], place)
+    for outcome in occurring(rows):
+        alike = [row for row in rows if row.outcome is outcome]
+        if outcome in VIOLATED:
+            yield _heading(outcome)
+            yield from _failures(alike, section.record.revision, place)
+        elif outcome is not Verdict.PASS:
+            yield _heading(outcome)
+            yield _listed(alike, place)
     yield from _partly(rows, place)
     yield from _freedoms(rows, place)
-    yield from _passing(rows)
-    yield from _of_the_rm(rows)
+    for outcome in (Verdict.PASS, Verdict.OF_THE_RM):
+        if lines := list(_ids_by_area([row for row in rows if row.outcome is outcome])):
+            yield _heading(outcome)
+            yield "\n".join(lines)
+
+
+def _heading(outcome: Verdict) -> str:
+    return f"### {outcome.label.capitalize()}"
 
 
 def _counted(rows: Sequence[Row]) -> str:
     judged = of_the_scheduler(rows)
-    shown = [outcome for outcome in _IN_TABLES if counts(judged)[outcome]]
+    shown = occurring(rows)
     groups: list[tuple[str, list[Row]]] = [
         (f"SI-{area}: {subjects()[area]}", [r for r in judged if r.requirement.area == area])
         for area in AREAS
@@ -112,19 +118,18 @@ def _counted(rows: Sequence[Row]) -> str:
         for name, some in groups
         if some
     ]
-    return table(["requirements of a scheduler", "all", *(o.value for o in shown)], lines)
+    return table(
+        ["requirements of a scheduler", "all", *(outcome.label for outcome in shown)], lines
+    )
 
 
-def _deviations(rows: Sequence[Row], revision: str, place: Place) -> Iterator[str]:
-    deviating = [row for row in rows if row.outcome is ResultClass.DEVIATES]
-    if deviating:
-        yield "### What deviates, and why"
-    for row in deviating:
+def _failures(rows: Sequence[Row], revision: str, place: Place) -> Iterator[str]:
+    for row in rows:
         yield f"#### {title(row.requirement)}"
-        yield "\n".join(_deviation(row, revision, place))
+        yield "\n".join(_failure(row, revision, place))
 
 
-def _deviation(row: Row, revision: str, place: Place) -> Iterator[str]:
+def _failure(row: Row, revision: str, place: Place) -> Iterator[str]:
     requirement = row.requirement
     yield (
         f"- **{requirement.level}**; {SAYS_SO[requirement.authority]} says so "
@@ -135,7 +140,7 @@ def _deviation(row: Row, revision: str, place: Place) -> Iterator[str]:
         for entry in row.entries:
             yield from _entry(entry)
     else:
-        yield f"- {row.judged.verdict.words}: `{row.judged.reason}`"
+        yield f"- {row.judged.verdict.label}: `{row.judged.reason}`"
 
 
 def _place(requirement: Requirement, revision: str) -> str:
@@ -148,30 +153,19 @@ def _place(requirement: Requirement, revision: str) -> str:
 def _entry(entry: KnownDeviation) -> Iterator[str]:
     where = f" in `{entry.test}`" if entry.test else ""
     yield f"- {entry.reason}"
-    yield f"- ends with {entry.outcome.replace('-', ' ')}{where}: `{entry.says}`"
+    yield f"- ends with {Verdict(entry.outcome).label}{where}: `{entry.says}`"
     if entry.issue:
         yield f"- upstream: {entry.issue}"
 
 
-def _not_run(rows: Sequence[Row], place: Place) -> Iterator[str]:
-    yield from _listed(
-        "What could not run, and why",
-        [row for row in rows if row.outcome is ResultClass.COULD_NOT_RUN],
-        place,
-    )
-
-
-def _listed(heading: str, some: Sequence[Row], place: Place) -> Iterator[str]:
-    if not some:
-        return
-    yield f"### {heading}"
+def _listed(some: Sequence[Row], place: Place) -> str:
     lines = []
     for reason, alike in by_reason(some).items():
         names = ", ".join(
             f"{link(row.requirement, place)} ({row.requirement.level})" for row in alike
         )
         lines.append(f"- {reason.rstrip('.')}: {names}" if reason else f"- {names}")
-    yield "\n".join(lines)
+    return "\n".join(lines)
 
 
 def _partly(rows: Sequence[Row], place: Place) -> Iterator[str]:
@@ -194,21 +188,6 @@ def _freedoms(rows: Sequence[Row], place: Place) -> Iterator[str]:
     if lines:
         yield "### What it does where the text leaves it free"
         yield table(["requirement", "level", "what the tests saw"], lines)
-
-
-def _passing(rows: Sequence[Row]) -> Iterator[str]:
-    lines = list(_ids_by_area([row for row in rows if row.outcome is ResultClass.PASSES]))
-    if lines:
-        yield "### What passes"
-        yield "\n".join(lines)
-
-
-def _of_the_rm(rows: Sequence[Row]) -> Iterator[str]:
-    lines = list(_ids_by_area([row for row in rows if row.outcome is ResultClass.OF_THE_RM]))
-    if lines:
-        yield "### What binds the RM"
-        yield "Requirements of the revision that say nothing of a scheduler:"
-        yield "\n".join(lines)
 
 
 def _ids_by_area(some: Sequence[Row]) -> Iterator[str]:

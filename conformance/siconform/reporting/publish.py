@@ -16,10 +16,10 @@ from siconform import shipped
 from siconform.baseline import BaselineError
 from siconform.generated import kept
 from siconform.reporting import found, versions
-from siconform.reporting.classify import ResultClass, rows
+from siconform.reporting.classify import rows
 from siconform.reporting.html.rendering import render_comparison
 from siconform.reporting.html.side_by_side import page_of_all
-from siconform.reporting.page import Section, counts, of_the_scheduler, page, table
+from siconform.reporting.page import Section, counts, occurring, of_the_scheduler, page, table
 from siconform.reporting.published import RECORDS, baseline_of, in_short, records
 from siconform.reporting.record import Record, read_results, written
 from siconform.reporting.stored import RecordError
@@ -103,6 +103,7 @@ def _by_target(kept: Iterable[Record]) -> dict[str, list[Section]]:
 
 
 def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
+    shown = occurring(*(section.rows for some in by_target.values() for section in some))
     lines = []
     for target, sections in by_target.items():
         for section in sections:
@@ -113,12 +114,10 @@ def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
                     section.record.revision,
                     section.record.sentence,
                     told.total(),
-                    told[ResultClass.PASSES],
-                    told[ResultClass.DEVIATES],
-                    told.total() - told[ResultClass.PASSES] - told[ResultClass.DEVIATES],
+                    *(told[outcome] for outcome in shown),
                 )
             )
-    heads = ["scheduler", "SI", "verdict", "requirements", "pass", "deviate", "not judged"]
+    heads = ["scheduler", "SI", "verdict", "requirements", *(one.label for one in shown)]
     return table(heads, lines)
 
 

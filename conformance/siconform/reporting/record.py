@@ -9,11 +9,9 @@ import msgspec
 
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.reporting.stored import RecordError, read_document
-from siconform.verdicts import Verdict
+from siconform.verdicts import REACHED, Verdict
 
-_SPOKE: Final = frozenset(
-    {Verdict.PASS, Verdict.FAIL, Verdict.LATE, Verdict.BASELINED, Verdict.CHALLENGED}
-)
+_SPOKE: Final = REACHED | {Verdict.CHALLENGED}
 _SAYS_ENOUGH: Final = frozenset({Verdict.BASELINED, Verdict.EXCLUDED, Verdict.OF_THE_RM})
 """Verdicts whose reason stands in the baseline or in the catalogue."""
 

@@ -7,10 +7,9 @@ from enum import Enum
 from typing import Any, Final
 
 from siconform.reporting.judged_run import JudgedRun, Outcome, Pace
-from siconform.verdicts import Verdict
+from siconform.verdicts import FAILED, Verdict
 
-_FAILS: Final = (Verdict.FAIL, Verdict.LATE)
-_BAD: Final = (*_FAILS, Verdict.COULD_NOT_RUN)
+_BAD: Final = FAILED | {Verdict.COULD_NOT_RUN}
 
 SLOWER_BY: Final = 2.0
 """As a factor of the former median."""
@@ -133,7 +132,7 @@ def _kind(before: Verdict, after: Verdict) -> Kind:
     """
     if before is Verdict.PASS and after in _BAD:
         return Kind.BROKEN
-    if before is Verdict.NOT_APPLICABLE and after in _FAILS:
+    if before is Verdict.NOT_APPLICABLE and after in FAILED:
         return Kind.BROKEN
     if before in _BAD and after is Verdict.PASS:
         return Kind.MENDED

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
-from siconform.verdicts import Verdict
+from siconform.verdicts import CATALOGUED, Verdict
 
 READABLE: Final = (1, 2)
 """Schemas of results.json this kit reads."""
@@ -76,8 +76,7 @@ def _refuse_parts(document: dict[str, Any], file: Path) -> None:
 
 
 def _reached(document: dict[str, Any]) -> bool:
-    silent = {Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.NO_TEST_YET, Verdict.NOT_REACHED}
-    silent |= {Verdict.EXCLUDED, Verdict.OF_THE_RM}
+    silent = CATALOGUED | {Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.NOT_REACHED}
     return any(Verdict(one["verdict"]) not in silent for one in document["requirements"])
 
 
@@ -87,7 +86,7 @@ def _refuse_changed(document: dict[str, Any], file: Path) -> None:
     for verdict, count in document["counts"].items():
         if found[verdict] != count:
             raise RecordError(
-                f"{file} was changed after the run: it counts {count} {Verdict(verdict).words} "
+                f"{file} was changed after the run: it counts {count} {Verdict(verdict).label} "
                 f"and has {found[verdict]}"
             )
 

@@ -6,15 +6,14 @@ from itertools import pairwise
 from typing import Final
 
 from siconform.catalogue import AREAS, Requirement, catalogue, subjects
-from siconform.reporting.classify import ResultClass, Row
-from siconform.reporting.page import Section, counts, link, of_the_scheduler, table
+from siconform.reporting.classify import Row
+from siconform.reporting.page import Section, counts, link, occurring, of_the_scheduler, table
 from siconform.targets.named import NamedTarget, all_named
 
 _HEAD: Final = """\
 Each version is judged by the revision of the SI it was released with. Here is every requirement
 that one of them deviates from, and what came of it in the others.
 """
-_IN_WORDS: Final[Mapping[ResultClass, str]] = {ResultClass.DEVIATES: "**deviates**"}
 _NOT_THERE: Final = "not in {}"
 
 
@@ -31,15 +30,15 @@ class _Version:
         row = self.rows.get(requirement.id)
         if row is None:
             return _NOT_THERE.format(self.target.revision.name)
-        return _IN_WORDS.get(row.outcome, row.outcome.value)
+        return f"**{row.outcome.label}**" if row.fails else row.outcome.label
 
     def deviates(self, requirement: Requirement) -> bool:
         row = self.rows.get(requirement.id)
-        return row is not None and row.outcome is ResultClass.DEVIATES
+        return row is not None and row.fails
 
     def passes(self, requirement: Requirement) -> bool:
         row = self.rows.get(requirement.id)
-        return row is not None and row.outcome is ResultClass.PASSES
+        return row is not None and row.passes
 
     def knows(self, requirement: Requirement) -> bool:
         return requirement.id in self.rows
@@ -77,7 +76,7 @@ def _page(versions: Sequence[_Version]) -> str:
 
 
 def _overview(versions: Sequence[_Version]) -> str:
-    shown = (ResultClass.PASSES, ResultClass.DEVIATES, ResultClass.COULD_NOT_RUN)
+    shown = occurring(*(version.section.rows for version in versions))
     lines = []
     for version in versions:
         judged = of_the_scheduler(version.section.rows)
@@ -92,7 +91,7 @@ def _overview(versions: Sequence[_Version]) -> str:
                 *(told[outcome] for outcome in shown),
             )
         )
-    heads = ["version", "SI", "verdict", "requirements", *(outcome.value for outcome in shown)]
+    heads = ["version", "SI", "verdict", "requirements", *(outcome.label for outcome in shown)]
     return table(heads, lines)
 
 

@@ -21,7 +21,7 @@ from siconform.running.live.progress import View
 from siconform.running.live.terminal import Terminal
 from siconform.running.live.wording import so_far
 from siconform.running.options import Settings
-from siconform.verdicts import Evidence, Verdict
+from siconform.verdicts import Evidence, Role, Verdict
 
 if TYPE_CHECKING:
     from siconform.running.live.screen import Screen
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _FULL_TEXTS = 5  # failures told in full; the rest is in failures.txt
 _CONTINUED = 4  # columns the rest of a long line is moved in
 _COLOURS = {
-    RunVerdict.CONFORMANT: "green",
-    RunVerdict.NON_CONFORMANT: "red",
-    RunVerdict.INCOMPLETE: "yellow",
-    RunVerdict.KIT_ERROR: "magenta",
+    RunVerdict.CONFORMANT: Role.GOOD,
+    RunVerdict.NON_CONFORMANT: Role.BAD,
+    RunVerdict.INCOMPLETE: Role.OPEN,
+    RunVerdict.KIT_ERROR: Role.ERROR,
 }
 
 
@@ -99,13 +99,14 @@ class Console:
     def test(self, report: pytest.TestReport) -> None:
         """A test that is over, where each is asked for."""
         if self._verbosity > 0:
-            word = "known" if hasattr(report, "wasxfail") else report.outcome
+            known = Verdict.BASELINED.label
+            word = known if hasattr(report, "wasxfail") else report.outcome
             self.line(f"  {word:<8} {report.nodeid}   {report.duration:.2f} s")
 
     def failure(self, evidence: Evidence) -> None:
         """A requirement that is not kept, as soon as that is known."""
         if self._verbosity >= 0:
-            self.line(summary.failure(evidence, self._terminal.width()), "red")
+            self.line(summary.failure(evidence, self._terminal.width()), Role.BAD)
 
     def so_far(self, view: View) -> None:
         """How far it is, where nobody sees it drawn."""
@@ -131,7 +132,7 @@ class Console:
             self._lines(summary.stale(run.status.stale, width))
             self._lines(summary.flaky(run.status.flaky, width))
             for error in run.status.kit_errors:
-                self._text(f"  KIT ERROR  {error}")
+                self._text(f"  {Verdict.KIT_ERROR.label.upper()}  {error}")
         if self._verbosity > 0:
             self._lines(summary.recorded(judged, width))
         if self._verbosity >= 0:

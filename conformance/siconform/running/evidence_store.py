@@ -193,8 +193,8 @@ class EvidenceStore:
                 reason = self.left_out[test]
                 verdict = Verdict.NOT_SELECTED
             elif test in not_reached:
-                reason = f"not reached: {self.ended_early or 'nothing came from it'}"
                 verdict = Verdict.NOT_REACHED
+                reason = f"{verdict.label}: {self.ended_early or 'nothing came from it'}"
             else:
                 continue
             for identifier in ids:
@@ -218,7 +218,7 @@ class EvidenceStore:
     ) -> RequirementResult:
         chosen = self.settings.chosen
         if chosen is not None and requirement.id not in chosen:
-            words = Verdict.NOT_SELECTED.words
+            words = Verdict.NOT_SELECTED.label
             return RequirementResult(requirement, Verdict.NOT_SELECTED, words, tests=tests)
         entries = self.settings.baseline.about(requirement.id)
         judged = tuple(self.explained(e) for e in spoken)
@@ -232,9 +232,11 @@ class EvidenceStore:
             return RequirementResult(
                 requirement, Verdict.COULD_NOT_RUN, self.not_begun, tests=tests, entries=entries
             )
-        verdict, reason = Verdict.NOT_SELECTED, Verdict.NOT_SELECTED.words
+        verdict = Verdict.NOT_SELECTED
+        reason = verdict.label
         if self.ended_early and not self.tests:
-            verdict, reason = Verdict.NOT_REACHED, f"not reached: {self.ended_early}"
+            verdict = Verdict.NOT_REACHED
+            reason = f"{verdict.label}: {self.ended_early}"
         return RequirementResult(requirement, verdict, reason, tests=tests)
 
     def explained(self, evidence: Evidence) -> Evidence:
@@ -257,7 +259,7 @@ class EvidenceStore:
 
 def _untested(requirement: Requirement) -> RequirementResult:
     if Side.SCHEDULER not in requirement.sides:
-        return RequirementResult(requirement, Verdict.OF_THE_RM, "binds the RM, not the scheduler")
+        return RequirementResult(requirement, Verdict.OF_THE_RM, Verdict.OF_THE_RM.row.meaning)
     if requirement.not_tested:
         return RequirementResult(requirement, Verdict.EXCLUDED, requirement.not_tested)
     return RequirementResult(requirement, Verdict.NO_TEST_YET, "")

@@ -87,14 +87,14 @@ def source_of(requirement: Requirement) -> str:
 
 def _heading(verdict: Verdict, requirement: Requirement) -> str:
     return (
-        f"{verdict.words.upper()}  {requirement.id}   {requirement.level}   "
+        f"{verdict.label.upper()}  {requirement.id}   {requirement.level}   "
         f"says so: {source_of(requirement)}"
     )
 
 
 def _mention(evidence: Evidence) -> str:
     seen_by = f" (seen by the monitor {evidence.monitor})" if evidence.monitor else ""
-    return f"{evidence.verdict.words} {evidence.requirement}: {evidence.says}{seen_by}"
+    return f"{evidence.verdict.label} {evidence.requirement}: {evidence.says}{seen_by}"
 
 
 def _entry(block: FailureBlock) -> str:

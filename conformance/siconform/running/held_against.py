@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from siconform.baseline import Baseline
 from siconform.catalogue import Level, known_requirements
-from siconform.verdicts import Evidence, Verdict
+from siconform.verdicts import FAILED, Evidence, Verdict
 
 
 def why_not(evidence: Evidence, known: Baseline) -> str:
@@ -20,10 +20,10 @@ def challenged_apart(evidence: list[Evidence]) -> list[Evidence]:
     apart = []
     for e in evidence:
         disputed = known_requirements()[e.requirement].challenge_of(e.spoken_by)
-        if disputed is None or e.verdict not in (Verdict.FAIL, Verdict.LATE):
+        if disputed is None or e.verdict not in FAILED:
             apart.append(e)
         else:
-            says = f"{e.verdict.words}: {e.says} ({disputed})"
+            says = f"{e.verdict.label}: {e.says} ({disputed})"
             apart.append(replace(e, verdict=Verdict.CHALLENGED, says=says))
     return apart
 
@@ -32,8 +32,7 @@ def capabilities_apart(evidence: list[Evidence]) -> list[Evidence]:
     """A MAY is something a scheduler can offer: not to offer it is no failure."""
     return [
         replace(e, verdict=Verdict.NOT_APPLICABLE, says=f"not offered: {e.says}")
-        if e.verdict in (Verdict.FAIL, Verdict.LATE)
-        and known_requirements()[e.requirement].level is Level.MAY
+        if e.verdict in FAILED and known_requirements()[e.requirement].level is Level.MAY
         else e
         for e in evidence
     ]

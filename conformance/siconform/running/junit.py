@@ -1,20 +1,13 @@
 """What JUnit is told of a run beside pytest's own: its verdict, and what it did not reach."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from _pytest.junitxml import LogXML, bin_xml_escape, mangle_test_address, xml_key
 
 from siconform.results import Run
-from siconform.verdicts import Verdict
-
-_OF_THE_CATALOGUE: Final = (
-    Verdict.PASS,
-    Verdict.EXCLUDED,
-    Verdict.NO_TEST_YET,
-    Verdict.OF_THE_RM,
-)
+from siconform.verdicts import CATALOGUED, Verdict
 
 
 class Junit:
@@ -71,7 +64,7 @@ def _tell_verdicts(xml: LogXML, run: Run) -> None:
     for verdict, count in run.counts().items():
         xml.add_global_property(f"requirements.{verdict.value}", str(count))
     for result in run.requirements:
-        if result.verdict not in _OF_THE_CATALOGUE:
+        if result.verdict not in CATALOGUED | {Verdict.PASS}:
             xml.add_global_property(result.requirement.id, result.verdict.value)
 
 
@@ -81,7 +74,7 @@ def _tell_not_reached(
     verdict = Verdict.NOT_REACHED
     told: list[tuple[str, object]] = [("requirement", one) for one in ids]
     told += [("verdict", f"{one} {verdict}") for one in ids]
-    why = f"{verdict.words}: {ended_early or 'nothing came from it'}"
+    why = f"{verdict.label}: {ended_early or 'nothing came from it'}"
     xml.pytest_runtest_logreport(_report(test, node, "setup", [], why))
     xml.pytest_runtest_logreport(_report(test, node, "teardown", told))
 

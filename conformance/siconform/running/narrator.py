@@ -16,12 +16,11 @@ from siconform.running.live import durations
 from siconform.running.live.board import Board, Wait, read
 from siconform.running.live.progress import RunProgress
 from siconform.running.results_dir import adds
-from siconform.verdicts import Evidence, Verdict, worst_first
+from siconform.verdicts import LISTED, Evidence, worst_first
 
 TOLD: Final = "siconform-boards"
 """Under this name a worker is told where to write what it waits for; "": nobody looks."""
 
-_FAILURES: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR})
 _BOARD: Final = "waits-"  # begins the names of their files
 _SIGN_OF_LIFE: Final = 30.0  # seconds without a line, where lines are all there is
 
@@ -129,7 +128,7 @@ class Narrator:
         """The first failure of each requirement, the worst first."""
         for one in worst_first(evidence):
             is_new = one.requirement in self._of_the_revision - self._told
-            if one.verdict in _FAILURES and is_new:
+            if one.verdict in LISTED and is_new:
                 self._told.add(one.requirement)
                 yield one
 

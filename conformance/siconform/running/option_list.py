@@ -10,6 +10,7 @@ from siconform.catalogue.features import Feature
 from siconform.filters import AREA, AUTHORITY, FEATURE, INCLUDE, LEVEL, PROFILE, SKIP, TEXT
 from siconform.running.live.terminal import Colour
 from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG
+from siconform.verdicts import Verdict
 
 RESULTS: Final = "build/conformance"
 SELECTED: Final = "build/conformance-selected"
@@ -246,8 +247,8 @@ OPTIONS: Final = (
     Option(
         "--baseline",
         "FILE",
-        f'known deviations, or "{NO_BASELINE}" to be told of all of them anew (default: those '
-        "recorded with the named target)",
+        f'{Verdict.BASELINED.label_for(2)}, or "{NO_BASELINE}" to report every failure (default: '
+        "those recorded with the named target)",
         of_the_target=False,
     ),
     *SELECTION,

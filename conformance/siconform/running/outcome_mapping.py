@@ -13,7 +13,7 @@ from siconform.outcomes import (
     Outcome,
     PremiseLost,
 )
-from siconform.verdicts import Verdict
+from siconform.verdicts import FAILED, Verdict
 
 _VERDICTS: tuple[tuple[type[Outcome], Verdict], ...] = (
     (CameLate, Verdict.LATE),  # before the class it refines
@@ -40,7 +40,7 @@ def result_of_setup(raised: BaseException | None) -> PhaseResult | None:
     result = result_of_body(raised)
     if isinstance(raised, LacksWhatIsDemanded):
         return result
-    if result.verdict in (Verdict.FAIL, Verdict.LATE):
+    if result.verdict in FAILED:
         return PhaseResult(Verdict.COULD_NOT_RUN, f"premise: {result.says}", result.outcome)
     return result
 

@@ -32,7 +32,7 @@ from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of
 from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
-from siconform.verdicts import Verdict
+from siconform.verdicts import BAD, Verdict
 
 CATALOGUE: Final = "--si-catalogue"
 CATALOGUE_INI: Final = "si_catalogue"
@@ -40,7 +40,6 @@ RESULTS: Final = "build/conformance-own"
 """Where results go when nothing is said: those of a run of the kit's suite stay."""
 
 _TEST_TIMEOUT: Final = 60.0  # seconds, before scaling
-_WORSE: Final = (Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.KIT_ERROR)
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -206,13 +205,13 @@ class ProjectController(RunController):
             yield run.judgement.sentence
         own = self.evidence.own_requirements()
         if own:
-            counts = Counter(result.verdict.words for result in own)
-            told = ", ".join(f"{count} {words}" for words, count in counts.items())
+            counts = Counter(result.verdict for result in own)
+            told = ", ".join(verdict.counted(count) for verdict, count in counts.items())
             many = "s" if len(own) > 1 else ""
             yield f"{len(own)} requirement{many} of your own: {told}"
         for result in (*ours, *own):
-            if result.verdict in _WORSE:
-                words = result.verdict.words.upper()
+            if result.verdict in BAD:
+                words = result.verdict.label.upper()
                 yield f"  {words}  {result.requirement.id}: {result.requirement.title}"
         yield self._unwritable or f"results in {self.settings.results}"
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from siconform.baseline import BaselineError
-from siconform.reporting.classify import ResultClass, Row, rows
+from siconform.reporting.classify import Row, rows
 from siconform.reporting.published import baseline_of, in_short, records
 from siconform.reporting.stored import RecordError
 from siconform.targets import TargetUnavailable
+from siconform.verdicts import Verdict
 
 
 def known_results(requirement: str) -> Mapping[str, str]:
@@ -27,5 +28,5 @@ def known_results(requirement: str) -> Mapping[str, str]:
 
 
 def _told(row: Row) -> str:
-    deviates = row.outcome in (ResultClass.DEVIATES, ResultClass.COULD_NOT_RUN)
-    return f"{row.outcome.value} ({row.why()})" if deviates else row.outcome.value
+    explained = row.fails or row.outcome is Verdict.COULD_NOT_RUN
+    return f"{row.outcome.label} ({row.why()})" if explained else row.outcome.label

@@ -13,6 +13,7 @@ from siconform.running.option_list import EXPLORING
 from siconform.running.options import Settings
 from siconform.running.worker_order import spread
 from siconform.targets.traits import RACES
+from siconform.verdicts import Verdict
 
 REQUIREMENTS = pytest.StashKey[tuple[str, ...]]()
 """The ids a test speaks for."""
@@ -26,7 +27,6 @@ LEFT_OUT_DISRUPTIVE = (
 EXPLORED_AT_MOST = 5.0
 """So many times what was to be explored: the last history comes to its end, and is made smaller."""
 
-NOT_SELECTED = "not selected"
 LEFT_OUT_EXPLORING = "makes arbitrary histories, and --explore is 0"
 
 
@@ -82,7 +82,7 @@ class Selector:
         here = {item.nodeid for item in session.items}
         for test in self.selection.tests:
             if test not in here:
-                self.selection.left_out.setdefault(test, NOT_SELECTED)
+                self.selection.left_out.setdefault(test, Verdict.NOT_SELECTED.label)
 
     def _reason_to_leave_out(self, item: pytest.Item, ids: Iterable[str]) -> str:
         settings = self._settings
@@ -90,7 +90,7 @@ class Selector:
             return ""
         known = known_requirements()
         if settings.chosen is not None and settings.chosen.isdisjoint(ids) and not self._watched:
-            return NOT_SELECTED
+            return Verdict.NOT_SELECTED.label
         if not any(settings.revision.name in known[i].revisions for i in ids):
             return f"nothing of it belongs to SI {settings.revision}"
         if (

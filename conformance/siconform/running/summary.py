@@ -11,29 +11,13 @@ from siconform.results import Run
 from siconform.running.command_line import CommandLine
 from siconform.running.live.terminal import WIDTH
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
-from siconform.verdicts import Evidence, Verdict
+from siconform.verdicts import LISTED, SHOWN, Evidence, Verdict
 
 _BAR: Final = 20
 _SHORT_BAR: Final = 8
 _ROOMY: Final = 72  # columns from which on a bar is long
-_SILENT: Final = (
-    Verdict.NOT_APPLICABLE,
-    Verdict.NOT_SELECTED,
-    Verdict.EXCLUDED,
-    Verdict.NO_TEST_YET,
-)
-_IN_BAR: Final = (
-    ("#", (Verdict.PASS,)),
-    ("!", (Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR)),
-    ("?", (Verdict.COULD_NOT_RUN,)),
-    ("~", (Verdict.BASELINED,)),
-    ("%", (Verdict.CHALLENGED,)),
-    ("-", (Verdict.NOT_REACHED,)),
-    (".", _SILENT),
-)
 _ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
-_LISTED: Final = (Verdict.KIT_ERROR, Verdict.FAIL, Verdict.LATE)
-_GROUPS: Final = 8  # of requirements that could not run, by reason
+_GROUPS: Final = 8  # of inconclusive requirements, by reason
 _NOT_OFFERED: Final = "the target does not offer"
 
 
@@ -46,7 +30,7 @@ def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterato
             if f.requirement.area == area and f.verdict is not Verdict.OF_THE_RM
         )
         if counts:
-            told = "   ".join(f"{counts[v]:>3} {v.words}" for v in Verdict if counts[v])
+            told = "   ".join(f"{n:>3} {v.label_for(n)}" for v in SHOWN if (n := counts[v]))
             head = f" {area:<6} {_bar(counts, _BAR if width >= _ROOMY else _SHORT_BAR)}  "
             yield from textwrap.wrap(
                 told,
@@ -65,7 +49,7 @@ def chosen(words: str, ids: Collection[str] | None, width: int = WIDTH) -> Itera
 
 
 def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """What fails, worst first, MUST before SHOULD; what could not run and what was not reached."""
+    """What fails, worst first, MUST before SHOULD; what is inconclusive or was not reached."""
     for result in _worst_first(results):
         yield from _failing(result, width)
     yield from _by_reason(results, Verdict.COULD_NOT_RUN, width)
@@ -93,7 +77,7 @@ def recorded(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterat
 def failure(evidence: Evidence, width: int) -> str:
     """A requirement that is not kept, and what is said of it, in one line."""
     level = find_requirement(evidence.requirement).level
-    head = f"{evidence.verdict.words.upper():<5} {evidence.requirement:<12} {level:<6}"
+    head = f"{evidence.verdict.label.upper():<5} {evidence.requirement:<12} {level:<6}"
     return _clipped(f"{head} {evidence.says}".rstrip(), width)
 
 
@@ -108,12 +92,12 @@ def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     """How many requirements have each verdict, and how long it took."""
     found = run.counts()
     told = ", ".join(
-        f"{found[v]} {v.words}"
-        for v in Verdict
+        v.counted(found[v])
+        for v in SHOWN
         if (found[v] or v in _ALWAYS_COUNTED) and v is not Verdict.OF_THE_RM
     )
     if found[Verdict.OF_THE_RM]:
-        told += f"; {found[Verdict.OF_THE_RM]} more bind the RM, not the scheduler"
+        told += f"; {Verdict.OF_THE_RM.counted(found[Verdict.OF_THE_RM])}"
     lines = textwrap.wrap(told, width - 14, initial_indent="  ", subsequent_indent="  ")
     lines[-1] = f"{lines[-1]:<{width - 12}}{run.seconds:>8.1f} s"
     yield from lines
@@ -162,28 +146,28 @@ def flaky(sentences: Iterable[str], width: int = WIDTH) -> Iterator[str]:
 
 
 def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]:
-    failed = [f for f in results if f.verdict in _LISTED]
-    levels = list(Level)
-    return sorted(
-        failed, key=lambda f: (levels.index(f.requirement.level), _LISTED.index(f.verdict))
-    )
+    failed = [f for f in results if f.verdict in LISTED]
+    levels, ranks = list(Level), list(Verdict)
+    return sorted(failed, key=lambda f: (levels.index(f.requirement.level), ranks.index(f.verdict)))
 
 
 def _bar(counts: Counter[Verdict], columns: int) -> str:
     """Shares of an area; whatever there is at all shows with one character at least."""
     total = counts.total()
-    parts = [(sign, sum(counts[v] for v in verdicts)) for sign, verdicts in _IN_BAR]
-    lengths = {sign: max(1, round(n * columns / total)) for sign, n in parts if n}
+    parts: Counter[str] = Counter()
+    for verdict in SHOWN:
+        parts[verdict.row.mark] += counts[verdict]
+    lengths = {mark: max(1, round(n * columns / total)) for mark, n in parts.items() if n}
     while sum(lengths.values()) != columns:
-        longest = max(lengths, key=lambda sign: lengths[sign])
+        longest = max(lengths, key=lambda mark: lengths[mark])
         lengths[longest] += 1 if sum(lengths.values()) < columns else -1
-    return "".join(sign * length for sign, length in lengths.items())
+    return "".join(mark * length for mark, length in lengths.items())
 
 
 def _failing(result: RequirementResult, width: int) -> Iterator[str]:
     requirement = result.requirement
-    name = "KNOWN" if result.verdict is Verdict.BASELINED else result.verdict.words.upper()
-    head = f"  {name:<5} {requirement.id:<12} {requirement.level:<6} {requirement.title}"
+    label = result.verdict.label.upper()
+    head = f"  {label:<5} {requirement.id:<12} {requirement.level:<6} {requirement.title}"
     if len(head) + 3 + len(result.reason) <= width:
         yield f"{head}   {result.reason}".rstrip()
     else:
@@ -195,10 +179,10 @@ def _by_reason(results: Sequence[RequirementResult], verdict: Verdict, width: in
     reasons: dict[str, list[RequirementResult]] = {}
     for result in results:
         if result.verdict is verdict:
-            reason = result.reason.removeprefix(f"{verdict.words}: ")
+            reason = result.reason.removeprefix(f"{verdict.label}: ")
             reasons.setdefault(reason, []).append(result)
     if reasons:
-        yield f"  {verdict.words}:"
+        yield f"  {verdict.label}:"
     for reason, affected in list(reasons.items())[:_GROUPS]:
         more = f" and {len(affected) - 1} more" if len(affected) > 1 else ""
         yield _clipped(f"    {affected[0].requirement.id}{more}: {reason}", width)

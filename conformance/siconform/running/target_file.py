@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from siconform.running.option_list import NO_FILE
+from siconform.verdicts import Verdict
 
 NAME: Final = "siconform.toml"
 WORKERS: Final = "-n"
@@ -122,7 +123,8 @@ class TargetTable(_Table, frozen=True):
         None
     )
     baseline: Annotated[
-        Text | None, _says('its known deviations, or "none"', "--baseline", path=True)
+        Text | None,
+        _says(f'its {Verdict.BASELINED.label_for(2)}, or "none"', "--baseline", path=True),
     ] = None
     metadata: Annotated[
         dict[str, str] | None,

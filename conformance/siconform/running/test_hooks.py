@@ -25,7 +25,7 @@ from siconform.running.history_files import HistoryFiles, NotKept
 from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
 from siconform.running.report_payload import Payload
-from siconform.running.selecting import FAULT, NOT_SELECTED, REQUIREMENTS, Selection
+from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
 from siconform.running.stash import HISTORY, TARGET_HABITS
 from siconform.running.target_lease import TargetLease
 from siconform.targets import TargetUnavailable
@@ -229,9 +229,9 @@ class TestHooks:
         ]
         if not bad:
             if result.verdict is not Verdict.PASS and FAULT not in item.stash:
-                why = NOT_SELECTED
+                why = Verdict.NOT_SELECTED.label
                 if evidence:
-                    why = f"{evidence[0].verdict.words}: {evidence[0].says}"
+                    why = f"{evidence[0].verdict.label}: {evidence[0].says}"
                 report.outcome = "skipped"
                 report.longrepr = (str(item.path), item.location[1] or 0, why)
             return
@@ -251,7 +251,8 @@ class TestHooks:
         else:
             report.outcome = "skipped"
             reason = why_not(told[0], known)
-            report.wasxfail = f"known: {reason}"
+            is_known = told[0].verdict is not Verdict.CHALLENGED
+            report.wasxfail = f"{Verdict.BASELINED.label}: {reason}" if is_known else reason
             about = msgspec.structs.replace(about, known=reason)
         report_payload.put(report, Payload.FAILURE, msgspec.to_builtins(about))
 

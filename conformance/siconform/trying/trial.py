@@ -10,14 +10,12 @@ from enum import Enum
 from typing import Any, Final
 
 from siconform.outcomes import unsaid_in
-from siconform.verdicts import Verdict
+from siconform.verdicts import CATALOGUED, Verdict
 
 Results = Mapping[str, Any]
 """A results.json as it was read."""
 
-_NOT_JUDGED: Final = frozenset(
-    {Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.NOT_SELECTED, Verdict.OF_THE_RM}
-)
+_NOT_JUDGED: Final = CATALOGUED | {Verdict.NOT_SELECTED}
 _FINE: Final = _NOT_JUDGED | {Verdict.PASS, Verdict.BASELINED}
 _MONITORED: Final = 8  # tests of a requirement in which a monitor complains, that are run again
 

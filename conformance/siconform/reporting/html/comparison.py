@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
-from siconform.reporting.classify import ResultClass, Row
-from siconform.reporting.page import Section, counts, of_the_scheduler
+from siconform.reporting.classify import Row
+from siconform.reporting.page import Section, counts, occurring, of_the_scheduler
 from siconform.targets.embedded import NAME as REFERENCE
+from siconform.verdicts import Verdict
 
 _MENDED = "mended"
 _BROKEN = "broken"
@@ -21,20 +22,14 @@ class Column:
     revision: str
     sentence: str
     requirements: int
-    passes: int
-    deviates: int
-
-    @property
-    def not_judged(self) -> int:
-        """The rest."""
-        return self.requirements - self.passes - self.deviates
+    counts: Mapping[Verdict, int]
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCell:
     """What a requirement came to in one run; an outcome of None is not in its revision."""
 
-    outcome: ResultClass | None
+    outcome: Verdict | None
     why: str
     change: str = ""  # mended or broken since the column before
 
@@ -52,12 +47,12 @@ class Line:
     @property
     def outcomes(self) -> Sequence[str]:
         """What a filter finds it by."""
-        return sorted({_slug(cell.outcome) for cell in self.cells})
+        return sorted({cell.outcome.value for cell in self.cells if cell.outcome is not None})
 
     @property
     def differs(self) -> bool:
         """Whether the runs that know it came to different things."""
-        told = {cell.outcome for cell in self.cells} - {None, ResultClass.NOT_TESTED_YET}
+        told = {cell.outcome for cell in self.cells} - {None, Verdict.NO_TEST_YET}
         return len(told) > 1
 
     @property
@@ -81,6 +76,7 @@ class ComparisonPage:
     """The page."""
 
     title: str
+    verdicts: tuple[Verdict, ...]
     columns: tuple[Column, ...]
     areas: tuple[tuple[str, str, tuple[Line, ...]], ...]  # name, subject
     changes: tuple[Change, ...]
@@ -89,7 +85,7 @@ class ComparisonPage:
     @property
     def outcome_choices(self) -> Sequence[tuple[str, str]]:
         """What a filter offers: value and words."""
-        return [(_slug(one), one.value) for one in ResultClass]
+        return [(one.value, one.label) for one in self.verdicts]
 
     @property
     def level_choices(self) -> Sequence[tuple[str, str]]:
@@ -120,6 +116,7 @@ def comparison_page(title: str, named: Mapping[str, Section], made_by: str = "")
     areas = ((name, about[name], tuple(x for x in lines if x.area == name)) for name in AREAS)
     return ComparisonPage(
         title=title,
+        verdicts=tuple(occurring(*(section.rows for section in named.values()))),
         columns=tuple(_column(name, section) for name, section in named.items()),
         areas=tuple(area for area in areas if area[2]),
         changes=tuple(_changes(list(named), lines, alike)),
@@ -135,7 +132,7 @@ def _are_alike(before: Section, after: Section) -> bool:
 
 
 def _binds(row: Row | None) -> bool:
-    return row is not None and row.outcome is not ResultClass.OF_THE_RM
+    return row is not None and row.outcome is not Verdict.OF_THE_RM
 
 
 def _column(name: str, section: Section) -> Column:
@@ -145,8 +142,7 @@ def _column(name: str, section: Section) -> Column:
         section.record.revision,
         section.record.sentence,
         told.total(),
-        told[ResultClass.PASSES],
-        told[ResultClass.DEVIATES],
+        told,
     )
 
 
@@ -157,8 +153,7 @@ def _line(requirement: Requirement, rows: Sequence[Row | None], alike: Sequence[
         if row is None:
             cells.append(OutcomeCell(None, ""))
         else:
-            passes = row.outcome is ResultClass.PASSES
-            why = "" if passes or row.outcome is ResultClass.OF_THE_RM else row.why()
+            why = row.why() if row.fails else ""
             cells.append(OutcomeCell(row.outcome, why, _change(before, row)))
     return Line(
         requirement.id, requirement.title, requirement.area, requirement.level, tuple(cells)
@@ -168,12 +163,9 @@ def _line(requirement: Requirement, rows: Sequence[Row | None], alike: Sequence[
 def _change(before: Row | None, after: Row) -> str:
     if before is None:
         return ""
-    match before.outcome, after.outcome:
-        case ResultClass.DEVIATES, ResultClass.PASSES:
-            return _MENDED
-        case ResultClass.PASSES, ResultClass.DEVIATES:
-            return _BROKEN
-    return ""
+    if before.fails and after.passes:
+        return _MENDED
+    return _BROKEN if before.passes and after.fails else ""
 
 
 def _changes(
@@ -185,7 +177,3 @@ def _changes(
         mended = tuple(line for line in lines if line.cells[place].change == _MENDED)
         broken = tuple(line for line in lines if line.cells[place].change == _BROKEN)
         yield Change(before, after, mended, broken)
-
-
-def _slug(outcome: ResultClass | None) -> str:
-    return "not-in-its-revision" if outcome is None else outcome.value.replace(" ", "-")

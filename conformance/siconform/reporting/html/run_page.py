@@ -23,19 +23,8 @@ from siconform.reporting.html.views import (
     SideBySide,
     TestView,
 )
-from siconform.verdicts import REACHED, Verdict
+from siconform.verdicts import LISTED, REACHED, Verdict
 
-_WORST_FIRST: Final = (
-    Verdict.FAIL,
-    Verdict.LATE,
-    Verdict.KIT_ERROR,
-    Verdict.COULD_NOT_RUN,
-    Verdict.BASELINED,
-    Verdict.CHALLENGED,
-    Verdict.NOT_REACHED,
-    Verdict.PASS,
-)
-_BAD: Final = _WORST_FIRST[:3]
 _OPEN_AT_FIRST: Final = 2  # failures: more of them fill the screen
 _CONDITIONS: Final = {
     "time_scale": "time scale",
@@ -83,7 +72,7 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
 def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[str, Drawn]:
     """By file, those of failures first; each is read once."""
     told = [test for one in results["requirements"] for test in one["tests"]]
-    told.sort(key=lambda test: Verdict(test["verdict"]) not in _BAD)
+    told.sort(key=lambda test: Verdict(test["verdict"]) not in LISTED)
     found: dict[str, Drawn] = {}
     for file in dict.fromkeys(test.get("history", "") for test in told):
         if file:
@@ -122,7 +111,7 @@ def _facts(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, _in_words(conditions[key])
     yield "on", environment.get("platform", "")
     yield "Python", environment.get("python", "")
-    yield "known deviations in", results["baseline"]["file"]
+    yield f"{Verdict.BASELINED.label_for(2)} in", results["baseline"]["file"]
     yield "does not offer", ", ".join(target["without"])
     yield from target["observed"].items()
 
@@ -157,7 +146,7 @@ def _requirements(results: Mapping[str, Any], shown: set[str]) -> Iterator[Requi
 def _opened(requirements: Iterable[RequirementView]) -> list[RequirementView]:
     """Where little fails it is open at once."""
     told = list(requirements)
-    failing = [one.id for one in told if one.verdict in _BAD]
+    failing = [one.id for one in told if one.verdict in LISTED]
     first = set(failing[:_OPEN_AT_FIRST])
     return [replace(one, is_open=one.id in first) for one in told]
 
@@ -219,8 +208,7 @@ def _areas(requirements: Sequence[RequirementView]) -> Iterator[AreaView]:
 
 def _counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
     found = Counter(verdicts)
-    order = [*_WORST_FIRST, *(one for one in Verdict if one not in _WORST_FIRST)]
-    return tuple(Count(verdict, found[verdict]) for verdict in order if found[verdict])
+    return tuple(Count(verdict, found[verdict]) for verdict in Verdict if found[verdict])
 
 
 def _headroom(one: Mapping[str, Any]) -> Headroom:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from siconform.reporting.html.drawings import Drawing
-from siconform.verdicts import Verdict
+from siconform.verdicts import LISTED, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class RunPage:
     @property
     def verdicts(self) -> Sequence[tuple[str, str]]:
         """What a filter offers: value and words."""
-        return [(count.verdict.value, count.verdict.words) for count in self.counts]
+        return [(count.verdict.value, count.verdict.label) for count in self.counts]
 
     @property
     def level_choices(self) -> Sequence[tuple[str, str]]:
@@ -157,6 +157,5 @@ class RunPage:
     @property
     def failing(self) -> Sequence[RequirementView]:
         """What fails, MUST before SHOULD."""
-        bad = (Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR)
-        found = [one for one in self.requirements if one.verdict in bad]
+        found = [one for one in self.requirements if one.verdict in LISTED]
         return sorted(found, key=lambda one: self.levels.index(one.level))

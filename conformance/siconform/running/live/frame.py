@@ -8,32 +8,14 @@ from rich.text import Text
 from siconform.running.live.board import Wait
 from siconform.running.live.progress import AreaCount, View
 from siconform.running.live.wording import status, waiting
-from siconform.verdicts import Verdict
+from siconform.verdicts import Role, Verdict
 
 _BAR: Final = 12
 _CELL: Final = 39  # columns of an area: two fit side by side on 80
 _OTHERS: Final = 5  # lines beside the areas
 _ROOM: Final = 7  # lines left free above, at least, where areas stand one below the other
 _CUT: Final = "..."
-_TRACE: Final = (
-    (Verdict.KIT_ERROR, "!", "magenta"),
-    (Verdict.FAIL, "!", "red"),
-    (Verdict.LATE, "!", "red"),
-    (Verdict.COULD_NOT_RUN, "?", "yellow"),
-    (Verdict.BASELINED, "~", "cyan"),
-    (Verdict.CHALLENGED, "%", "yellow"),
-    (Verdict.PASS, "#", "green"),
-    (Verdict.NOT_APPLICABLE, ".", ""),
-    (Verdict.NOT_SELECTED, ".", ""),
-)
-_WORDS: Final = {
-    Verdict.KIT_ERROR: "kit error",
-    Verdict.FAIL: "fail",
-    Verdict.LATE: "late",
-    Verdict.COULD_NOT_RUN: "not run",
-    Verdict.BASELINED: "known",
-    Verdict.CHALLENGED: "disputed",
-}
+_NAMED: Final = [v for v in Verdict if v.row.role not in (Role.GOOD, Role.NEUTRAL)]
 
 
 def frame(
@@ -50,17 +32,17 @@ def frame(
 
 def _areas(areas: Sequence[AreaCount], columns: int, lines: int) -> list[Text]:
     """One below the other where there is room, else side by side, else those that are not over."""
-    cells = [_cell(area, columns) for area in areas]
     beside = max(1, columns // _CELL)
-    if len(cells) <= lines - _ROOM or (beside == 1 and len(cells) <= lines):
-        return cells
-    if -(-len(cells) // beside) > lines:
+    if len(areas) <= lines - _ROOM or (beside == 1 and len(areas) <= lines):
+        return [_cell(area, columns) for area in areas]
+    width = min(columns, _CELL - 1)
+    if -(-len(areas) // beside) > lines:
         open_ones = [a for a in areas if a.judged < a.total or _is_bad(a)]
         over = len(areas) - len(open_ones)
         fitting = open_ones[: max(0, (lines - 1) * beside)]
         head = f" {over} areas are judged, {len(open_ones) - len(fitting)} more are not shown"
-        return [_fit(head, columns), *_side_by_side([_cell(a, columns) for a in fitting], beside)]
-    return _side_by_side(cells, beside)
+        return [_fit(head, columns), *_side_by_side([_cell(a, width) for a in fitting], beside)]
+    return _side_by_side([_cell(area, width) for area in areas], beside)
 
 
 def _side_by_side(cells: Sequence[Text], beside: int) -> list[Text]:
@@ -78,39 +60,46 @@ def _padded(cells: Sequence[Text]) -> Iterator[Text]:
         yield one
 
 
-def _cell(area: AreaCount, columns: int) -> Text:
-    """``CONN   ######!.....   7 of 16   1 fail``."""
+def _cell(area: AreaCount, width: int) -> Text:
+    """``CONN   ######!.....   7 of 16   1 fail``; with marks where there is no room for labels."""
     cell = Text(f" {area.area:<6}")
-    if columns >= _CELL:
+    if width >= _CELL - 1:
         cell.append_text(_bar(area)).append(" ")
     cell.append(f"{area.judged:>3} of {area.total:<3}")
-    told = [f"{area.verdicts[v]} {word}" for v, word in _WORDS.items() if area.verdicts[v]]
+    told = [v.counted(area.verdicts[v]) for v in _NAMED if area.verdicts[v]]
     if told:
-        cell.append(told[0] if len(told) == 1 else ", ".join(told), style=_style(area))
-    cell.truncate(min(columns, _CELL - 1))
+        labels, marks = ", ".join(told), " ".join(_marked(area))
+        cell.append(labels if cell.cell_len + len(labels) <= width else marks, _style(area))
+    cell.truncate(width)
     return cell
 
 
+def _marked(area: AreaCount) -> Iterator[str]:
+    for verdict in _NAMED:
+        if count := area.verdicts[verdict]:
+            yield f"{count}{verdict.row.mark}"
+
+
 def _style(area: AreaCount) -> str:
-    return next(style for verdict, _, style in _TRACE if area.verdicts[verdict])
+    return next(verdict.row.role for verdict in Verdict if area.verdicts[verdict])
 
 
 def _is_bad(area: AreaCount) -> bool:
-    return any(area.verdicts[verdict] for verdict in _WORDS)
+    return any(area.verdicts[verdict] for verdict in _NAMED)
 
 
 def _bar(area: AreaCount) -> Text:
     """Shares of an area; whatever is bad shows with one character at least."""
     bar = Text()
     filled = round(_BAR * area.judged / area.total)
-    for verdict, sign, style in _TRACE:
+    for verdict in Verdict:
         count = area.verdicts[verdict]
         share = round(_BAR * count / area.total)
-        length = min(_BAR - len(bar), max(1, share) if verdict in _WORDS and count else share)
-        bar.append(sign * length, style)
+        length = min(_BAR - len(bar), max(1, share) if verdict in _NAMED and count else share)
+        bar.append(verdict.row.mark * length, verdict.row.role)
     short = filled - len(bar)
     if short > 0 and area.verdicts[Verdict.PASS]:
-        bar.append("#" * short, "green")
+        bar.append(Verdict.PASS.row.mark * short, Verdict.PASS.row.role)
     bar.append(" " * (_BAR - len(bar)))
     return bar
 

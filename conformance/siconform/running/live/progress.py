@@ -76,7 +76,7 @@ class RunProgress:
             self._most_at_once = max(self._most_at_once, len(self._under_way))
 
     def hears(self, evidence: Iterable[Evidence]) -> None:
-        """What a test or a monitor said, known deviations marked as such."""
+        """What a test or a monitor said, known failures marked as such."""
         with self._lock:
             for one in evidence:
                 self._evidence.setdefault(one.requirement, []).append(one)
