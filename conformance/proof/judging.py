@@ -33,7 +33,6 @@ _ASIDE: Final = (
     *("conformance/siconform/spec", "conformance/siconform/trying"),
     *("conformance/siconform/cli.py", "conformance/siconform/commands"),
     "conformance/siconform/generated.py",
-    "conformance/siconform/catalogue/armed.txt",
 )
 """What judges no scheduler: changes of it leave every judgement as it was."""
 _MAKES: Final = (
@@ -135,15 +134,6 @@ def judge(change: Change, options: RunOptions) -> Judgement:
         known.write_bytes(msgspec.json.encode(judgement))
         state.write_text(now)
     return judgement
-
-
-def kept(change: Change, options: str = "") -> Judgement | None:
-    """What came of it in this way, None where that is not known or no longer true."""
-    folder = _folder(change, options)
-    known, state = folder / "judgement.json", folder / "state"
-    if not (known.exists() and state.exists() and state.read_text() == _state(change)):
-        return None
-    return msgspec.json.decode(known.read_bytes(), type=Judgement)
 
 
 def end() -> None:

@@ -40,8 +40,8 @@ From a requirement on the scheduler's side to its tests (`conformance/siconform/
 (`conformance/siconform/monitors`), to the functions of the reference (`reference/sireference`) that
 are replaced to break it, to its tests there (`reference/tests`), and to the faults that break it. A
 fault without a function is made on the wire (`conformance/proof/faults`); the tests of the
-reference show the rule then. What a requirement says is in [requirements.md](requirements.md), how
-to look for a rule in [finding-a-rule.md](finding-a-rule.md)."""
+reference show the rule then. `siconform explain` has what a requirement says,
+[finding-a-rule.md](finding-a-rule.md) how to look for a rule."""
 
 
 @dataclass

@@ -120,7 +120,7 @@ def test_a_checkout_knows_tests_functions_faults_and_published_runs() -> None:
     assert "node-accepted-twice" in row.faults
     assert any("test_nodes.py" in test for test in row.tests)
     assert any(one.revision == REVISION for one in checkout.published)
-    assert all((ROOT / one.page).is_file() for one in checkout.published)
+    assert all((ROOT / one.file).is_file() for one in checkout.published)
     assert all(one.judged for one in checkout.published)
 
 

@@ -1,21 +1,22 @@
 """Which requirements are armed: a faulty scheduler showed that their checks can fail."""
 
+import json
 from collections.abc import Collection, Iterable
 from functools import cache
-from pathlib import Path
 from typing import Final
 
+from siconform import shipped
 from siconform.catalogue.requirement import Level, Requirement
 
-FILE: Final = Path(__file__).with_name("armed.txt")
-"""Made from the proof of the project, and installed with the kit."""
+FILE: Final = shipped.fixtures("proof") / "killed.jsonl"
+"""The outcome of every mutant, kept by the mutation tests of the project."""
 
 
 @cache
 def armed() -> frozenset[str]:
-    """The ids of requirements that notice a fault of their own."""
-    lines = FILE.read_text("utf-8").splitlines()
-    return frozenset(line for line in lines if line and not line.startswith("#"))
+    """The ids of requirements whose checks have killed a mutant."""
+    outcomes = map(json.loads, FILE.read_text("utf-8").splitlines())
+    return frozenset(one for outcome in outcomes for one in outcome.get("killed_by", ()))
 
 
 def not_armed(requirements: Iterable[Requirement], tested: Collection[str]) -> list[str]:

@@ -15,7 +15,6 @@ from siconform.catalogue import catalogue
 
 RULES_PAGE: Final = "docs/rules.md"
 RECORDS: Final = "fixtures/results"
-RESULTS: Final = "docs/results"
 _ROW: Final = re.compile(r"^\| (SI-[A-Z]+-\d{3}) ")
 _CODE: Final = re.compile(r"`([^`]+)`")
 _SPOKE: Final = frozenset({"pass", "fail", "late", "baselined"})
@@ -38,7 +37,7 @@ class Published:
     target: str
     revision: str
     command: str
-    page: str
+    file: str  # of the record
     judged: frozenset[str]
 
 
@@ -95,7 +94,7 @@ def read_rules(page: Path) -> Mapping[str, RuleRow]:
 
 
 def read_records(root: Path) -> Iterator[Published]:
-    """The published runs: each record with the page that shows it."""
+    """The published runs, one a record."""
     known = catalogue()
     for path in sorted((root / RECORDS).glob("*.json")):
         try:
@@ -104,5 +103,5 @@ def read_records(root: Path) -> Iterator[Published]:
             target, revision, command = said["target"], said["revision"], said["command"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CheckoutError(f"{path} is no record of a run: {error!r}") from None
-        page = f"{RESULTS}/{path.stem.rpartition('-as-')[0]}.md"
-        yield Published(target, revision, command, page, frozenset(judged & known.keys()))
+        file = str(path.relative_to(root))
+        yield Published(target, revision, command, file, frozenset(judged & known.keys()))
