@@ -29,7 +29,7 @@ JUDGED = (
     ("yunikorn-core@1.8.0", "2024-10"),
     ("yunikorn-core@1.9.0", "2026-04"),
 )
-"""What docs/results has a page about, and by which revision it is judged."""
+"""The schedulers in the table of docs/results, and the revisions they are tested by."""
 
 AXE = "axe-core@4.14.1"
 """The accessibility checker that looks at our pages, from npm."""
@@ -109,7 +109,7 @@ def every_revision(session: nox.Session) -> None:
 
 @nox.session
 def results(session: nox.Session) -> None:
-    """Judge the schedulers of docs/results anew and write their pages: -- yunikorn-core@1.5.1."""
+    """Run the schedulers of docs/results again and write the table: -- yunikorn-core@1.5.1."""
     chosen = [run for run in JUDGED if not session.posargs or run[0] in session.posargs]
     folders = []
     for target, revision in chosen:
@@ -189,6 +189,7 @@ def docs(session: nox.Session) -> None:
     check = [] if "--write" in session.posargs else ["--check"]
     dev(session, "python", "-m", "documentation.commands", *check)
     dev(session, "python", "-m", "documentation.mermaid", "build/docs-programs")
+    dev(session, "python", "-m", "documentation.generated")
     strictly = ["-E", "-q", "-W", "-n", "--keep-going"]
     dev(session, "sphinx-build", *strictly, "-b", "html", "docs", "build/docs")
 
@@ -224,13 +225,11 @@ def shape(session: nox.Session) -> None:
 
 @nox.session
 def generate(session: nox.Session) -> None:
-    """Write the generated files anew: descriptor sets, stubs, pages, results."""
+    """Write the generated files that are committed: descriptor sets, stubs, tables, results."""
     dev(session, "python", "proto/generate.py", *session.posargs)
-    dev(session, "python", "-m", "siconform.catalogue.document", *session.posargs)
     dev(session, "python", "reference/tests/state_machines.py", *session.posargs)
     dev(session, "python", "fixtures/targets/yunikorn-core/generate.py", *session.posargs)
     dev(session, "python", "-m", "siconform.reporting.publish", *session.posargs)
-    dev(session, "python", "-m", "siconform.spec.chain", *session.posargs)
 
 
 @nox.session

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from browser.chromium import WIDTHS, Watched, overflow
+from documentation.generated import FAULTY, FOLDER, SIDE_BY_SIDE
 from playwright.sync_api import Page, expect
 from selftest import report_samples as samples
 from siconform.reporting.html.report import page_of
-from siconform.reporting.publish import PAGES, SIDE_BY_SIDE
 
 Axe = Callable[[Page], None]
 SHOWN = "[data-verdict]:visible"
@@ -23,10 +23,13 @@ def report(tmp_path: Path) -> str:
     return file.as_uri()
 
 
-@pytest.fixture(params=["a-faulty-scheduler.html", SIDE_BY_SIDE])
+@pytest.fixture(params=[FAULTY, SIDE_BY_SIDE])
 def published(request: pytest.FixtureRequest) -> str:
-    """The address of each page of docs/results that is HTML."""
-    return (PAGES / str(request.param)).as_uri()
+    """The address of each page of HTML that `nox -s docs` made."""
+    file = FOLDER / str(request.param)
+    if not file.is_file():
+        pytest.fail(f"there is no {file}: nox -s docs makes it")
+    return file.as_uri()
 
 
 def ids(page: Page) -> list[str]:
@@ -197,7 +200,7 @@ def test_published_pages_keep_the_rules_of_accessibility(
 
 
 def test_side_by_side_has_a_filter_for_what_differs(page: Page) -> None:
-    page.goto((PAGES / SIDE_BY_SIDE).as_uri())
+    page.goto((FOLDER / SIDE_BY_SIDE).as_uri())
     everything = len(ids(page))
     page.get_by_label("differs").check()
 
@@ -206,7 +209,7 @@ def test_side_by_side_has_a_filter_for_what_differs(page: Page) -> None:
 
 
 def test_side_by_side_opens_at_what_was_broken(page: Page) -> None:
-    page.goto((PAGES / SIDE_BY_SIDE).as_uri() + "#change=broken")
+    page.goto((FOLDER / SIDE_BY_SIDE).as_uri() + "#change=broken")
 
     expect(page.get_by_role("status")).to_contain_text("are shown")
     assert set(ids(page)) >= {"SI-ALLOC-008", "SI-REC-016"}

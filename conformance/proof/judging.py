@@ -136,15 +136,6 @@ def judge(change: Change, options: RunOptions) -> Judgement:
     return judgement
 
 
-def kept(change: Change, options: str = "") -> Judgement | None:
-    """What came of it in this way, None where that is not known or no longer true."""
-    folder = _folder(change, options)
-    known, state = folder / "judgement.json", folder / "state"
-    if not (known.exists() and state.exists() and state.read_text() == _state(change)):
-        return None
-    return msgspec.json.decode(known.read_bytes(), type=Judgement)
-
-
 def end() -> None:
     """End the runs that are under way, and with them what they have started; none is kept."""
     _is_over.set()

@@ -5,7 +5,7 @@ against that scheduler, and not against the same one without it. The exit code i
 never fired or is not noticed by a requirement it breaks, or where a liberty is noticed.
 
 What is known already is not judged again until something changes, so a whole run can be ended and
-taken up. At its end docs/proof.md is written; --page writes it of what is known.
+taken up. The outcome of each is recorded in fixtures/proof/killed.jsonl.
 """
 
 import signal
@@ -19,17 +19,16 @@ from typing import Any, Final
 import click
 from siconform.verdicts import Verdict
 
-from proof import choosing
+from proof import choosing, outcomes
 from proof.fault import CHANGES, Change
-from proof.judging import Judgement, RunOptions, end, judge, kept
+from proof.judging import Judgement, RunOptions, end, judge
 from proof.known import load
-from proof.page import PAGE, Proof, page
 from proof.proxy import NONE
 
 _SHOWN: Final = 12  # others that notice
 _CONFORMANT: Final = "CONFORMANT"
-_QUICK: Final = RunOptions(own=True)
-_MINUTE: Final = 60
+_RECORDED: Final = ("", RunOptions(own=True).name)
+"""The names of the options that test a scheduler in the usual way."""
 
 
 @click.command(help=__doc__)
@@ -41,7 +40,6 @@ _MINUTE: Final = 60
 @click.option("--time-scale", "scale", default="", help="Of deadlines.")
 @click.option("--beside", default="", metavar="LIBERTY", help="That each of them takes, too.")
 @click.option("--own", is_flag=True, help="By nothing but the requirements a fault breaks: quick.")
-@click.option("--page", "writes", is_flag=True, help="Write the page, whatever is not known.")
 @click.option("--sample", type=int, help="Only so many, chosen by what changed; as with --own.")
 @click.option("--since", default="origin/main", show_default=True, help="What changed since when.")
 @click.option("--revision", "revisions", multiple=True, help="Only those of this revision.")
@@ -51,7 +49,6 @@ def main(
     jobs: int,
     sample: int | None,
     since: str,
-    writes: bool,
     revisions: Sequence[str],
     **options: Any,
 ) -> None:
@@ -66,53 +63,29 @@ def main(
     if sample is not None:
         chosen, options["own"] = choosing.sample(chosen, sample, since), True
     began = time.monotonic()
-    is_wrong = _judge(chosen, jobs, RunOptions(**options))
+    is_right = _judge(chosen, jobs, RunOptions(**options))
     click.echo(f"{len(chosen)} schedulers in {time.monotonic() - began:.0f} s")
-    if writes or len(chosen) == len(CHANGES):
-        _write(RunOptions(**options))
-    sys.exit(is_wrong)
+    if RunOptions(**options).name in _RECORDED:
+        outcomes.record(is_right)
+    sys.exit(not all(is_right.values()))
 
 
-def _judge(chosen: Sequence[Change], jobs: int, options: RunOptions) -> bool:
-    """Whether something is not as it has to be."""
+def _judge(chosen: Sequence[Change], jobs: int, options: RunOptions) -> dict[str, bool]:
+    """Whether the suite is right about each of them, by name."""
     sound = {revision: _sound(revision, options) for revision in {c.revision for c in chosen}}
-    is_wrong = False
+    is_right = {}
     with ThreadPoolExecutor(jobs) as pool:
         try:
             judgements = pool.map(lambda change: judge(change, options), chosen)
             for change, judgement in zip(chosen, judgements, strict=True):
                 wrong = list(complaints(change, judgement, sound[change.revision]))
                 _tell(change, judgement, sound[change.revision], wrong)
-                is_wrong = is_wrong or bool(wrong)
+                is_right[change.name] = not wrong
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             end()
             raise
-    return is_wrong
-
-
-def _write(options: RunOptions) -> None:
-    """The page, of what is known: it names what is not."""
-    if options.name not in ("", _QUICK.name):
-        click.echo("no page is written: it tells of runs in the usual way only")
-        return
-    whole = {name: kept(change) for name, change in CHANGES.items()}
-    quick = {
-        name: kept(CHANGES[name], _QUICK.name)
-        for name, judgement in whole.items()
-        if judgement is None
-    }
-    known = {name: one for name, one in {**whole, **quick}.items() if one is not None}
-    revisions = {change.revision for change in CHANGES.values()}
-    sound = {revision: _sound(revision, RunOptions()) for revision in revisions}
-    by_own = {name for name in quick if CHANGES[name].breaks}  # a liberty is judged by all as ever
-    proof = Proof(CHANGES, known, sound, frozenset(by_own & known.keys()))
-    PAGE.write_text(page(proof), "utf-8")
-    seconds = sum(judgement.seconds for judgement in known.values())
-    click.echo(
-        f"wrote {PAGE.name} about {len(known)} of {len(CHANGES)}; "
-        f"their runs together took {seconds / _MINUTE:.0f} minutes"
-    )
+    return is_right
 
 
 def complaints(change: Change, judgement: Judgement, sound: Judgement) -> Iterator[str]:

@@ -1,21 +1,18 @@
 """The catalogue is complete, its reader strict, and its pages are those of the catalogue."""
 
 import re
-from pathlib import Path
 
 import pytest
 from proof.fault import CHANGES
 from proof.known import load
+from siconform import shipped
 from siconform.catalogue import (
     CatalogueError,
     Level,
     Side,
     catalogue,
-    document,
     find_requirement,
-    subjects,
 )
-from siconform.catalogue.document import PAGE, page
 from siconform.catalogue.lint import complaints, complaints_about_tests
 from siconform.catalogue.reading import read_area
 from siconform.catalogue.requirement import Source
@@ -78,7 +75,7 @@ def test_no_field_is_marked_secret_as_the_catalogue_says(revision: Revision) -> 
 
 
 def test_every_contradiction_that_is_named_is_explained_and_names_its_requirements() -> None:
-    lines = (PAGE.parent / "contradictions.md").read_text("utf-8").splitlines()
+    lines = (shipped.CHECKOUT / "docs" / "contradictions.md").read_text("utf-8").splitlines()
     explained = {
         line.split(" ")[1]: line.rsplit("|", 2)[1] for line in lines if line.startswith("| C-")
     }
@@ -91,23 +88,6 @@ def test_every_contradiction_that_is_named_is_explained_and_names_its_requiremen
     assert {(number, entry) for number, entry in named if entry not in explained[number]} == set()
     for requirements in explained.values():
         assert set(re.findall(r"SI-[A-Z]+-\d+", requirements)) <= catalogue().keys()
-
-
-def test_the_page_is_generated_from_the_catalogue() -> None:
-    assert PAGE.read_text("utf-8") == page(catalogue().values(), subjects())
-
-
-def test_a_page_that_differs_is_named_and_can_be_written_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    copy = tmp_path / "requirements.md"
-    copy.write_text("something else", "utf-8")
-    monkeypatch.setattr(document, "PAGE", copy)
-    assert document.main(["--check"]) == 1
-    assert f"{copy} is not what would be written now" in capsys.readouterr().err
-    assert document.main([]) == 0
-    assert document.main(["--check"]) == 0
-    assert copy.read_text("utf-8") == PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 import yaml
-from documentation.blocks import DOCS, Block, blocks, compared, prepared_by
+from documentation import generated
+from documentation.blocks import CHECKOUT, DOCS, Block, blocks, compared, prepared_by
 from documentation.commands import accounted, difference, main, page_of
 from documentation.shell import Shell
-from siconform.catalogue import catalogue
-from siconform.catalogue.document import PAGE as REQUIREMENTS
+from siconform.catalogue import catalogue, document, subjects
 
 _FENCE = re.compile(r"^ *```(.*)$", re.MULTILINE)
 _SHELLS = frozenset({"", "sh", "bash", "shell", "shell-session"})
+_LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+COMMITTED = sorted(p for p in DOCS.rglob("*.md") if not p.is_relative_to(generated.FOLDER))
 _ANCHOR = re.compile(r'^<a id="(\S+)"></a>$', re.MULTILINE)
 
 
@@ -131,7 +133,7 @@ def test_a_page_that_differs_fails_the_check_and_is_written_otherwise(
     assert main(["--check", str(file)]) == 0
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.name)
 def test_every_block_of_a_page_says_what_it_is_and_commands_are_run(path: Path) -> None:
     kinds = _FENCE.findall(path.read_text("utf-8"))[::2]
 
@@ -141,7 +143,7 @@ def test_every_block_of_a_page_says_what_it_is_and_commands_are_run(path: Path) 
 def test_commands_of_all_pages_begin_with_a_prompt() -> None:
     without = [
         (path.name, block)
-        for path in DOCS.rglob("*.md")
+        for path in COMMITTED
         for block in blocks(path.read_text("utf-8"))
         if block.kind != "diff" and not block.commands
     ]
@@ -150,7 +152,7 @@ def test_commands_of_all_pages_begin_with_a_prompt() -> None:
 
 
 def test_every_requirement_has_a_place_of_its_own() -> None:
-    places = _ANCHOR.findall(REQUIREMENTS.read_text("utf-8"))
+    places = _ANCHOR.findall(document.page(catalogue().values(), subjects()))
 
     assert len(places) == len(set(places))
     assert {name.lower() for name in catalogue()} <= set(places)
@@ -159,13 +161,21 @@ def test_every_requirement_has_a_place_of_its_own() -> None:
 def test_every_page_is_in_the_menu_once() -> None:
     menu = (DOCS / "_toc.yml").read_text("utf-8")
     files = re.findall(r"(?:file|root): (\S+)", menu)
-    listed = [DOCS / f"{name}.md" for name in files]
+    listed = [DOCS / f"{name}.md" for name in files if not name.startswith("generated/")]
     listed += [
         path for glob in re.findall(r"glob: (\S+)", menu) for path in DOCS.glob(f"{glob}.md")
     ]
 
     assert yaml.safe_load(menu)["root"] == "index"
-    assert sorted(listed) == sorted(DOCS.rglob("*.md"))
+    assert sorted(listed) == COMMITTED
+
+
+@pytest.mark.parametrize("path", [CHECKOUT / "README.md", *COMMITTED], ids=lambda path: path.name)
+def test_a_committed_page_links_to_committed_files(path: Path) -> None:
+    linked = [path.parent / link for link in _LINK.findall(path.read_text("utf-8"))]
+
+    assert [str(to) for to in linked if not to.exists()] == []
+    assert [to for to in linked if to.resolve().is_relative_to(generated.FOLDER)] == []
 
 
 def test_a_block_knows_its_commands() -> None:

@@ -6,15 +6,23 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from proof import choosing, judging, matrix
+from proof import choosing, judging, matrix, outcomes
 from proof import page as proving
 from proof.fault import CHANGES, Change
 from proof.judging import Judgement, RequirementVerdict, RunOptions, judge
 from proof.known import load
 from proof.main_revision import NAME
 from proof.matrix import complaints
-from proof.page import Misjudged, MisjudgedSchedulers, Proof, page, read_misjudged
-from siconform.catalogue import catalogue
+from proof.outcomes import Outcome, outcome_of
+from proof.page import (
+    Misjudged,
+    MisjudgedSchedulers,
+    Proof,
+    committed,
+    page,
+    read_misjudged,
+)
+from siconform.catalogue import Level, catalogue
 from siconform.verdicts import Verdict
 
 pytestmark = pytest.mark.end_to_end
@@ -69,11 +77,14 @@ def test_what_never_changed_a_message_makes_the_run_red(
     monkeypatch.setitem(CHANGES, name, where_it_cannot)
     monkeypatch.setattr(judging, "FOLDER", tmp_path)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    recorded: dict[str, bool] = {}
+    monkeypatch.setattr(outcomes, "record", recorded.update)
 
     done = CliRunner().invoke(matrix.main, [name, "--own"])
 
     awaited = " or ".join(kind.DESCRIPTOR.name for kind in where_it_cannot.messages)
     assert done.exit_code == 1
+    assert recorded == {name: False}
     assert (
         f"WRONG: {name} of SI 2024-10 never fired: it waited for a message to change, {awaited},"
         " and none came" in done.output
@@ -208,9 +219,7 @@ def test_nothing_is_touched_where_the_branching_is_not_known() -> None:
     assert choosing.changed_files("") == set()
 
 
-def test_the_page_tells_a_fault_of_its_own_from_what_others_notice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_page_has_outcomes_and_names_what_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     fair = Misjudged("this", "is legal", ("a-liberty",))
     sharp = Misjudged("that", "is not", ("a-fault", "another-fault"), "and more")
     monkeypatch.setattr(
@@ -221,52 +230,64 @@ def test_the_page_tells_a_fault_of_its_own_from_what_others_notice(
     other = Change("another-fault", "Wrong, too.", breaks=(SHOULD,))
     proof = Proof(
         {one.name: one for one in (FAULT, other, LIBERTY)},
-        {
-            "a-fault": _with(n026=Verdict.FAIL, n028=Verdict.FAIL),
-            "another-fault": replace_fired(_with(n027=Verdict.FAIL)),
-            "a-liberty": _with(),
-        },
-        {NAME: SOUND},
+        {one.name: outcome_of(one) for one in (FAULT, LIBERTY)},
+        {NAME: SOUND.requirements.keys()},
     )
 
     text = page(proof)
 
-    assert "of the 2 MUSTs the reference passes 1 are armed (50.0 %)" in text
-    assert f"- {OTHER} {catalogue()[OTHER].title}: not shown by a fault of its own yet" in text
-    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-fault |  |" in text
-    assert f"| {OTHER} MUST {catalogue()[OTHER].title} |  | a-fault |" in text
-    assert "| another-fault | Wrong, too. | inside | **it never fired** | nobody |" in text
-    assert "| this | is legal | a-liberty | nobody notices |" in text
+    assert "**Without an outcome yet**: another-fault." in text
+    assert "of the 3 MUSTs and SHOULDs the reference passes 1 are armed." in text
+    assert f"- not armed: {OTHER} MUST {catalogue()[OTHER].title}: no mutant yet" in text
+    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-fault |" in text
+    assert f"| a-fault | Wrong. | inside | killed by {OWN} |" in text
+    assert "| another-fault | Wrong, too. | inside | **not recorded** |" in text
+    assert "| this | is legal | a-liberty | accepted |" in text
     assert "| x | y |  | **not shown yet** |" in text
-    assert f"{OWN} fails; **{SHOULD} does not notice**; and more |" in text
-    assert "| a-liberty | Free. |  | CONFORMANT; noticed by nobody |" in text
+    assert f"killed by {OWN}; **not recorded**; and more |" in text
+    assert "| a-liberty | Free. |  | accepted |  |" in text
 
 
-def test_the_page_names_what_was_not_judged_and_what_was_judged_in_part(
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_outcome_of_a_run_replaces_the_one_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fair, sharp = (
-        Misjudged("this", "is legal", ("a-liberty",)),
-        Misjudged("that", "is not", ("another-fault",)),
-    )
-    monkeypatch.setattr(proving, "read_misjudged", lambda: MisjudgedSchedulers((fair,), (sharp,)))
-    other = Change("another-fault", "Wrong, too.", breaks=(OTHER,))
-    proof = Proof(
-        {one.name: one for one in (FAULT, other, LIBERTY)},
-        {"a-fault": _with(n026=Verdict.FAIL)},
-        {NAME: SOUND},
-        quick=frozenset({"a-fault"}),
-    )
+    file = tmp_path / "killed.jsonl"
+    file.write_text('{"name":"gone","revision":"2024-10","verdict":"accepted"}\n')
+    for one in (FAULT, LIBERTY):
+        monkeypatch.setitem(CHANGES, one.name, one)
 
-    text = page(proof)
+    outcomes.record({"a-fault": True, "a-liberty": True}, file)
+    assert outcomes.read_outcomes(file) == {
+        "a-fault": Outcome("a-fault", NAME, "killed", (OWN,)),
+        "a-liberty": Outcome("a-liberty", NAME, "accepted"),
+    }
+    outcomes.record({"a-fault": False}, file)
+    assert outcomes.read_outcomes(file).keys() == {"a-liberty"}
 
-    assert "**Not judged since something that matters changed**, 1 faults:\nanother-fault." in text
-    assert "1 liberties:\na-liberty." in text
-    assert "1 liberties; of 0 judged 0 are noticed by nobody." in text
-    assert "| this | is legal | a-liberty | **not judged** |" in text
-    assert "| that | is not | another-fault | **not judged** |" in text
-    assert "| a-fault | " in text
-    assert "| not known |" in text
+
+def test_the_suite_is_right_about_every_fault_and_liberty_as_they_are_now() -> None:
+    recorded = outcomes.read_outcomes()
+
+    wrong = [
+        name
+        for name in {*recorded, *CHANGES}
+        if name not in CHANGES or recorded.get(name) != outcome_of(CHANGES[name])
+    ]
+    assert wrong == [], "run nox -s proof -- with these names"
+
+
+def test_every_must_and_should_that_the_reference_passes_kills_a_mutant() -> None:
+    passing = {identifier for ids in committed().passing.values() for identifier in ids}
+    killed = {one for outcome in outcomes.read_outcomes().values() for one in outcome.killed_by}
+
+    assert [
+        one.id
+        for one in catalogue().values()
+        if one.id in passing
+        and one.level is not Level.MAY
+        and not one.no_mutant
+        and one.id not in killed
+    ] == []
 
 
 def test_misjudged_schedulers_name_what_there_is() -> None:

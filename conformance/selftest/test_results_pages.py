@@ -1,17 +1,15 @@
 """The pages of results are those of their records, and every requirement and deviation is there."""
 
-import re
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from siconform.baseline import Baseline, KnownDeviation
-from siconform.catalogue import catalogue
+from siconform.catalogue import catalogue, document, subjects
 from siconform.reporting import publish
 from siconform.reporting.classify import rows
 from siconform.reporting.page import Section, page
-from siconform.reporting.publish import PAGES, SIDE_BY_SIDE, pages
+from siconform.reporting.publish import pages
 from siconform.reporting.published import RECORDS, baseline_of, records
 from siconform.reporting.record import (
     Record,
@@ -21,14 +19,13 @@ from siconform.reporting.record import (
     written,
 )
 from siconform.reporting.stored import RecordError
-from siconform.running.launching import arguments
-from siconform.running.options import settings_from
 from siconform.targets.embedded import NAME
 from siconform.targets.named import all_named
 from siconform.verdicts import Verdict
 from siwire import REVISIONS
 
 KEPT = records()
+YES = "\N{MULTIPLICATION SIGN}"  # in the columns of versions
 BASELINES = [(t.full_name, revision) for t in all_named() for revision in t.baselines]
 
 
@@ -40,35 +37,28 @@ def of_the_revision(record: Record) -> list[str]:
     return [r.id for r in catalogue().values() if record.revision in r.revisions]
 
 
-def test_the_committed_pages_are_those_of_the_committed_records() -> None:
+def test_the_committed_table_is_that_of_the_committed_records() -> None:
     assert publish.main(["--check"]) == 0
 
 
-def test_every_defect_of_a_real_scheduler_stands_on_one_page_with_its_command() -> None:
-    told = pages(KEPT)["found.md"]
+def test_every_defect_of_a_real_scheduler_is_listed_once_with_the_versions_that_have_it() -> None:
+    lines = (publish.INDEX.parent / "found.md").read_text("utf-8").splitlines()
+    tables = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
+    (heads,) = {tuple(cells) for cells in tables if cells[0] == "defect"}
+    listed = {cells[1]: cells[2:] for cells in tables if cells[1].startswith("SI-")}
 
+    found: dict[str, set[str]] = {}
     for record in KEPT:
-        deviating = {
-            row.requirement.id
-            for row in rows(record, baseline_of(record))
-            if row.fails and record.target != NAME
-        }
-        by_version = told.partition(f" by SI {record.revision}\n")[2].partition("\n## ")[0]
-        commands = [
-            command
-            for command in re.findall(r"`(siconform run [^`]+)`", told)
-            if f"--target {record.target} " in command
-        ]
-        assert deviating <= set(re.findall(r"\[(SI-[A-Z]+-\d+)\]", by_version))
-        assert deviating <= set(re.findall(r"SI-[A-Z]+-\d+", " ".join(commands)))
-        for command in commands:
-            assert arguments(shlex.split(command)[2:])
-            assert settings_from(options_of(command).get).baseline == Baseline()
-
-
-def options_of(command: str) -> dict[str, str]:
-    words = shlex.split(command)[2:]
-    return dict(zip(words[::2], words[1::2], strict=True))
+        for row in rows(record, baseline_of(record)):
+            if row.fails:
+                name = f"{row.requirement.id} {row.requirement.level}"
+                found.setdefault(name, set()).add(record.target.partition("@")[2])
+    versions = heads[2:]
+    assert {name: dict(zip(versions, cells, strict=True)) for name, cells in listed.items()} == {
+        name: {version: YES * (version in having) for version in versions}
+        for name, having in found.items()
+    }
+    assert len(listed) == sum(cells[1].startswith("SI-") for cells in tables)
 
 
 def test_the_reference_and_every_target_with_a_baseline_have_their_record() -> None:
@@ -100,7 +90,7 @@ def test_nothing_unexplained_is_kept(record: Record) -> None:
 
 @pytest.mark.parametrize("record", KEPT, ids=named)
 def test_a_page_names_every_requirement_and_tells_every_reason(record: Record) -> None:
-    (text,) = (p for p in map(Path.read_text, PAGES.iterdir()) if f"`{record.command}`" in p)
+    (text,) = (p for p in pages(KEPT).values() if f"`{record.command}`" in p)
     _, _, section = text.partition(f"\n## SI {record.revision}\n")
     section, _, _ = section.partition("\n## SI ")
 
@@ -190,7 +180,7 @@ def test_a_page_counts_by_area_and_level() -> None:
 
 
 def test_links_lead_to_headings_of_the_requirements_page() -> None:
-    headings = (PAGES.parent / "requirements.md").read_text("utf-8").splitlines()
+    headings = document.page(catalogue().values(), subjects()).splitlines()
     anchors = {
         "".join(c for c in line.lower() if c.isalnum() or c in " -_").strip().replace(" ", "-")
         for line in headings
@@ -206,28 +196,16 @@ def test_an_unknown_requirement_in_a_record_is_refused() -> None:
         made({"SI-NODE-999": RequirementRecord(Verdict.PASS)})
 
 
-def test_a_requirement_that_is_newer_than_a_record_is_not_tested_yet() -> None:
-    record = Record("mine", "2023-12", "c", "s", dict(CASES))
-    told = {row.requirement.id: row for row in rows(record, KNOWN)}
-
-    assert list(told) == of_the_revision(record)
-    assert told["SI-NODE-003"].outcome is Verdict.NO_TEST_YET
-    assert told["SI-NODE-041"].outcome is Verdict.OF_THE_RM
-    text = page("Mine", "About it.", [Section(record, [told["SI-NODE-003"]])])
-    assert "### What is not tested yet\n\n- it is newer than the record of this run: " in text
-
-
-def test_a_page_that_differs_is_named_and_an_old_one_goes(
+def test_a_table_that_differs_is_named_and_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(publish, "PAGES", tmp_path)
-    (tmp_path / "gone.md").write_text("a target that is no more")
+    table = tmp_path / "README.md"
+    monkeypatch.setattr(publish, "INDEX", table)
 
     assert publish.main(["--check"]) == 1
-    told = capsys.readouterr().err
-    assert [name in told for name in ("gone.md is not", "reference.md is not")] == [True, True]
+    assert "README.md is not what would be written now" in capsys.readouterr().err
     assert publish.main([]) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {*pages(KEPT), SIDE_BY_SIDE}
+    assert table.read_text("utf-8") == publish.index(KEPT)
     assert publish.main(["--check"]) == 0
 
 

@@ -114,7 +114,7 @@ def test_a_checkout_knows_published_runs() -> None:
     assert checkout is not None
     assert checkout.root == ROOT
     assert any(one.revision == REVISION for one in checkout.published)
-    assert all((ROOT / one.page).is_file() for one in checkout.published)
+    assert all((ROOT / one.file).is_file() for one in checkout.published)
     assert all(one.judged for one in checkout.published)
 
 

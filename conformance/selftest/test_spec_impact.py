@@ -186,9 +186,9 @@ def test_results_of_the_old_revision_have_to_be_run_again_where_they_judged_it()
     checkout = Checkout(
         Path("nowhere"),
         (
-            Published("one", REVISION, "nox", "docs/results/one.md", frozenset({touched})),
-            Published("one", "2024-10", "nox", "docs/results/one.md", frozenset({touched})),
-            Published("two", REVISION, "nox", "docs/results/two.md", frozenset({untouched})),
+            Published("one", REVISION, "nox", "fixtures/results/one.json", frozenset({touched})),
+            Published("one", "2024-10", "nox", "fixtures/results/one.json", frozenset({touched})),
+            Published("two", REVISION, "nox", "fixtures/results/two.json", frozenset({untouched})),
         ),
     )
 

@@ -1,34 +1,10 @@
 """The pages of the chain are made from the revisions and the catalogue as they are."""
 
 from itertools import pairwise
-from pathlib import Path
 
-import pytest
 from siconform.catalogue import catalogue
 from siconform.spec import chain
 from siwire import REVISIONS
-
-
-@pytest.mark.slow("makes all pages of changes")
-def test_the_committed_pages_are_those_that_are_made() -> None:
-    assert chain.main(["--check"]) == 0
-
-
-def test_a_page_that_differs_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(chain, "FOLDER", tmp_path)
-    assert chain.main([]) == 0
-    assert chain.main(["--check"]) == 0
-    (tmp_path / "README.md").write_text("something else", "utf-8")
-    (tmp_path / "2019-01-to-2021-02.md").write_text("left over", "utf-8")
-    capsys.readouterr()
-    assert chain.main(["--check"]) == 1
-    told = capsys.readouterr().err.splitlines()
-    names = ("2019-01-to-2021-02.md", "README.md")
-    assert [line.split()[0] for line in told] == [str(tmp_path / name) for name in names]
-    assert chain.main([]) == 0
-    assert chain.main(["--check"]) == 0
 
 
 def test_there_is_a_page_a_step_that_names_every_rule_that_ended_or_began() -> None:

@@ -27,7 +27,7 @@ Each state machine of the reference is a table in `reference/sireference/core/st
 the table as a diagram and in words, what the text draws, and every difference with its reason. What
 has a star in the diagram is not drawn in the text. The facts of the texts and the reasons are in
 `fixtures/drawn-states.yaml`; the numbers C-… are those of [contradictions.md](contradictions.md),
-SI-… those of [requirements.md](requirements.md).
+SI-… those of requirements (`siconform explain`).
 """
 _KIT = """\
 The kit has no table of transitions. It reads the texts a second time and knows names

@@ -13,6 +13,7 @@ from siconform.targets.named import NamedTarget, all_named
 _HEAD: Final = """\
 Each version is judged by the revision of the SI it was released with. Here is every requirement
 that one of them deviates from, and what came of it in the others.
+[All schedulers side by side](schedulers.html) is a page with filters.
 """
 _NOT_THERE: Final = "not in {}"
 

@@ -13,7 +13,6 @@ from typing import Final
 from siconform.catalogue import catalogue
 
 RECORDS: Final = "fixtures/results"
-RESULTS: Final = "docs/results"
 _SPOKE: Final = frozenset({"pass", "fail", "late", "baselined"})
 
 
@@ -24,7 +23,7 @@ class Published:
     target: str
     revision: str
     command: str
-    page: str
+    file: str  # of the record
     judged: frozenset[str]
 
 
@@ -66,7 +65,7 @@ def find_root(start: Path | None = None) -> Path | None:
 
 
 def read_records(root: Path) -> Iterator[Published]:
-    """The published runs: each record with the page that shows it."""
+    """The published runs, one a record."""
     known = catalogue()
     for path in sorted((root / RECORDS).glob("*.json")):
         try:
@@ -75,5 +74,5 @@ def read_records(root: Path) -> Iterator[Published]:
             target, revision, command = said["target"], said["revision"], said["command"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CheckoutError(f"{path} is no record of a run: {error!r}") from None
-        page = f"{RESULTS}/{path.stem.rpartition('-as-')[0]}.md"
-        yield Published(target, revision, command, page, frozenset(judged & known.keys()))
+        file = str(path.relative_to(root))
+        yield Published(target, revision, command, file, frozenset(judged & known.keys()))

@@ -137,7 +137,7 @@ def _impact(found: Impact) -> dict[str, Any]:
         "arriving": [requirement.id for requirement in found.arriving],
         "uncovered": [layout.rule_title(change) for change in found.uncovered],
         "run_again": [
-            {"page": run.published.page, "command": run.published.command}
+            {"page": run.published.file, "command": run.published.command}
             | {"requirements": list(run.requirements)}
             for run in found.results
         ],

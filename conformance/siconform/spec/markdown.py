@@ -129,7 +129,7 @@ def _impact(found: Impact) -> Iterator[str]:
         yield from ("### To be run again", "")
         for run in found.results:
             told = layout.counted(len(run.requirements), "touched requirement")
-            yield f"- `{run.published.page}`: {told}"
+            yield f"- `{run.published.file}`: {told}"
         yield ""
 
 

@@ -145,7 +145,7 @@ def _impact(found: Impact, *, details: bool, width: int) -> Iterator[Line]:
         yield Line("  to be run again")
         for run in found.results:
             told = layout.counted(len(run.requirements), "touched requirement")
-            yield from _wrapped(f"{run.published.page}: {told}", _IN, width)
+            yield from _wrapped(f"{run.published.file}: {told}", _IN, width)
             yield from _wrapped(run.published.command, _DETAIL, width)
 
 

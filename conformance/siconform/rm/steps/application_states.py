@@ -75,8 +75,16 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
             self.sees(ApplicationSeen(application, state=state))
 
     def is_not_seen_waiting(self, *applications: str) -> None:
-        """Then: none of them is reported or shown as waiting."""
-        self.is_not_told(*(ApplicationUpdated(one, state=WAITING) for one in applications))
+        """Then: none of them is reported or shown as waiting.
+
+        NotOffered where one is that has nothing left, as what it asked for was rejected.
+        """
+        try:
+            self.is_not_told(*(ApplicationUpdated(one, state=WAITING) for one in applications))
+        except NotAsTheTextSays as failure:
+            if any(self._inbox.hears(AskRejected(application=one)) for one in applications):
+                raise NotOffered(not_offered(Feature.WAITING_ASKS)) from failure
+            raise
         if self._shows_states():
             self.does_not_see(*(ApplicationSeen(one, state=WAITING) for one in applications))
 
