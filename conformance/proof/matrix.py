@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import click
+from siconform.verdicts import Verdict
 
 from proof import armed, choosing
 from proof.fault import CHANGES, Change

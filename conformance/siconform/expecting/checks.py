@@ -38,7 +38,7 @@ def premise(situation: str) -> Iterator[None]:
 
 @contextmanager
 def unless_over(is_over: Callable[[], bool], why: str) -> Iterator[None]:
-    """Then, as long as something lasts: if this fails when that is over, the test is inconclusive."""
+    """Then, as long as something lasts: a failure after its end is inconclusive."""
     try:
         yield
     except NotAsTheTextSays as failure:
